@@ -1,0 +1,175 @@
+/**
+ * The addon, function by function: system calls, no policy, no protocol.
+ *
+ * Every function checks its arguments and throws {@link ArgumentError}; a failing system call throws {@link SystemError} with errno and
+ * what to do. None crashes the process. Functions whose failures are part of normal work say so and return a negative errno.
+ *
+ * Descriptors, lengths and addresses are numbers (exact below 2^53). `address` parameters are checked against the mappings
+ * that this addon made; an address outside of them is an ArgumentError.
+ */
+
+/** Bits of `mapMemory`'s flags. */
+export const MapFlag = {
+  /** Fault the pages in now (MAP_POPULATE). */
+  Populate: 1,
+  /** Keep them in memory (mlock); needs RLIMIT_MEMLOCK. */
+  Lock: 2,
+} as const
+
+/** Bits of a page fault's flags as userfaultfd(2) reports them. */
+export const FaultFlag = { Write: 1, WriteProtect: 2, Minor: 4 } as const
+
+/** Bits of poll(2). */
+export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invalid: 32 } as const
+
+/** What `futexWait` returns. */
+export const FutexResult = { Woken: 0, ValueDiffers: 1, TimedOut: 2, Interrupted: 3 } as const
+
+/** What a memory object is, from fstat(2). */
+export interface MemoryDescription {
+  readonly lengthBytes: number
+  readonly allocatedBytes: number
+  readonly inode: number
+  readonly device: number
+  readonly userId: number
+  /** Size of the pages that hold it: 4096, or the huge page size. */
+  readonly pageBytes: number
+}
+
+/** An open userfaultfd. */
+export interface UserfaultDescription {
+  readonly descriptor: number
+  /** True where the kernel only lets faults from user mode be handled; system calls into a view then give EFAULT. */
+  readonly userModeOnly: boolean
+  /** The feature bits that the kernel granted. */
+  readonly features: number
+}
+
+/**
+ * A native thread that waits on many descriptors. One an environment is plenty.
+ * Never keeps the process alive unless `ref()` was called.
+ */
+export interface Watcher {
+  /**
+   * Wait for `descriptor` to become readable (a pidfd: for the process to have ended), once: after it fired it is disarmed until `rearm`.
+   * When it fires the thread first adds 1 to `word[index]` with a sequentially consistent atomic (so that a program that spins sees it
+   * without its event loop), wakes futex waiters on that word, then calls the callback with `token` on the event loop.
+   * The watcher holds `word`'s buffer until `remove`.
+   */
+  add(token: number, descriptor: number, word?: Int32Array, index?: number): void
+  /** Wait once more. */
+  rearm(token: number): void
+  /** Forget `token`. After it returns the callback is not called with it and `word` is not touched. Unknown tokens are ignored. */
+  remove(token: number): void
+  ref(): void
+  unref(): void
+  /** Stop the thread. Idempotent. */
+  close(): void
+}
+
+export interface Addon {
+  // ---- shared memory objects -------------------------------------------------------------------------------------------------
+  /** memfd_create(2) + ftruncate. `hugePageBytes` is 0, 2 MiB or 1 GiB. The name is only for people (/proc). Close-on-exec. */
+  createMemory(name: string, lengthBytes: number, hugePageBytes: number): number
+  /** ftruncate(2). */
+  resizeMemory(descriptor: number, lengthBytes: number): void
+  /** fallocate(2): take the space now, or throw ENOSPC/ENOMEM. */
+  reserveMemory(descriptor: number, offsetBytes: number, lengthBytes: number): void
+  /** fallocate(2) PUNCH_HOLE | KEEP_SIZE: give the space back; the bytes read as zero afterwards. */
+  releaseMemory(descriptor: number, offsetBytes: number, lengthBytes: number): void
+  describeMemory(descriptor: number): MemoryDescription
+  /** dup(2) with close-on-exec. */
+  duplicateDescriptor(descriptor: number): number
+  closeDescriptor(descriptor: number): void
+
+  // ---- mappings --------------------------------------------------------------------------------------------------------------
+  /**
+   * mmap(2) MAP_SHARED read-write, MADV_DONTFORK, as one external ArrayBuffer (at most 4 GiB). `offsetBytes` and `lengthBytes` are page multiples.
+   * Unmapped by `unmapMemory` or when collected.
+   */
+  mapMemory(descriptor: number, offsetBytes: number, lengthBytes: number, flags: number): ArrayBuffer
+  /** Detach the buffer (its views become empty) and munmap. Idempotent; throws for a buffer that `mapMemory` did not make. */
+  unmapMemory(buffer: ArrayBuffer): void
+  /** Where the bytes are, for keys, registrations and userfaultfd. */
+  addressOf(view: ArrayBufferView | ArrayBufferLike): number
+  /**
+   * Lay `lengthBytes` of the object over the pages of a shared WebAssembly.Memory at `viewOffsetBytes` (MAP_FIXED, MADV_DONTFORK).
+   * Returns the address. `memory` must be a WebAssembly.Memory made with `shared: true`; everything page multiples and in bounds.
+   */
+  mapView(memory: WebAssembly.Memory, viewOffsetBytes: number, descriptor: number, offsetBytes: number, lengthBytes: number): number
+  /** Lay anonymous memory back over that part, so that a stray access is harmless. */
+  unmapView(memory: WebAssembly.Memory, viewOffsetBytes: number, lengthBytes: number): void
+
+  // ---- userfaultfd -----------------------------------------------------------------------------------------------------------
+  /**
+   * Open one, non-blocking: by the system call, else /dev/userfaultfd, else with UFFD_USER_MODE_ONLY. Asks for minor faults on shared
+   * memory, write-protect on shared memory, write-protect flags, and thread ids. Throws UnsupportedError-worthy SystemError otherwise.
+   */
+  openUserfault(): UserfaultDescription
+  /** Register a view's range for missing + minor + write-protect faults. */
+  registerUserfault(descriptor: number, address: number, lengthBytes: number): void
+  unregisterUserfault(descriptor: number, address: number, lengthBytes: number): void
+  /**
+   * Read waiting faults without blocking into `out` as triples (address, flags, thread id); returns how many faults. Non-fault events are skipped.
+   */
+  readUserfaults(descriptor: number, out: Float64Array): number
+  /**
+   * UFFDIO_CONTINUE over the range, page by page where parts are mapped already (those are woken instead).
+   * Returns bytes newly mapped, or a negative errno (-EFAULT: the memory object has a hole there; fill it first).
+   */
+  installPages(descriptor: number, address: number, lengthBytes: number, writeProtected: boolean): number
+  /** UFFDIO_WRITEPROTECT on or off. Off also wakes waiting writers. Returns 0 or a negative errno. */
+  protectPages(descriptor: number, address: number, lengthBytes: number, protect: boolean): number
+  /** MADV_DONTNEED on a view's range: the next touch faults. Does not wake waiting writers (see `wakePages`). Returns 0 or a negative errno. */
+  zapPages(address: number, lengthBytes: number): number
+  /** UFFDIO_WAKE. Returns 0 or a negative errno. */
+  wakePages(descriptor: number, address: number, lengthBytes: number): number
+
+  // ---- sleeping and waking ---------------------------------------------------------------------------------------------------
+  /** poll(2): `descriptors[i]` for readability (negative ones are ignored); `ready[i]` receives its PollFlag bits. Returns how many are ready. `timeoutMs` -1 waits for ever. */
+  poll(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): number
+  /** A non-blocking close-on-exec pipe, used as a doorbell: [read end, write end]. Other processes of the user open the write end through /proc/PID/fd. */
+  createPipe(): [number, number]
+  /** Write one byte. Returns 0 (also when the pipe is full: it is readable anyway), or a negative errno (-EPIPE: nobody reads it any more). Never raises SIGPIPE. */
+  ringPipe(writeEnd: number): number
+  /** Read all that is there. Returns how many bytes. */
+  drainPipe(readEnd: number): number
+  /** Shared futex on any Int32Array in mapped or shared memory. Sleeps while `word[index] === expected`. Returns a FutexResult. Blocks the thread. */
+  futexWait(word: Int32Array, index: number, expected: number, timeoutMs: number): number
+  /**
+   * futex_waitv(2) (Linux 5.16): sleep on up to 128 words at once. Returns the index that was woken, or -1 where a value differs already,
+   * -2 on time-out, -3 when interrupted.
+   */
+  futexWaitAny(words: readonly Int32Array[], indexes: Int32Array, expected: Int32Array, timeoutMs: number): number
+  /** Returns how many were woken. */
+  futexWake(word: Int32Array, index: number, count: number): number
+
+  // ---- processes and threads -------------------------------------------------------------------------------------------------
+  /** pidfd_open(2): readable once the process has ended. */
+  openProcess(processId: number): number
+  createWatcher(callback: (token: number) => void): Watcher
+  /** process_vm_readv(2) into `into`. Throws EPERM where Yama forbids it and the owner has not called `allowProcessAccess`. */
+  readProcess(processId: number, address: number, into: Uint8Array): void
+  /** process_vm_writev(2). */
+  writeProcess(processId: number, address: number, from: Uint8Array): void
+  /** prctl(PR_SET_PTRACER): let process `processId` (-1: any of the user) copy from and to this process under Yama. True where Yama is there, false where it is not needed. */
+  allowProcessAccess(processId: number): boolean
+  threadId(): number
+  setAffinity(processors: Int32Array): void
+  getAffinity(): Int32Array
+  /** How many times thread `threadId` of this process was put on a processor (/proc/self/task/TID/schedstat), or -1 when it is gone. */
+  threadTurns(threadId: number): number
+  /** CLOCK_MONOTONIC in nanoseconds. */
+  monotonicNs(): number
+  /** Processor time of the calling thread, of the whole process when `wholeProcess`, in nanoseconds. */
+  processorNs(wholeProcess: boolean): number
+  /** flock(2) LOCK_EX (or LOCK_EX|LOCK_NB): true when taken, false when it is held by another and `wait` is false. */
+  lockFile(descriptor: number, wait: boolean): boolean
+  unlockFile(descriptor: number): void
+  /** From now on the end of *this environment* ends the process at once with `_exit(code)`, after writing `message` to standard error. */
+  guardEnvironment(code: number, message: string): void
+  /** Take the guard off. */
+  unguardEnvironment(): void
+  /** _exit(2). */
+  exitNow(code: number): never
+}

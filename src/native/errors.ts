@@ -1,0 +1,73 @@
+/** Every error code of the project. Match on `code`; messages may be reworded. */
+export type AetherErrorCode = `ERR_AETHER_${string}`
+
+/**
+ * The base of every error this package throws on purpose.
+ * Each layer has one subclass with typed fields; `code` says which condition it is and the message says what to do next.
+ */
+export class AetherError extends Error {
+  override readonly name: string = 'AetherError'
+  readonly code: AetherErrorCode
+
+  constructor(code: AetherErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** An argument that cannot be right whatever the state of the system: wrong type, range, size or alignment. */
+export class ArgumentError extends AetherError {
+  override readonly name = 'ArgumentError'
+  /** Which argument, in the caller's own words: `size`, `options.pageSize`, … */
+  readonly argument: string
+
+  constructor(argument: string, message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_INVALID_ARGUMENT', message, options)
+    this.argument = argument
+  }
+}
+
+/** An object was used after it was closed. */
+export class ClosedError extends AetherError {
+  override readonly name = 'ClosedError'
+
+  constructor(what: string, options?: ErrorOptions) {
+    super('ERR_AETHER_CLOSED', `${what} is closed; open it again before use`, options)
+  }
+}
+
+/** Something this machine, kernel, device or provider cannot do. Found out by doing. */
+export class UnsupportedError extends AetherError {
+  override readonly name = 'UnsupportedError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_UNSUPPORTED', message, options)
+  }
+}
+
+/** A wait ended without what it waited for. The message names what is missing. */
+export class TimeoutError extends AetherError {
+  override readonly name = 'TimeoutError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_TIMEOUT', message, options)
+  }
+}
+
+/** A system call failed. */
+export class SystemError extends AetherError {
+  override readonly name = 'SystemError'
+  /** The system call as its man page names it. */
+  readonly syscall: string
+  /** The number the kernel gave. */
+  readonly errno: number
+  /** Its symbolic name, `ENOMEM`. */
+  readonly errnoName: string
+
+  constructor(syscall: string, errno: number, errnoName: string, message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_SYSTEM', message, options)
+    this.syscall = syscall
+    this.errno = errno
+    this.errnoName = errnoName
+  }
+}
