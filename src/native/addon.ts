@@ -96,7 +96,13 @@ export interface Addon {
    * Lay `lengthBytes` of the object over the pages of a shared WebAssembly.Memory at `viewOffsetBytes` (MAP_FIXED, MADV_DONTFORK).
    * Returns the address. `memory` must be a WebAssembly.Memory made with `shared: true`; everything page multiples and in bounds.
    */
-  mapView(memory: WebAssembly.Memory, viewOffsetBytes: number, descriptor: number, offsetBytes: number, lengthBytes: number): number
+  mapView(
+    memory: WebAssembly.Memory,
+    viewOffsetBytes: number,
+    descriptor: number,
+    offsetBytes: number,
+    lengthBytes: number,
+  ): number
   /** Lay anonymous memory back over that part, so that a stray access is harmless. */
   unmapView(memory: WebAssembly.Memory, viewOffsetBytes: number, lengthBytes: number): void
 

@@ -1,0 +1,125 @@
+/**
+ * The plan of the house: a room may import only the rooms above it in this list, and only through their `index.ts`.
+ * `npm run lint` holds the source to it; test/repository/rooms.test.ts seeds violations and checks that each is caught.
+ */
+const rooms = [
+  'native',
+  'profiling',
+  'runtime',
+  'providers',
+  'verbs',
+  'cm',
+  'messaging',
+  'consensus',
+  'cluster',
+  'dsm',
+  'rpc',
+  'structures',
+  'arrays',
+  'index-service',
+  'testing',
+  'dashboard',
+  'cli',
+]
+
+/** @type {(names: string[]) => string} */
+const anyOf = (names) => `^src/(${names.join('|')})/`
+
+const roomOrder = rooms.slice(0, -1).map((room, position) => ({
+  name: `rooms-below-${room}`,
+  comment: `${room}/ may import only the rooms above it. What two rooms share moves up to a room that both may import.`,
+  severity: 'error',
+  from: { path: anyOf([room]) },
+  to: { path: anyOf(rooms.slice(position + 1)) },
+}))
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...roomOrder,
+    {
+      name: 'through-the-index',
+      comment:
+        "A room is entered through its index.ts only. Export what is missing there, or it is the room's own business.",
+      severity: 'error',
+      from: { path: '^src/([^/]+)/' },
+      to: { path: '^src/[^/]+/.', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
+    },
+    {
+      name: 'front-door-through-the-index',
+      comment: 'The front door, too, enters a room through its index.ts.',
+      severity: 'error',
+      from: { path: '^src/[^/]+$' },
+      to: { path: '^src/[^/]+/.', pathNot: '^src/[^/]+/index\\.ts$' },
+    },
+    {
+      name: 'front-door-is-outermost',
+      comment: 'src/index.ts re-exports the rooms, so a room that imports it closes a cycle. Only the command may.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: '^src/cli/' },
+      to: { path: '^src/[^/]+$' },
+    },
+    {
+      name: 'known-room',
+      comment:
+        'A new folder in src/ is a new room: give it its place in the list at the top of .dependency-cruiser.cjs.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: anyOf(rooms) },
+      to: {},
+    },
+    {
+      name: 'providers-apart',
+      comment: 'One provider never imports another; what they share lies in providers/ itself.',
+      severity: 'error',
+      from: { path: '^src/providers/([^/]+)/' },
+      to: { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' },
+    },
+    {
+      name: 'testing-for-tests',
+      comment:
+        "testing/ is for tests (ours and users') and the command; nothing that runs in production depends on it.",
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(testing|cli)/' },
+      to: { path: '^src/testing/' },
+    },
+    {
+      name: 'source-stands-alone',
+      comment:
+        'src/ is what is published: it imports neither tests, examples and scripts nor development dependencies.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: ['^(test|examples|scripts)/', 'node_modules/'] },
+    },
+    {
+      name: 'no-cycle',
+      comment: 'Modules that import each other cannot be read, or loaded, one after the other.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphan',
+      comment: 'Nobody imports this module and it imports nothing: wire it in or delete it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '\\.d\\.ts$', orphan: true },
+      to: {},
+    },
+    {
+      name: 'resolvable',
+      comment: 'The imported file does not exist (relative imports end in .ts).',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    combinedDependencies: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+    },
+  },
+}

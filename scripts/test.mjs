@@ -1,0 +1,157 @@
+/**
+ * Runs the compiled tests: `node scripts/test.mjs [--serial] [--timeout-ms=N] [part of a path …]`.
+ *
+ * Each file runs in a process of its own, so that one that crashes fails alone. Files named `*.stress.test.ts` load the machine on
+ * purpose: they run one by one after the others. The list is made from the sources, so a compiled test whose source is gone never runs.
+ *
+ * The exit status is 0 only when at least one test ran, none failed, and no process of a test was left behind.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
+import { run } from 'node:test'
+import { spec as SpecReporter } from 'node:test/reporters'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** One file, its children included. A test that needs longer is a soak, not a test. */
+const FILE_TIMEOUT_MS = 300_000
+/** How long the children of a finished file may take to be gone. */
+const GRACE_MS = 3000
+/** Every process of this run inherits it; that is how those left behind are found. */
+const RUN_MARK = `AETHER_TEST_RUN=${process.pid}-${Date.now()}`
+
+const { values: options, positionals: filters } = parseArgs({
+  allowPositionals: true,
+  options: {
+    serial: { type: 'boolean', default: false },
+    'timeout-ms': { type: 'string', default: String(FILE_TIMEOUT_MS) },
+  },
+})
+const timeoutMs = Number(options['timeout-ms'])
+
+function testFiles() {
+  const sources = readdirSync(join(root, 'test'), { recursive: true })
+    .map((path) => path.split(sep).join('/'))
+    .filter((path) => path.endsWith('.test.ts') && !path.includes('fixtures/'))
+    .filter((path) => filters.length === 0 || filters.some((filter) => `test/${path}`.includes(filter)))
+    .sort()
+  return sources.map((path) => join(root, 'dist/test', path.replace(/\.ts$/, '.js')))
+}
+
+const isVerdict = (event) => event.type === 'test:pass' || event.type === 'test:fail'
+/** Where a file's own name is reported as a test, it ended without having run one, or badly. */
+const isFileItself = (event) => event.data.nesting === 0 && event.data.name.endsWith('.test.js')
+
+class Tally {
+  passed = 0
+  failed = 0
+  /** Names with their reasons. */
+  skipped = []
+
+  count(event) {
+    if (event.data.details?.type === 'suite') return
+    if (event.type === 'test:fail') this.failed += 1
+    else if (event.data.skip !== undefined) this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
+    else if (event.data.todo === undefined) this.passed += 1
+  }
+}
+
+const reason = (skip) => (typeof skip === 'string' && skip !== '' ? skip : 'no reason given')
+
+/** Make a failure of what the runner lets pass (a file without a test), and say what it leaves out (how a file's process ended). */
+function judged(event) {
+  if (!isVerdict(event) || !isFileItself(event)) return event
+  if (event.type === 'test:pass') return failure(event, 'the file ended without running a test')
+  return failure(event, ending(event.data.details?.error))
+}
+
+function ending(error) {
+  if (error?.failureType === 'testTimeoutFailure')
+    return `the file did not end within ${timeoutMs} ms and was stopped (--timeout-ms=N allows more)`
+  if (error?.signal) return `the process of the file was ended by ${error.signal}`
+  return `the process of the file ended with status ${error?.exitCode}; what it printed stands above`
+}
+
+function failure(event, message) {
+  const error = new Error(message, { cause: message })
+  error.code = 'ERR_TEST_FAILURE'
+  error.failureType = 'testCodeFailure'
+  return { type: 'test:fail', data: { ...event.data, details: { ...event.data.details, error } } }
+}
+
+async function runAll(files, concurrency, reporter, tally) {
+  if (files.length === 0) return
+  for await (const raw of run({ files, concurrency, timeout: timeoutMs })) {
+    const event = judged(raw)
+    if (isVerdict(event)) tally.count(event)
+    // The runner's own totals are left out: there are two runs, and one line at the end tells both.
+    if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue
+    reporter.write(event)
+  }
+}
+
+/** Processes that carry this run's mark, the runner aside. */
+function processesLeft() {
+  const left = []
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue
+    try {
+      if (!readFileSync(`/proc/${entry}/environ`, 'latin1').split('\0').includes(RUN_MARK)) continue
+      left.push({ pid: Number(entry), command: readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ') })
+    } catch {
+      // It ended while we looked, or it is another user's.
+    }
+  }
+  return left
+}
+
+async function reapLeft() {
+  if (process.platform !== 'linux') return []
+  const deadline = Date.now() + GRACE_MS
+  let left = processesLeft()
+  while (left.length > 0 && Date.now() < deadline) {
+    await sleep(100)
+    left = processesLeft()
+  }
+  for (const { pid } of left) process.kill(pid, 'SIGKILL')
+  return left
+}
+
+async function main() {
+  const files = testFiles()
+  if (files.length === 0) {
+    console.error(
+      `No test file${filters.length > 0 ? ` whose path contains ${filters.join(' or ')}` : ''} under test/.`,
+    )
+    return 1
+  }
+  const stress = files.filter((file) => file.endsWith('.stress.test.js'))
+  const others = files.filter((file) => !stress.includes(file))
+  const runtimeDirectory = mkdtempSync(join(tmpdir(), 'aether-test-'))
+  const [markName, markValue] = RUN_MARK.split('=')
+  process.env[markName] = markValue
+  // Spaces that tests open are not the user's own.
+  process.env.AETHER_RUNTIME_DIRECTORY = runtimeDirectory
+
+  const tally = new Tally()
+  const reporter = new SpecReporter()
+  reporter.pipe(process.stdout, { end: false })
+  const startedMs = Date.now()
+  await runAll(others, options.serial ? 1 : availableParallelism(), reporter, tally)
+  await runAll(stress, 1, reporter, tally)
+  await new Promise((resolve) => reporter.once('end', resolve).end())
+
+  const left = await reapLeft()
+  rmSync(runtimeDirectory, { recursive: true, force: true })
+  for (const { pid, command } of left) console.error(`Left behind by a test, now killed: process ${pid}: ${command}`)
+  for (const line of tally.skipped) console.log(`skipped: ${line}`)
+  console.log(`${files.length} files in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
+  const failed = tally.failed + (left.length > 0 ? 1 : 0)
+  console.log(`${tally.passed} passed, ${failed} failed, ${tally.skipped.length} skipped`)
+  return failed === 0 && tally.passed > 0 ? 0 : 1
+}
+
+process.exit(await main())

@@ -1,0 +1,15 @@
+/** The part of the WebAssembly namespace that views use; TypeScript declares it only together with a browser's whole library. */
+declare namespace WebAssembly {
+  interface MemoryDescriptor {
+    /** In WebAssembly pages of 64 KiB. */
+    initial: number
+    maximum?: number
+    shared?: boolean
+  }
+
+  class Memory {
+    constructor(descriptor: MemoryDescriptor)
+    /** A SharedArrayBuffer where the memory was made with `shared: true`. */
+    readonly buffer: ArrayBuffer | SharedArrayBuffer
+  }
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import test from 'node:test'
+import { SeededTree, toolScript } from './checkout.ts'
+
+/** What a lint command prints when run in `directory`. */
+function output(directory: string, tool: 'biome' | 'oxlint', arguments_: readonly string[]): string {
+  const result = spawnSync(process.execPath, [toolScript(tool), ...arguments_], { cwd: directory, encoding: 'utf8' })
+  assert.equal(result.status, 1, `${tool} finds something wrong: ${result.stdout}${result.stderr}`)
+  return `${result.stdout}${result.stderr}`
+}
+
+test('a promise that nobody awaits is caught, whatever it came from', () => {
+  using tree = new SeededTree({
+    'src/region.ts': [
+      'export interface Region {',
+      '  write(value: number): Promise<void>',
+      '}',
+      'export class Space {',
+      '  async close(): Promise<void> {}',
+      '}',
+      'export async function open(): Promise<Space> {',
+      '  return new Space()',
+      '}',
+      '',
+    ].join('\n'),
+    'src/index.ts': "export { open, type Region, Space } from './region.ts'\n",
+    'src/use.ts': [
+      "import { setTimeout as sleep } from 'node:timers/promises'", // 1
+      "import { open, type Region } from './index.ts'", // 2
+      'export async function use(region: Region): Promise<void> {', // 3
+      '  region.write(1)', // 4: a method of an interface
+      '  const space = await open()', // 5
+      '  space.close()', // 6: a method of what was awaited
+      '  open()', // 7: a function through an index.ts
+      '  sleep(1)', // 8: a function of Node
+      '  void sleep(1)', // 9: left alone on purpose
+      '  await space.close()', // 10
+      '}',
+      '',
+    ].join('\n'),
+    'test/use.test.ts': "import test from 'node:test'\ntest('registers itself', () => {})\n",
+  })
+  const found = output(tree.path, 'oxlint', ['--type-aware', '--format=unix'])
+  const places = [...found.matchAll(/^(\S+?):(\d+):\d+: .*no-floating-promises/gm)].map(
+    (match) => `${match[1]}:${match[2]}`,
+  )
+  assert.deepEqual(places.sort(), ['src/use.ts:4', 'src/use.ts:6', 'src/use.ts:7', 'src/use.ts:8'])
+})
+
+test('any, @ts-ignore, unsorted or unused imports and another style are caught', () => {
+  using tree = new SeededTree({
+    'src/style.ts': [
+      "import { join } from 'node:path';",
+      "import { readFile } from 'node:fs'",
+      '// @ts-ignore',
+      'export const size: any = readFile.length',
+      '',
+    ].join('\n'),
+  })
+  const found = output(tree.path, 'biome', ['check', '--colors=off', '.'])
+  for (const rule of ['noExplicitAny', 'noTsIgnore', 'noUnusedImports', 'organizeImports', 'format'])
+    assert.match(found, new RegExp(`${rule}\\b`), `${rule} in: ${found}`)
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import test from 'node:test'
+import { root, SeededTree, toolScript } from './checkout.ts'
+
+interface Violation {
+  readonly from: string
+  readonly rule: { readonly name: string }
+}
+
+/** Lines `file: rule`, sorted, for what dependency-cruiser reports in `directory`. */
+function violations(directory: string): string[] {
+  const arguments_ = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src']
+  const result = spawnSync(process.execPath, [toolScript('dependency-cruiser'), ...arguments_], {
+    cwd: directory,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  assert.notEqual(result.stdout, '', result.stderr)
+  const report = JSON.parse(result.stdout) as { summary: { violations: Violation[] } }
+  return report.summary.violations.map(({ from, rule }) => `${from}: ${rule.name}`).sort()
+}
+
+test('the source keeps to the plan of the rooms', () => {
+  assert.deepEqual(violations(root), [])
+})
+
+test('each way of breaking the plan is caught, type-only imports included', () => {
+  using tree = new SeededTree({
+    'src/index.ts': "export * from './cluster/space.ts'\n",
+    'src/native/index.ts': "import type { Space } from '../cluster/index.ts'\nexport type Late = Space\n",
+    'src/profiling/index.ts': "import { hidden } from '../native/hidden.ts'\nexport const seen: number = hidden\n",
+    'src/native/hidden.ts': "import { two } from './two.ts'\nexport const hidden: number = two\n",
+    'src/native/two.ts': 'export const two = 2\n',
+    'src/native/lonely.ts': 'export const lonely = 1\n',
+    'src/runtime/index.ts': "import { one } from './cycle.ts'\nexport const uno: number = one\n",
+    'src/runtime/cycle.ts': "import { uno } from './index.ts'\nexport const one: number = uno\n",
+    'src/providers/shm/device.ts': "export { name } from '../sim/device.ts'\n",
+    'src/providers/sim/device.ts': "import { cwd } from 'node:process'\nexport const name: string = cwd()\n",
+    'src/cluster/index.ts': "export { Space } from './space.ts'\n",
+    'src/cluster/space.ts':
+      "import { missing } from './missing.ts'\nexport class Space { readonly it: unknown = missing }\n",
+    'src/dsm/index.ts': "export * from '../index.ts'\n",
+    'src/testing/index.ts': "import { Space } from '../cluster/index.ts'\nexport const space: Space = new Space()\n",
+    'src/dashboard/index.ts': "import { space } from '../testing/index.ts'\nexport const shown: unknown = space\n",
+    'src/cli/index.ts': "import { space } from '../testing/index.ts'\nexport const allowed: unknown = space\n",
+    'src/attic/index.ts': "import { cwd } from 'node:process'\nexport const attic: string = cwd()\n",
+    'src/rpc/index.ts': "import { helper } from '../../test/helper.ts'\nexport const help: number = helper\n",
+    'src/structures/index.ts': "import fc from 'fast-check'\nexport const check: unknown = fc\n",
+    'test/helper.ts': 'export const helper = 1\n',
+  })
+  assert.deepEqual(violations(tree.path), [
+    'src/attic/index.ts: known-room',
+    'src/cluster/space.ts: resolvable',
+    'src/dashboard/index.ts: testing-for-tests',
+    'src/dsm/index.ts: front-door-is-outermost',
+    'src/index.ts: front-door-through-the-index',
+    'src/native/index.ts: rooms-below-native',
+    'src/native/lonely.ts: no-orphan',
+    'src/profiling/index.ts: through-the-index',
+    'src/providers/shm/device.ts: providers-apart',
+    'src/rpc/index.ts: source-stands-alone',
+    'src/runtime/cycle.ts: no-cycle',
+    'src/structures/index.ts: source-stands-alone',
+  ])
+})
