@@ -1,0 +1,40 @@
+// Entry of the addon: one call of each file's register function. System calls only; no policy, no protocol.
+#include "support.h"
+
+namespace aether {
+
+// setErrors(argumentError, systemError): how errors are made, so that what is thrown are the package's own classes.
+static napi_value SetErrors(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  Environment* environment = environmentOf(env);
+  napi_ref* targets[] = {&environment->argumentError, &environment->systemError};
+  for (size_t index = 0; index < 2; index++) {
+    napi_valuetype type = napi_undefined;
+    napi_typeof(env, arguments.at(index), &type);
+    if (type != napi_function) {
+      napi_throw_type_error(env, nullptr, "setErrors needs two functions");
+      return nullptr;
+    }
+    if (*targets[index] != nullptr) napi_delete_reference(env, *targets[index]);
+    napi_create_reference(env, arguments.at(index), 1, targets[index]);
+  }
+  return nullptr;
+}
+
+static void endEnvironment(napi_env, void* data, void*) { delete static_cast<Environment*>(data); }
+
+}  // namespace aether
+
+NAPI_MODULE_INIT() {
+  using namespace aether;
+  napi_set_instance_data(env, new Environment(), endEnvironment, nullptr);
+  define(env, exports, "setErrors", SetErrors);
+  registerMemory(env, exports);
+  registerMappings(env, exports);
+  registerUserfault(env, exports);
+  registerSleeping(env, exports);
+  registerWatcher(env, exports);
+  registerProcesses(env, exports);
+  registerThreads(env, exports);
+  return exports;
+}

@@ -1,0 +1,131 @@
+// Shared memory objects (memfd) and plain descriptors.
+#include "support.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace aether {
+
+static unsigned hugeFlag(size_t bytes) {
+  return bytes == 0 ? 0 : MFD_HUGETLB | (static_cast<unsigned>(__builtin_ctzll(bytes)) << 26);
+}
+
+static napi_value CreateMemory(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const std::string name = arguments.text(0, "name", 240);
+  const double length = arguments.integer(1, "lengthBytes", 0, kSafeIntegerMax);
+  const double huge = arguments.integer(2, "hugePageBytes", 0, 1 << 30);
+  if (arguments.ok() && huge != 0 && huge != (1 << 21) && huge != (1 << 30)) arguments.fail("hugePageBytes", "hugePageBytes must be 0, 2 MiB or 1 GiB");
+  if (!arguments.ok()) return nullptr;
+  const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC | hugeFlag(static_cast<size_t>(huge)));
+  if (descriptor < 0) return throwSystem(env, "memfd_create", errno);
+  if (ftruncate(descriptor, static_cast<off_t>(length)) != 0) {
+    const int error = errno;
+    close(descriptor);
+    return throwSystem(env, "ftruncate", error);
+  }
+  return makeNumber(env, descriptor);
+}
+
+static napi_value ResizeMemory(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  const double length = arguments.integer(1, "lengthBytes", 0, kSafeIntegerMax);
+  if (!arguments.ok()) return nullptr;
+  if (ftruncate(descriptor, static_cast<off_t>(length)) != 0) return throwSystem(env, "ftruncate", errno);
+  return nullptr;
+}
+
+static napi_value allocateRange(napi_env env, napi_callback_info info, int mode) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  const double offset = arguments.integer(1, "offsetBytes", 0, kSafeIntegerMax);
+  const double length = arguments.integer(2, "lengthBytes", 1, kSafeIntegerMax);
+  if (!arguments.ok()) return nullptr;
+  int result;
+  do result = fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(length));
+  while (result != 0 && errno == EINTR);
+  if (result != 0) return throwSystem(env, "fallocate", errno);
+  return nullptr;
+}
+
+static napi_value ReserveMemory(napi_env env, napi_callback_info info) { return allocateRange(env, info, FALLOC_FL_KEEP_SIZE); }
+
+static napi_value ReleaseMemory(napi_env env, napi_callback_info info) {
+  return allocateRange(env, info, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+}
+
+static napi_value DescribeMemory(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  if (!arguments.ok()) return nullptr;
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return throwSystem(env, "fstat", errno);
+  napi_value result = nullptr;
+  napi_create_object(env, &result);
+  setNumber(env, result, "lengthBytes", static_cast<double>(status.st_size));
+  setNumber(env, result, "allocatedBytes", static_cast<double>(status.st_blocks) * 512);
+  setNumber(env, result, "inode", static_cast<double>(status.st_ino));
+  setNumber(env, result, "device", static_cast<double>(status.st_dev));
+  setNumber(env, result, "userId", static_cast<double>(status.st_uid));
+  setNumber(env, result, "pageBytes", static_cast<double>(status.st_blksize));
+  return result;
+}
+
+static napi_value DuplicateDescriptor(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  if (!arguments.ok()) return nullptr;
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return throwSystem(env, "fcntl", errno);
+  return makeNumber(env, copy);
+}
+
+static napi_value CloseDescriptor(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  if (!arguments.ok()) return nullptr;
+  if (close(descriptor) != 0 && errno != EINTR) return throwSystem(env, "close", errno);
+  return nullptr;
+}
+
+static napi_value LockFile(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  const bool wait = arguments.boolean(1, "wait");
+  if (!arguments.ok()) return nullptr;
+  int result;
+  do result = flock(descriptor, LOCK_EX | (wait ? 0 : LOCK_NB));
+  while (result != 0 && errno == EINTR);
+  if (result == 0) return makeBoolean(env, true);
+  if (errno == EWOULDBLOCK) return makeBoolean(env, false);
+  return throwSystem(env, "flock", errno);
+}
+
+static napi_value UnlockFile(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  if (!arguments.ok()) return nullptr;
+  if (flock(descriptor, LOCK_UN) != 0) return throwSystem(env, "flock", errno);
+  return nullptr;
+}
+
+void registerMemory(napi_env env, napi_value exports) {
+  define(env, exports, "createMemory", CreateMemory);
+  define(env, exports, "resizeMemory", ResizeMemory);
+  define(env, exports, "reserveMemory", ReserveMemory);
+  define(env, exports, "releaseMemory", ReleaseMemory);
+  define(env, exports, "describeMemory", DescribeMemory);
+  define(env, exports, "duplicateDescriptor", DuplicateDescriptor);
+  define(env, exports, "closeDescriptor", CloseDescriptor);
+  define(env, exports, "lockFile", LockFile);
+  define(env, exports, "unlockFile", UnlockFile);
+}
+
+}  // namespace aether

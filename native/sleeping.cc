@@ -1,0 +1,181 @@
+// Sleeping and waking: poll, doorbell pipes, futexes on shared words.
+#include "support.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+#ifndef FUTEX_32
+#define FUTEX_32 2
+struct futex_waitv {
+  uint64_t val;
+  uint64_t uaddr;
+  uint32_t flags;
+  uint32_t __reserved;
+};
+#endif
+
+namespace aether {
+
+static napi_value Poll(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const Int32s descriptors = arguments.int32s(0, "descriptors");
+  const Int32s ready = arguments.int32s(1, "ready");
+  const double most = static_cast<double>(descriptors.length < ready.length ? descriptors.length : ready.length);
+  const size_t count = static_cast<size_t>(arguments.integer(2, "count", 0, most));
+  const int timeout = arguments.timeoutMs(3, "timeoutMs");
+  if (!arguments.ok()) return nullptr;
+  struct pollfd few[64];
+  std::vector<struct pollfd> many;
+  struct pollfd* set = few;
+  if (count > 64) {
+    many.resize(count);
+    set = many.data();
+  }
+  for (size_t index = 0; index < count; index++) set[index] = {descriptors.data[index], POLLIN, 0};
+  int result = poll(set, count, timeout);
+  if (result < 0 && errno != EINTR) return throwSystem(env, "poll", errno);
+  if (result < 0) result = 0;
+  for (size_t index = 0; index < count; index++) ready.data[index] = result == 0 ? 0 : set[index].revents;
+  return makeNumber(env, result);
+}
+
+static napi_value CreatePipe(napi_env env, napi_callback_info) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return throwSystem(env, "pipe2", errno);
+  napi_value result = nullptr;
+  napi_create_array_with_length(env, 2, &result);
+  for (uint32_t index = 0; index < 2; index++) napi_set_element(env, result, index, makeNumber(env, ends[index]));
+  return result;
+}
+
+static napi_value RingPipe(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "writeEnd");
+  if (!arguments.ok()) return nullptr;
+  const char byte = 1;
+  ssize_t result;
+  do result = write(descriptor, &byte, 1);
+  while (result < 0 && errno == EINTR);
+  return makeNumber(env, result == 1 || errno == EAGAIN ? 0 : -errno);
+}
+
+static napi_value DrainPipe(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "readEnd");
+  if (!arguments.ok()) return nullptr;
+  char bytes[4096];
+  double total = 0;
+  for (;;) {
+    const ssize_t got = read(descriptor, bytes, sizeof bytes);
+    if (got > 0) total += static_cast<double>(got);
+    // A short read has emptied the pipe: no second system call to be told so.
+    if (got == static_cast<ssize_t>(sizeof bytes) || (got < 0 && errno == EINTR)) continue;
+    if (got < 0 && errno != EAGAIN) return throwSystem(env, "read", errno);
+    return makeNumber(env, total);
+  }
+}
+
+static struct timespec afterMs(int milliseconds) { return {milliseconds / 1000, (milliseconds % 1000) * 1000000L}; }
+
+static napi_value FutexWait(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  int32_t* word = arguments.word(0, 1);
+  const int32_t expected = static_cast<int32_t>(arguments.integer(2, "expected", INT32_MIN, INT32_MAX));
+  const int timeout = arguments.timeoutMs(3, "timeoutMs");
+  if (!arguments.ok()) return nullptr;
+  const struct timespec limit = afterMs(timeout < 0 ? 0 : timeout);
+  if (syscall(SYS_futex, word, FUTEX_WAIT, expected, timeout < 0 ? nullptr : &limit, nullptr, 0) == 0) return makeNumber(env, 0);
+  switch (errno) {
+    case EAGAIN:
+      return makeNumber(env, 1);
+    case ETIMEDOUT:
+      return makeNumber(env, 2);
+    case EINTR:
+      return makeNumber(env, 3);
+    default:
+      return throwSystem(env, "futex", errno);
+  }
+}
+
+static napi_value FutexWaitAny(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const Int32s indexes = arguments.int32s(1, "indexes");
+  const Int32s expected = arguments.int32s(2, "expected");
+  const int timeout = arguments.timeoutMs(3, "timeoutMs");
+  bool isArray = false;
+  uint32_t count = 0;
+  napi_is_array(env, arguments.at(0), &isArray);
+  if (isArray) napi_get_array_length(env, arguments.at(0), &count);
+  if (arguments.ok() && (!isArray || count < 1 || count > 128)) arguments.fail("words", "words must be an array of 1 to 128 Int32Arrays");
+  if (arguments.ok() && (indexes.length < count || expected.length < count)) arguments.fail("indexes", "indexes and expected must be as long as words");
+  if (!arguments.ok()) return nullptr;
+  struct futex_waitv waits[128] = {};
+  for (uint32_t index = 0; index < count; index++) {
+    napi_value element = nullptr;
+    napi_get_element(env, arguments.at(0), index, &element);
+    bool isTyped = false;
+    napi_typedarray_type type = napi_uint8_array;
+    size_t length = 0;
+    void* data = nullptr;
+    napi_is_typedarray(env, element, &isTyped);
+    if (isTyped) napi_get_typedarray_info(env, element, &type, &length, &data, nullptr, nullptr);
+    const int32_t at = indexes.data[index];
+    if (!isTyped || type != napi_int32_array || at < 0 || static_cast<size_t>(at) >= length)
+      return throwArgument(env, "words", "words must be Int32Arrays, and each index within its own");
+    waits[index].val = static_cast<uint32_t>(expected.data[index]);
+    waits[index].uaddr = reinterpret_cast<uintptr_t>(static_cast<int32_t*>(data) + at);
+    waits[index].flags = FUTEX_32;
+  }
+  struct timespec limit;
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  if (timeout > 0) {
+    const struct timespec more = afterMs(timeout);
+    limit.tv_sec += more.tv_sec + (limit.tv_nsec + more.tv_nsec) / 1000000000L;
+    limit.tv_nsec = (limit.tv_nsec + more.tv_nsec) % 1000000000L;
+  }
+  const long result = syscall(SYS_futex_waitv, waits, count, 0, timeout < 0 ? nullptr : &limit, CLOCK_MONOTONIC);
+  if (result >= 0) return makeNumber(env, static_cast<double>(result));
+  switch (errno) {
+    case EAGAIN:
+      return makeNumber(env, -1);
+    case ETIMEDOUT:
+      return makeNumber(env, -2);
+    case EINTR:
+      return makeNumber(env, -3);
+    default:
+      return throwSystem(env, "futex_waitv", errno);
+  }
+}
+
+static napi_value FutexWake(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  int32_t* word = arguments.word(0, 1);
+  const int count = static_cast<int>(arguments.integer(2, "count", 0, INT32_MAX));
+  if (!arguments.ok()) return nullptr;
+  const long result = syscall(SYS_futex, word, FUTEX_WAKE, count, nullptr, nullptr, 0);
+  if (result < 0) return throwSystem(env, "futex", errno);
+  return makeNumber(env, static_cast<double>(result));
+}
+
+void registerSleeping(napi_env env, napi_value exports) {
+  define(env, exports, "poll", Poll);
+  define(env, exports, "createPipe", CreatePipe);
+  define(env, exports, "ringPipe", RingPipe);
+  define(env, exports, "drainPipe", DrainPipe);
+  define(env, exports, "futexWait", FutexWait);
+  define(env, exports, "futexWaitAny", FutexWaitAny);
+  define(env, exports, "futexWake", FutexWake);
+}
+
+}  // namespace aether

@@ -1,0 +1,95 @@
+// What every file of the addon shares: argument checks and typed errors. Nothing here keeps state but the environment's instance data.
+#pragma once
+#define NAPI_VERSION 9
+#include <node_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace aether {
+
+// One per JavaScript environment (main thread, each Worker): the addon is loaded into several at once.
+struct Environment {
+  napi_ref argumentError = nullptr;  // (argument, message) => Error
+  napi_ref systemError = nullptr;    // (syscall, errno, errnoName, message) => Error
+  std::string guardMessage;
+  int guardCode = 0;
+  bool guarded = false;
+};
+
+Environment* environmentOf(napi_env env);
+
+// Both leave an exception pending and return nullptr, so that a caller can write `return throw…`.
+napi_value throwArgument(napi_env env, const char* argument, const std::string& message);
+napi_value throwSystem(napi_env env, const char* syscall, int error);
+
+napi_value makeNumber(napi_env env, double value);
+napi_value makeBoolean(napi_env env, bool value);
+napi_value makeUndefined(napi_env env);
+void setNumber(napi_env env, napi_value object, const char* name, double value);
+
+// The elements of a typed array, or any bytes.
+struct Bytes {
+  uint8_t* data = nullptr;
+  size_t length = 0;  // bytes
+};
+
+struct Int32s {
+  int32_t* data = nullptr;
+  size_t length = 0;  // elements
+};
+
+constexpr double kSafeIntegerMax = 9007199254740991.0;
+
+// Reads the arguments of one call. The first that is wrong leaves an exception pending, and all later reads fail too.
+class Arguments {
+ public:
+  Arguments(napi_env env, napi_callback_info info);
+
+  napi_env env;
+  napi_value self = nullptr;
+
+  napi_value at(size_t index) const { return values_[index]; }
+  size_t count() const { return count_; }
+  bool ok() const { return ok_; }
+
+  double integer(size_t index, const char* name, double least, double most);
+  int descriptor(size_t index, const char* name);
+  // A multiple of the page size.
+  size_t pages(size_t index, const char* name, bool mayBeZero);
+  bool boolean(size_t index, const char* name);
+  std::string text(size_t index, const char* name, size_t bytesMax);
+  Int32s int32s(size_t index, const char* name);
+  // Any ArrayBufferView, ArrayBuffer or SharedArrayBuffer.
+  Bytes bytes(size_t index, const char* name);
+  // Address of word[wordIndex] of an Int32Array.
+  int32_t* word(size_t arrayIndex, size_t wordIndex);
+  // A timeout in milliseconds, -1 for none.
+  int timeoutMs(size_t index, const char* name);
+
+  void fail(const char* name, const std::string& message);
+
+ private:
+  static constexpr size_t kMax = 8;
+  napi_value values_[kMax];
+  size_t count_ = kMax;
+  bool ok_ = true;
+};
+
+bool bytesOf(napi_env env, napi_value value, Bytes* out);
+
+size_t pageSize();
+
+void define(napi_env env, napi_value exports, const char* name, napi_callback callback);
+
+// One for each file that has functions to export.
+void registerMemory(napi_env env, napi_value exports);
+void registerMappings(napi_env env, napi_value exports);
+void registerUserfault(napi_env env, napi_value exports);
+void registerSleeping(napi_env env, napi_value exports);
+void registerWatcher(napi_env env, napi_value exports);
+void registerProcesses(napi_env env, napi_value exports);
+void registerThreads(napi_env env, napi_value exports);
+
+}  // namespace aether

@@ -1,0 +1,131 @@
+// Threads, clocks, and the end of an environment.
+#include "support.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace aether {
+
+static napi_value ThreadId(napi_env env, napi_callback_info) { return makeNumber(env, static_cast<double>(syscall(SYS_gettid))); }
+
+static napi_value SetAffinity(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const Int32s processors = arguments.int32s(0, "processors");
+  if (arguments.ok() && processors.length == 0) arguments.fail("processors", "processors must name at least one");
+  if (!arguments.ok()) return nullptr;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (size_t index = 0; index < processors.length; index++) {
+    const int32_t processor = processors.data[index];
+    if (processor < 0 || processor >= CPU_SETSIZE)
+      return throwArgument(env, "processors", "a processor must be a number from 0 to " + std::to_string(CPU_SETSIZE - 1));
+    CPU_SET(static_cast<size_t>(processor), &set);
+  }
+  if (sched_setaffinity(0, sizeof set, &set) != 0) return throwSystem(env, "sched_setaffinity", errno);
+  return nullptr;
+}
+
+static napi_value GetAffinity(napi_env env, napi_callback_info) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return throwSystem(env, "sched_getaffinity", errno);
+  const auto count = static_cast<size_t>(CPU_COUNT(&set));
+  void* data = nullptr;
+  napi_value buffer = nullptr, result = nullptr;
+  napi_create_arraybuffer(env, 4 * count, &data, &buffer);
+  napi_create_typedarray(env, napi_int32_array, count, buffer, 0, &result);
+  size_t next = 0;
+  for (int processor = 0; processor < CPU_SETSIZE; processor++)
+    if (CPU_ISSET(static_cast<size_t>(processor), &set)) static_cast<int32_t*>(data)[next++] = processor;
+  return result;
+}
+
+static napi_value ThreadTurns(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int id = static_cast<int>(arguments.integer(0, "threadId", 0, INT32_MAX));
+  if (!arguments.ok()) return nullptr;
+  char path[64], text[128];
+  snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", id);
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return makeNumber(env, -1);
+  const ssize_t length = read(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  if (length <= 0) return makeNumber(env, -1);
+  text[length] = '\0';
+  // "<time on a processor> <time waiting for one> <how often put on one>"
+  char* rest = nullptr;
+  strtoull(text, &rest, 10);
+  strtoull(rest, &rest, 10);
+  return makeNumber(env, static_cast<double>(strtoull(rest, nullptr, 10)));
+}
+
+static napi_value clockNs(napi_env env, clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return makeNumber(env, static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec));
+}
+
+static napi_value MonotonicNs(napi_env env, napi_callback_info) { return clockNs(env, CLOCK_MONOTONIC); }
+
+static napi_value ProcessorNs(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const bool whole = arguments.boolean(0, "wholeProcess");
+  if (!arguments.ok()) return nullptr;
+  return clockNs(env, whole ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID);
+}
+
+// The environment ends while it was guarded: whoever waits for what it served would wait for ever.
+static void endProcess(void* data) {
+  auto* environment = static_cast<Environment*>(data);
+  const ssize_t ignored = write(STDERR_FILENO, environment->guardMessage.data(), environment->guardMessage.size());
+  (void)ignored;
+  _exit(environment->guardCode);
+}
+
+static napi_value GuardEnvironment(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int code = static_cast<int>(arguments.integer(0, "code", 0, 255));
+  const std::string message = arguments.text(1, "message", 4096);
+  if (!arguments.ok()) return nullptr;
+  Environment* environment = environmentOf(env);
+  environment->guardCode = code;
+  environment->guardMessage = message;
+  if (!environment->guarded) napi_add_env_cleanup_hook(env, endProcess, environment);
+  environment->guarded = true;
+  return nullptr;
+}
+
+static napi_value UnguardEnvironment(napi_env env, napi_callback_info) {
+  Environment* environment = environmentOf(env);
+  if (environment->guarded) napi_remove_env_cleanup_hook(env, endProcess, environment);
+  environment->guarded = false;
+  return nullptr;
+}
+
+static napi_value ExitNow(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int code = static_cast<int>(arguments.integer(0, "code", 0, 255));
+  if (!arguments.ok()) return nullptr;
+  _exit(code);
+}
+
+void registerThreads(napi_env env, napi_value exports) {
+  define(env, exports, "threadId", ThreadId);
+  define(env, exports, "setAffinity", SetAffinity);
+  define(env, exports, "getAffinity", GetAffinity);
+  define(env, exports, "threadTurns", ThreadTurns);
+  define(env, exports, "monotonicNs", MonotonicNs);
+  define(env, exports, "processorNs", ProcessorNs);
+  define(env, exports, "guardEnvironment", GuardEnvironment);
+  define(env, exports, "unguardEnvironment", UnguardEnvironment);
+  define(env, exports, "exitNow", ExitNow);
+}
+
+}  // namespace aether

@@ -1,0 +1,31 @@
+/**
+ * The typed face of the addon, and the base of every error.
+ *
+ * @example
+ * ```ts
+ * const descriptor = native.createMemory('example', 4096, 0)
+ * const words = new Int32Array(native.mapMemory(descriptor, 0, 4096, 0))
+ * Atomics.add(words, 0, 1) // any process that maps the same object sees it
+ * ```
+ */
+export {
+  type Addon,
+  FaultFlag,
+  FutexResult,
+  MapFlag,
+  type MemoryDescription,
+  PollFlag,
+  type UserfaultDescription,
+  type Watcher,
+} from './addon.ts'
+export {
+  AetherError,
+  type AetherErrorCode,
+  ArgumentError,
+  ClosedError,
+  SystemError,
+  TimeoutError,
+  UnsupportedError,
+} from './errors.ts'
+export { NativeMissingError } from './loader.ts'
+export { native } from './native.ts'

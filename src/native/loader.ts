@@ -1,0 +1,82 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Addon } from './addon.ts'
+import { AetherError, ArgumentError, SystemError, UnsupportedError } from './errors.ts'
+
+/** The addon could not be loaded. `tried` says where it was looked for and why each place failed. */
+export class NativeMissingError extends AetherError {
+  override readonly name = 'NativeMissingError'
+  readonly tried: readonly string[]
+
+  constructor(tried: readonly string[]) {
+    const places = tried.map((line) => `  - ${line}`).join('\n')
+    super(
+      'ERR_AETHER_NATIVE_MISSING',
+      `the addon of aether-dsm could not be loaded:\n${places}\nBuild it with: node ${join(packageRoot(), 'native', 'build.mjs')}`,
+    )
+    this.tried = tried
+  }
+}
+
+/** What the compiled addon exports besides {@link Addon}. */
+interface RawAddon extends Addon {
+  setErrors(
+    argumentError: (argument: string, message: string) => Error,
+    systemError: (syscall: string, errno: number, errnoName: string, message: string) => Error,
+  ): void
+}
+
+/** The folder that holds package.json: the same distance from the sources and from what is compiled of them, but for `dist`. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
+}
+
+/** musl's loader is in /lib under its own name. */
+function libcSuffix(): string {
+  try {
+    return readdirSync('/lib').some((name) => name.startsWith('ld-musl-')) ? '-musl' : ''
+  } catch {
+    return ''
+  }
+}
+
+function candidates(): string[] {
+  const named = process.env['AETHER_NATIVE']
+  if (named !== undefined && named !== '') return [named]
+  const root = packageRoot()
+  const platform = `${process.platform}-${process.arch}${libcSuffix()}`
+  return [join(root, 'native', 'build', 'Release', 'aether.node'), join(root, 'prebuilds', platform, 'aether.node')]
+}
+
+/** Find the addon, load it into this environment, and give it this package's error classes. */
+export function loadAddon(): Addon {
+  if (process.platform !== 'linux') {
+    throw new UnsupportedError(
+      `shared memory needs Linux (x64 or arm64) and this is ${process.platform}: the package can be imported here, but not opened`,
+    )
+  }
+  const require = createRequire(import.meta.url)
+  const tried: string[] = []
+  for (const path of candidates()) {
+    try {
+      const addon = require(path) as RawAddon
+      addon.setErrors(
+        (argument, message) => new ArgumentError(argument, message),
+        (syscall, errno, errnoName, message) => new SystemError(syscall, errno, errnoName, message),
+      )
+      return addon
+    } catch (error) {
+      const reason = existsSync(path)
+        ? error instanceof Error
+          ? error.message
+          : String(error)
+        : 'there is no such file'
+      tried.push(`${path}: ${reason}`)
+    }
+  }
+  throw new NativeMissingError(tried)
+}

@@ -1,0 +1,75 @@
+import type { Addon } from './addon.ts'
+import { loadAddon } from './loader.ts'
+
+/**
+ * The addon of this environment. Loaded when the first function is asked for, so that importing the package works everywhere;
+ * from then on each function is a plain property, and calling it costs no more than a Node-API call.
+ */
+export const native: Addon = {} as Addon
+
+let loaded: Addon | undefined
+
+const names: ReadonlyArray<keyof Addon> = [
+  'createMemory',
+  'resizeMemory',
+  'reserveMemory',
+  'releaseMemory',
+  'describeMemory',
+  'duplicateDescriptor',
+  'closeDescriptor',
+  'mapMemory',
+  'unmapMemory',
+  'addressOf',
+  'mapView',
+  'unmapView',
+  'openUserfault',
+  'registerUserfault',
+  'unregisterUserfault',
+  'readUserfaults',
+  'installPages',
+  'protectPages',
+  'zapPages',
+  'wakePages',
+  'poll',
+  'createPipe',
+  'ringPipe',
+  'drainPipe',
+  'futexWait',
+  'futexWaitAny',
+  'futexWake',
+  'openProcess',
+  'createWatcher',
+  'readProcess',
+  'writeProcess',
+  'allowProcessAccess',
+  'threadId',
+  'setAffinity',
+  'getAffinity',
+  'threadTurns',
+  'monotonicNs',
+  'processorNs',
+  'lockFile',
+  'unlockFile',
+  'guardEnvironment',
+  'unguardEnvironment',
+  'exitNow',
+]
+
+function settle(): Addon {
+  loaded ??= loadAddon()
+  for (const name of names)
+    Object.defineProperty(native, name, {
+      value: loaded[name],
+      writable: false,
+      enumerable: true,
+    })
+  return loaded
+}
+
+for (const name of names) {
+  Object.defineProperty(native, name, {
+    get: () => settle()[name],
+    configurable: true,
+    enumerable: true,
+  })
+}
