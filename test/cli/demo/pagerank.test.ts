@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { countBlocks, splitBlocks } from '../../../src/cli/demo/block-split.ts'
 import type { EdgeSet } from '../../../src/cli/demo/edge-set.ts'
+import type { OpenWindow } from '../../../src/cli/demo/graph-layout.ts'
 import { generateKronecker } from '../../../src/cli/demo/kronecker.ts'
 import { computePageRank, type PageRankResult } from '../../../src/cli/demo/pagerank.ts'
 import { allocateRankState, type RankState } from '../../../src/cli/demo/rank-state.ts'
-import { type OpenWindow, openRankState, planRegion } from '../../../src/cli/demo/region-layout.ts'
+import { openRankState, planRegion } from '../../../src/cli/demo/region-layout.ts'
 import { compress, edgeSetOf, edgeSets } from './random-graph.ts'
 
 /** Power iteration on the dense matrix, straight from the definition. */
@@ -54,9 +55,8 @@ async function rankTogether(
   const input = { vertexCount: edges.vertexCount, edgeCount: edges.from.length, bounds, pageBytes }
   const layout = planRegion(input)
   const buffer = new SharedArrayBuffer(layout.lengthBytes)
-  const open: OpenWindow = (type, { byteOffset, length }) =>
-    new (type as unknown as new (b: ArrayBufferLike, o: number, l: number) => never)(buffer, byteOffset, length)
-  const states = Array.from({ length: members }, () => openRankState(layout, input, open))
+  const open: OpenWindow = (type, { byteOffset, length }) => new type(buffer, byteOffset, length)
+  const states = Array.from({ length: members }, () => openRankState(layout, open))
   states[0]!.graph.offsets.set(alone.offsets)
   states[0]!.graph.sources.set(alone.sources)
   states[0]!.graph.outDegrees.set(alone.outDegrees)

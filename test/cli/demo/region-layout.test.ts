@@ -12,9 +12,9 @@ const input: LayoutInput = {
 test('arrays start on pages, follow one another and end with the region', () => {
   const layout = planRegion(input)
   const starts = [
-    layout.offsets,
-    layout.sources,
-    layout.outDegrees,
+    layout.graph.offsets,
+    layout.graph.sources,
+    layout.graph.outDegrees,
     layout.ranks,
     ...layout.contributions,
     ...layout.partials,
