@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { root, SeededTree } from './checkout.ts'
+
+/** Run the test runner on compiled tests given as text: name without `.test.js` -> program. */
+function runTests(
+  programs: Readonly<Record<string, string>>,
+  ...arguments_: string[]
+): { status: number | null; output: string } {
+  const files: Record<string, string> = {}
+  for (const [name, program] of Object.entries(programs)) {
+    files[`test/${name}.test.ts`] = ''
+    files[`dist/test/${name}.test.js`] = `import test from 'node:test'\n${program}\n`
+  }
+  using tree = new SeededTree(files)
+  cpSync(join(root, 'scripts/test.mjs'), join(tree.path, 'scripts/test.mjs'))
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+  const result = spawnSync(process.execPath, ['scripts/test.mjs', ...arguments_], {
+    cwd: tree.path,
+    encoding: 'utf8',
+    env: environment,
+  })
+  return { status: result.status, output: result.stdout + result.stderr }
+}
+
+const passing = "test('fine', () => {})"
+
+test('what passes and what is skipped is counted, and reasons are printed', () => {
+  const skipping = "test('not here', { skip: 'no device' }, () => {})"
+  const { status, output } = runTests({ 'cli/good': `${passing}\n${skipping}` })
+  assert.match(output, /skipped: not here: no device\n/)
+  assert.match(output, /\n1 passed, 0 failed, 1 skipped\n$/)
+  assert.equal(status, 0)
+})
+
+test('a failing test, a crashing file and a file without tests each fail the run', () => {
+  const { status, output } = runTests({
+    good: passing,
+    wrong: "test('wrong', () => { throw new Error('no') })",
+    crash: "test('dies', () => { process.kill(process.pid, 'SIGSEGV') })",
+    empty: '',
+  })
+  assert.match(output, /ended by SIGSEGV/)
+  assert.match(output, /without running a test/)
+  assert.match(output, /\n1 passed, 3 failed, 0 skipped\n$/)
+  assert.equal(status, 1)
+})
+
+test('a file that does not end is stopped with everything that it started', () => {
+  const blocked = [
+    "import { spawn } from 'node:child_process'",
+    "spawn('sleep', ['1000'], { stdio: 'inherit' })",
+    "test('blocks', () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) })",
+  ].join('\n')
+  const { status, output } = runTests({ blocked }, '--timeout-ms=1500')
+  assert.match(output, /did not end within 1500 ms/)
+  assert.match(output, /Left behind by a test, now killed: process \d+: sleep 1000/)
+  assert.equal(status, 1)
+})
+
+test('no test at all is a failure, and a filter chooses by path', () => {
+  const none = runTests({ good: passing }, 'nowhere')
+  assert.match(none.output, /No test file whose path contains nowhere/)
+  assert.equal(none.status, 1)
+  const one = runTests({ 'cli/good': passing, 'dsm/bad': "test('wrong', () => { throw new Error('no') })" }, 'test/cli')
+  assert.match(one.output, /\n1 passed, 0 failed, 0 skipped\n$/)
+})
+
+test('stress tests run alone, after the others', () => {
+  const mark = (name: string) =>
+    `import { appendFileSync } from 'node:fs'\ntest('${name}', () => { appendFileSync('order', '${name} ') })`
+  const shown = `import { readFileSync } from 'node:fs'\ntest('order', () => { if (!readFileSync('order', 'utf8').startsWith('z ')) throw new Error('too early') })`
+  const { output } = runTests({ 'a.stress': shown, z: mark('z') })
+  assert.match(output, /\n2 passed, 0 failed, 0 skipped\n$/)
+})
