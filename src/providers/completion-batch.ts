@@ -1,0 +1,62 @@
+import { ArgumentError } from '../native/index.ts'
+
+/**
+ * Room for `capacity` completions as one column per field, filled by `queue.poll(batch)`.
+ * Columns lie one after the other in a single buffer, widest first, so that a native provider fills them in one call.
+ * On a failed completion only `id`, `status`, `queuePairNumber` and `vendorError` mean something (ibv_poll_cq(3)).
+ */
+export class CompletionBatch {
+  readonly capacity: number
+  readonly buffer: ArrayBuffer
+  /** What the request was posted with. */
+  readonly id: Float64Array
+  /** Bytes transferred; for a receive, received. */
+  readonly byteLength: Float64Array
+  /** Host order. Valid where `flags` has CompletionFlag.WithImmediate. */
+  readonly immediate: Uint32Array
+  readonly queuePairNumber: Uint32Array
+  readonly sourceQueuePair: Uint32Array
+  readonly vendorError: Uint32Array
+  /** A CompletionStatus. */
+  readonly status: Uint8Array
+  /** A CompletionOpcode. */
+  readonly opcode: Uint8Array
+  /** CompletionFlag bits. */
+  readonly flags: Uint8Array
+
+  constructor(capacity: number) {
+    if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1 << 22) {
+      throw new ArgumentError('capacity', `a batch holds between 1 and ${1 << 22} completions, not ${capacity}`)
+    }
+    this.capacity = capacity
+    this.buffer = new ArrayBuffer(capacity * (2 * 8 + 4 * 4 + 3))
+    let offset = 0
+    const next = (bytes: number): number => {
+      const at = offset
+      offset += bytes * capacity
+      return at
+    }
+    this.id = new Float64Array(this.buffer, next(8), capacity)
+    this.byteLength = new Float64Array(this.buffer, next(8), capacity)
+    this.immediate = new Uint32Array(this.buffer, next(4), capacity)
+    this.queuePairNumber = new Uint32Array(this.buffer, next(4), capacity)
+    this.sourceQueuePair = new Uint32Array(this.buffer, next(4), capacity)
+    this.vendorError = new Uint32Array(this.buffer, next(4), capacity)
+    this.status = new Uint8Array(this.buffer, next(1), capacity)
+    this.opcode = new Uint8Array(this.buffer, next(1), capacity)
+    this.flags = new Uint8Array(this.buffer, next(1), capacity)
+  }
+
+  /** Copy row `from` of `source` to row `to` of this. */
+  copyRow(to: number, source: CompletionBatch, from: number): void {
+    this.id[to] = source.id[from] as number
+    this.byteLength[to] = source.byteLength[from] as number
+    this.immediate[to] = source.immediate[from] as number
+    this.queuePairNumber[to] = source.queuePairNumber[from] as number
+    this.sourceQueuePair[to] = source.sourceQueuePair[from] as number
+    this.vendorError[to] = source.vendorError[from] as number
+    this.status[to] = source.status[from] as number
+    this.opcode[to] = source.opcode[from] as number
+    this.flags[to] = source.flags[from] as number
+  }
+}

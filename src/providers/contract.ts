@@ -1,0 +1,193 @@
+/**
+ * The seam: what `verbs/` needs from a provider, and nothing more.
+ *
+ * Rules that hold for every provider:
+ * - Everything is synchronous. A provider makes progress inside `poll`, `postSend` and `postReceive`, so a thread that never returns to its
+ *   event loop still gets its timers and learns of its peers' deaths; where the thread is idle the provider progresses by itself.
+ * - Numbers are host order and exact below 2^53. Failing calls throw VerbsError; posting returns an errno, since posts are hot.
+ * - A provider object belongs to the JavaScript environment (thread) that made it.
+ * - `destroy` refuses with EBUSY, naming what is alive, while another object uses this one. The nouns above close in the right order.
+ */
+import type { CompletionBatch } from './completion-batch.ts'
+import type { EncodedRequest } from './encoded-request.ts'
+import type { Gid } from './gid.ts'
+import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
+
+/** Limits and identity, as ibv_query_device(3) and ibv_query_port(3) give them. */
+export interface DeviceAttributes {
+  readonly name: string
+  readonly provider: string
+  readonly maxQueuePairs: number
+  readonly maxRequests: number
+  readonly maxSegments: number
+  readonly maxInlineBytes: number
+  readonly maxCompletionQueues: number
+  readonly maxCompletions: number
+  readonly maxMemoryRegions: number
+  readonly maxMemoryRegionBytes: number
+  readonly maxMessageBytes: number
+  readonly maxReadAtomic: number
+  readonly portCount: number
+  readonly linkLayer: 'shared-memory' | 'ethernet' | 'infiniband'
+}
+
+/** Where a buffer lies in a shared memory object, so that peers can map it. */
+export interface BufferOrigin {
+  readonly descriptor: number
+  readonly offsetBytes: number
+}
+
+export interface AllocateOptions {
+  /** Size of the pages: 4096 (default), 2 MiB or 1 GiB. */
+  readonly pageBytes?: number
+  /** Keep in memory (mlock). */
+  readonly lock?: boolean
+}
+
+export interface ProviderMemoryRegion {
+  readonly bytes: Uint8Array
+  readonly address: number
+  readonly length: number
+  readonly localKey: number
+  readonly remoteKey: number
+  readonly access: number
+  /** Take the keys back, wait for remote accesses that are under way, free what `allocate` took. EBUSY when a peer does not let go. */
+  destroy(): void
+}
+
+export interface ProviderProtectionDomain {
+  allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion
+  register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion
+  createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair
+  destroy(): void
+}
+
+export interface ProviderCompletionChannel {
+  /** Readable while an event waits. */
+  readonly descriptor: number
+  /** Take all waiting events; calls `fired` once per queue that had one. Returns how many. Never blocks. */
+  drain(fired: (queue: ProviderCompletionQueue) => void): number
+  /** Call `ready` once on the event loop when the descriptor is readable. Returns what cancels it. `keepAlive` holds the event loop meanwhile. */
+  whenReadable(ready: () => void, keepAlive: boolean): () => void
+  destroy(): void
+}
+
+export interface ProviderCompletionQueue {
+  /** At least what was asked. */
+  readonly depth: number
+  /** True after an overrun: completions were lost and the queue pairs that feed it are in the error state. */
+  readonly overrun: boolean
+  /** Fill `batch` from row 0; how many rows. Errors of requests are rows. */
+  poll(batch: CompletionBatch): number
+  /** One event for the next completion that arrives from now on (`solicitedOnly`: that was asked for, or failed). One-shot. */
+  arm(solicitedOnly: boolean): void
+  destroy(): void
+}
+
+export interface ProviderQueuePairOptions {
+  readonly type: QueuePairType
+  readonly sendQueue: ProviderCompletionQueue
+  readonly receiveQueue: ProviderCompletionQueue
+  readonly maxSendRequests: number
+  readonly maxReceiveRequests: number
+  readonly maxSendSegments: number
+  readonly maxReceiveSegments: number
+  readonly maxInlineBytes: number
+  /** Every send request makes a completion. */
+  readonly signalAll: boolean
+}
+
+/** Where a queue pair is reached. */
+export interface AddressVector {
+  readonly gid: Gid
+  /** Local identifier, InfiniBand only. */
+  readonly localIdentifier?: number
+  /** Index of the own gid to send from. */
+  readonly sourceGidIndex?: number
+  readonly hopLimit?: number
+  readonly serviceLevel?: number
+}
+
+/** What `modify` takes and `query` gives; a present property is a set bit of the attribute mask. Units as in ibv_modify_qp(3). */
+export interface QueuePairAttributes {
+  state?: QueuePairState
+  currentState?: QueuePairState
+  sqdNotify?: boolean
+  access?: number
+  partitionKeyIndex?: number
+  port?: number
+  queueKey?: number
+  addressVector?: AddressVector
+  /** In bytes: 256, 512, 1024, 2048 or 4096. */
+  pathMtu?: number
+  /** Exponent 0..31: 4.096 µs × 2^timeout; 0 waits for ever. */
+  timeout?: number
+  /** 0..7. */
+  retryCount?: number
+  /** 0..7; 7 retries for ever. */
+  rnrRetry?: number
+  receivePsn?: number
+  sendPsn?: number
+  maxReadAtomic?: number
+  maxDestinationReadAtomic?: number
+  /** The code 0..31 of the table in ibv_modify_qp(3): 1 is 0.01 ms, 12 is 0.64 ms, 0 is 655.36 ms. */
+  minRnrTimer?: number
+  destinationQueuePair?: number
+  alternatePath?: AddressVector
+  pathMigrationState?: number
+}
+
+/** Capacities actually given, at least what was asked. */
+export interface QueuePairCapacities {
+  readonly maxSendRequests: number
+  readonly maxReceiveRequests: number
+  readonly maxSendSegments: number
+  readonly maxReceiveSegments: number
+  readonly maxInlineBytes: number
+}
+
+export interface ProviderQueuePair {
+  readonly number: number
+  readonly type: QueuePairType
+  readonly capacities: QueuePairCapacities
+  readonly state: QueuePairState
+  /** All or nothing: when it throws, nothing changed. */
+  modify(attributes: QueuePairAttributes): void
+  query(): QueuePairAttributes
+  /** 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full). */
+  postSend(request: EncodedRequest): number
+  /** Post the first `count` of `requests` in one call; how many were taken, and if not all, why in `lastErrno`. */
+  postSendList(requests: readonly EncodedRequest[], count: number): number
+  postReceive(request: EncodedRequest): number
+  postReceiveList(requests: readonly EncodedRequest[], count: number): number
+  readonly lastErrno: number
+  destroy(): void
+}
+
+export interface ProviderDevice {
+  readonly attributes: DeviceAttributes
+  readonly gid: Gid
+  createProtectionDomain(): ProviderProtectionDomain
+  createCompletionChannel(): ProviderCompletionChannel
+  createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue
+  /** Let pending work advance now, as a poll would. */
+  progress(): void
+  destroy(): void
+}
+
+/** A provider: its devices by name. */
+export interface Provider {
+  readonly name: string
+  /** Names of devices, without opening them. */
+  deviceNames(): string[]
+  /** The device, or undefined when the name is not this provider's. */
+  open(name: string, options: OpenDeviceOptions): ProviderDevice | undefined
+}
+
+export interface OpenDeviceOptions {
+  /**
+   * shm only: let other processes of this user copy from and to memory that was registered without a memory object
+   * (PR_SET_PTRACER under Yama). Off by default, since it opens the whole process to them.
+   */
+  readonly allowProcessCopy?: boolean
+}

@@ -1,0 +1,66 @@
+/**
+ * A work request as 8-byte slots in one buffer: encoded once, patched in place, posted without allocating.
+ *
+ * ```
+ * slot 0 id | 1 opcode | 2 flags | 3 remote address | 4 remote key | 5 immediate, or the key to invalidate | 6 compare or add | 7 swap
+ *      8 segment count | 9 address handle | 10 remote queue pair | 11 queue key | 12..15 reserved | 16.. segments: address, length, key
+ * ```
+ * Slots are doubles (exact below 2^53), 6 and 7 are 64-bit integers read through `bits`. A native provider is handed the buffer as it is.
+ */
+export const RequestSlot = {
+  Id: 0,
+  Opcode: 1,
+  Flags: 2,
+  RemoteAddress: 3,
+  RemoteKey: 4,
+  Immediate: 5,
+  CompareAdd: 6,
+  Swap: 7,
+  SegmentCount: 8,
+  AddressHandle: 9,
+  RemoteQueuePair: 10,
+  QueueKey: 11,
+  Segments: 16,
+} as const
+
+/** Slots of one segment. */
+export const SEGMENT_SLOTS = 3
+
+/** Where segment `index` starts. */
+export function segmentSlot(index: number): number {
+  return RequestSlot.Segments + index * SEGMENT_SLOTS
+}
+
+/** The buffer of a request, its two views, and what the garbage collector must keep while the request lives. */
+export class EncodedRequest {
+  readonly words: Float64Array
+  readonly bits: BigUint64Array
+  readonly segmentCapacity: number
+  /** The bytes of inline segments: read at post, so never registered. Parallel to the segments. */
+  readonly sources: (Uint8Array | undefined)[]
+  /** A view on the last source of a copy: providers that copy in JavaScript keep it to avoid making one per post. */
+  view: Uint8Array | undefined = undefined
+  viewOwner: Uint8Array | undefined = undefined
+  viewOffset = -1
+
+  constructor(segmentCapacity: number) {
+    const buffer = new ArrayBuffer(8 * segmentSlot(segmentCapacity))
+    this.words = new Float64Array(buffer)
+    this.bits = new BigUint64Array(buffer)
+    this.segmentCapacity = segmentCapacity
+    this.sources = new Array<Uint8Array | undefined>(segmentCapacity).fill(undefined)
+  }
+
+  setSegment(index: number, address: number, length: number, key: number): void {
+    const at = segmentSlot(index)
+    this.words[at] = address
+    this.words[at + 1] = length
+    this.words[at + 2] = key
+  }
+
+  copyFrom(other: EncodedRequest): void {
+    this.words.set(other.words.length > this.words.length ? other.words.subarray(0, this.words.length) : other.words)
+    this.bits[RequestSlot.CompareAdd] = other.bits[RequestSlot.CompareAdd] as bigint
+    this.bits[RequestSlot.Swap] = other.bits[RequestSlot.Swap] as bigint
+  }
+}

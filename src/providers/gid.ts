@@ -1,0 +1,18 @@
+import { ArgumentError } from '../native/index.ts'
+
+/** A 128-bit port identifier as bigint, in host order: the first byte on the wire is the most significant. */
+export type Gid = bigint
+
+/** `fd00:0:12:…` in eight hexadecimal groups, as `ibv_devinfo -v` prints it. */
+export function formatGid(gid: Gid): string {
+  const digits = gid.toString(16).padStart(32, '0')
+  return (digits.match(/.{4}/g) ?? []).join(':')
+}
+
+/** The inverse of {@link formatGid}; for gids that came as text over some channel. */
+export function parseGid(text: string): Gid {
+  if (!/^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}$/i.test(text)) {
+    throw new ArgumentError('gid', `a gid is eight groups of hexadecimal digits, not ${JSON.stringify(text)}`)
+  }
+  return BigInt(`0x${text.split(':').map((group) => group.padStart(4, '0')).join('')}`)
+}

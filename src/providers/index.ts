@@ -1,0 +1,18 @@
+/**
+ * Providers: who carries verbs. `contract.ts` is the seam; `shm/` is the embedded device over shared memory.
+ *
+ * ```ts
+ * const device = openProviderDevice('shm0')
+ * const domain = device.createProtectionDomain()
+ * ```
+ */
+export * from './access.ts'
+export * from './completion-batch.ts'
+export * from './contract.ts'
+export * from './encoded-request.ts'
+export * from './errors.ts'
+export * from './gid.ts'
+export * from './opcode.ts'
+export * from './queue-pair-state.ts'
+export * from './registry.ts'
+export * from './status.ts'

@@ -1,0 +1,139 @@
+/**
+ * The queue pair state machine as data: which attributes each transition requires and allows (ibv_modify_qp(3), the kernel's qp_state_table).
+ * The shm provider enforces it, the nouns explain failures by it, the tests enumerate it.
+ */
+
+/** States; the numbers of `enum ibv_qp_state`. */
+export const QueuePairState = {
+  Reset: 0,
+  Init: 1,
+  ReadyToReceive: 2,
+  ReadyToSend: 3,
+  SendQueueDrained: 4,
+  SendQueueError: 5,
+  Error: 6,
+} as const
+export type QueuePairState = (typeof QueuePairState)[keyof typeof QueuePairState]
+
+/** RESET, INIT, RTR, … by number: the words of the man pages. */
+export const stateNames: readonly string[] = ['RESET', 'INIT', 'RTR', 'RTS', 'SQD', 'SQE', 'ERR']
+
+/** Queue pair types; the numbers of `enum ibv_qp_type`. */
+export const QueuePairType = { rc: 2, uc: 3, ud: 4 } as const
+export type QueuePairType = keyof typeof QueuePairType
+
+/** Attribute mask bits; those of `enum ibv_qp_attr_mask`. */
+export const Attribute = {
+  state: 1 << 0,
+  currentState: 1 << 1,
+  sqdNotify: 1 << 2,
+  access: 1 << 3,
+  partitionKeyIndex: 1 << 4,
+  port: 1 << 5,
+  queueKey: 1 << 6,
+  addressVector: 1 << 7,
+  pathMtu: 1 << 8,
+  timeout: 1 << 9,
+  retryCount: 1 << 10,
+  rnrRetry: 1 << 11,
+  receivePsn: 1 << 12,
+  maxReadAtomic: 1 << 13,
+  alternatePath: 1 << 14,
+  minRnrTimer: 1 << 15,
+  sendPsn: 1 << 16,
+  maxDestinationReadAtomic: 1 << 17,
+  pathMigrationState: 1 << 18,
+  destinationQueuePair: 1 << 20,
+} as const
+export type AttributeName = keyof typeof Attribute
+
+/** One legal transition of one type. `state` itself is always required and not listed. */
+export interface Transition {
+  readonly from: QueuePairState
+  readonly to: QueuePairState
+  readonly required: number
+  readonly optional: number
+}
+
+const A = Attribute
+const S = QueuePairState
+const initConnected = A.partitionKeyIndex | A.port | A.access
+const initDatagram = A.partitionKeyIndex | A.port | A.queueKey
+const receiveConnected = A.addressVector | A.pathMtu | A.destinationQueuePair | A.receivePsn
+const receiveReliable = receiveConnected | A.maxDestinationReadAtomic | A.minRnrTimer
+const receiveOptional = A.partitionKeyIndex | A.access | A.alternatePath
+const sendReliable = A.sendPsn | A.timeout | A.retryCount | A.rnrRetry | A.maxReadAtomic
+const sendOptionalUnreliable = A.currentState | A.access | A.alternatePath | A.pathMigrationState
+const sendOptionalReliable = sendOptionalUnreliable | A.minRnrTimer
+const drainedReliable =
+  A.port | A.addressVector | A.timeout | A.retryCount | A.rnrRetry | A.maxReadAtomic | A.maxDestinationReadAtomic |
+  A.alternatePath | A.access | A.partitionKeyIndex | A.minRnrTimer | A.pathMigrationState
+const drainedUnreliable = A.addressVector | A.alternatePath | A.access | A.partitionKeyIndex | A.pathMigrationState
+
+function row(from: QueuePairState, to: QueuePairState, required: number, optional: number): Transition {
+  return { from, to, required, optional }
+}
+
+/** Rows for the three types; transitions to RESET and ERR are added by {@link findTransition} because every state has them. */
+export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>> = {
+  rc: [
+    row(S.Reset, S.Init, initConnected, 0),
+    row(S.Init, S.Init, 0, initConnected),
+    row(S.Init, S.ReadyToReceive, receiveReliable, receiveOptional),
+    row(S.ReadyToReceive, S.ReadyToSend, sendReliable, sendOptionalReliable),
+    row(S.ReadyToSend, S.ReadyToSend, 0, sendOptionalReliable),
+    row(S.ReadyToSend, S.SendQueueDrained, 0, A.sqdNotify),
+    row(S.SendQueueDrained, S.ReadyToSend, 0, sendOptionalReliable),
+    row(S.SendQueueDrained, S.SendQueueDrained, 0, drainedReliable),
+  ],
+  uc: [
+    row(S.Reset, S.Init, initConnected, 0),
+    row(S.Init, S.Init, 0, initConnected),
+    row(S.Init, S.ReadyToReceive, receiveConnected, receiveOptional),
+    row(S.ReadyToReceive, S.ReadyToSend, A.sendPsn, sendOptionalUnreliable),
+    row(S.ReadyToSend, S.ReadyToSend, 0, sendOptionalUnreliable),
+    row(S.ReadyToSend, S.SendQueueDrained, 0, A.sqdNotify),
+    row(S.SendQueueDrained, S.ReadyToSend, 0, sendOptionalUnreliable),
+    row(S.SendQueueDrained, S.SendQueueDrained, 0, drainedUnreliable),
+    row(S.SendQueueError, S.ReadyToSend, 0, A.currentState | A.access),
+  ],
+  ud: [
+    row(S.Reset, S.Init, initDatagram, 0),
+    row(S.Init, S.Init, 0, initDatagram),
+    row(S.Init, S.ReadyToReceive, 0, A.partitionKeyIndex | A.queueKey),
+    row(S.ReadyToReceive, S.ReadyToSend, A.sendPsn, A.currentState | A.queueKey),
+    row(S.ReadyToSend, S.ReadyToSend, 0, A.currentState | A.queueKey),
+    row(S.ReadyToSend, S.SendQueueDrained, 0, A.sqdNotify),
+    row(S.SendQueueDrained, S.ReadyToSend, 0, A.currentState | A.queueKey),
+    row(S.SendQueueDrained, S.SendQueueDrained, 0, A.partitionKeyIndex | A.queueKey),
+    row(S.SendQueueError, S.ReadyToSend, 0, A.currentState | A.queueKey),
+  ],
+}
+
+/** The transition, or undefined where there is none. */
+export function findTransition(type: QueuePairType, from: number, to: number): Transition | undefined {
+  if (to === S.Reset || to === S.Error) return row(from as QueuePairState, to, 0, 0)
+  return transitions[type].find((each) => each.from === from && each.to === to)
+}
+
+/** The names in a mask. */
+export function attributeNames(mask: number): AttributeName[] {
+  return (Object.keys(Attribute) as AttributeName[]).filter((name) => (mask & Attribute[name]) !== 0)
+}
+
+/** What is wrong with a wanted transition. */
+export interface TransitionVerdict {
+  readonly legal: boolean
+  readonly missing: readonly AttributeName[]
+  readonly extra: readonly AttributeName[]
+}
+
+/** Judge a modify by the table: legal with nothing missing and nothing extra means it may be carried out. */
+export function judgeTransition(type: QueuePairType, from: number, to: number, mask: number): TransitionVerdict {
+  const given = mask & ~Attribute.state
+  const transition = findTransition(type, from, to)
+  if (transition === undefined) return { legal: false, missing: [], extra: [] }
+  const missing = attributeNames(transition.required & ~given)
+  const extra = attributeNames(given & ~(transition.required | transition.optional))
+  return { legal: true, missing, extra }
+}

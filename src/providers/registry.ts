@@ -1,0 +1,24 @@
+import type { OpenDeviceOptions, Provider, ProviderDevice } from './contract.ts'
+import { Errno, VerbsError } from './errors.ts'
+import { shmProvider } from './shm/provider.ts'
+
+/** Every provider this build carries, in the order in which names are looked up. */
+const providers: readonly Provider[] = [shmProvider]
+
+/** Names of all devices of all providers. */
+export function listDeviceNames(): string[] {
+  return providers.flatMap((provider) => provider.deviceNames())
+}
+
+/** Open a device by name. ENODEV, with the names there are, when nobody knows it. */
+export function openProviderDevice(name: string, options: OpenDeviceOptions = {}): ProviderDevice {
+  for (const provider of providers) {
+    const device = provider.open(name, options)
+    if (device !== undefined) return device
+  }
+  throw new VerbsError(
+    'ibv_open_device',
+    Errno.ENODEV,
+    `there is no device ${JSON.stringify(name)}; there is: ${listDeviceNames().join(', ')}`,
+  )
+}

@@ -1,0 +1,65 @@
+import { native } from '../../native/index.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
+import type { ShmDevice } from './device.ts'
+
+/** A doorbell pipe that the armed completion queues of this device ring, and their peers through /proc. */
+export class ShmCompletionChannel implements ProviderCompletionChannel {
+  readonly descriptor: number
+  /** Peers open it by number. */
+  readonly writeEnd: number
+  readonly queues: Set<ShmCompletionQueue> = new Set<ShmCompletionQueue>()
+  readonly #device: ShmDevice
+  readonly #waiters = new Set<() => void>()
+  #token = -1
+
+  constructor(device: ShmDevice) {
+    this.#device = device
+    const [readEnd, writeEnd] = native.createPipe()
+    this.descriptor = readEnd
+    this.writeEnd = writeEnd
+  }
+
+  ring(): void {
+    native.ringPipe(this.writeEnd)
+  }
+
+  drain(fired: (queue: ProviderCompletionQueue) => void): number {
+    if (native.drainPipe(this.descriptor) === 0) return 0
+    let events = 0
+    for (const queue of this.queues) {
+      if (!queue.takeEvent()) continue
+      events += 1
+      fired(queue)
+    }
+    return events
+  }
+
+  whenReadable(ready: () => void, keepAlive: boolean): () => void {
+    const once = (): void => {
+      cancel()
+      ready()
+    }
+    const cancel = (): void => {
+      if (this.#waiters.delete(once) && keepAlive) this.#device.releaseEventLoop()
+    }
+    this.#waiters.add(once)
+    if (keepAlive) this.#device.holdEventLoop()
+    if (this.#token < 0) this.#token = this.#device.watch(this.descriptor, () => this.#readable(), undefined)
+    else this.#device.rewatch(this.#token)
+    return cancel
+  }
+
+  destroy(): void {
+    if (this.queues.size > 0) throw new VerbsError('ibv_destroy_comp_channel', Errno.EBUSY, `${this.queues.size} completion queues still use it`)
+    if (this.#token >= 0) this.#device.unwatch(this.#token)
+    native.closeDescriptor(this.descriptor)
+    native.closeDescriptor(this.writeEnd)
+    this.#device.channels.delete(this)
+  }
+
+  #readable(): void {
+    for (const waiter of [...this.#waiters]) waiter()
+  }
+}

@@ -1,0 +1,191 @@
+import { CompletionBatch } from '../completion-batch.ts'
+import type { ProviderCompletionQueue } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { ShmCompletionChannel } from './completion-channel.ts'
+import type { ShmDevice } from './device.ts'
+import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
+import type { ShmQueuePair } from './queue-pair.ts'
+
+/** Empty polls between two looks at things that nobody announces (a peer killed between publishing and counting). */
+const HOUSEKEEPING_POLLS = 1024
+
+/**
+ * Completions of own sends, pushed by this thread, merged at poll with those that peers published in the blocks of the attached queue pairs.
+ * `Arrivals` counts the latter, so that an idle poll is one load.
+ */
+export class ShmCompletionQueue implements ProviderCompletionQueue {
+  readonly depth: number
+  readonly channel: ShmCompletionChannel | undefined
+  readonly index: number
+  /** Queue pairs whose receives complete here. */
+  readonly receivers: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  /** Queue pairs whose sends complete here. */
+  readonly senders: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  overrun = false
+  readonly #device: ShmDevice
+  readonly #words: Int32Array
+  readonly #at: number
+  readonly #rows: CompletionBatch
+  readonly #owners: (ShmQueuePair | undefined)[]
+  readonly #generations: Int32Array
+  /** Send slots that a row frees; 0 for a receive, which frees one receive slot. */
+  readonly #covered: Int32Array
+  readonly #mask: number
+  #head = 0
+  #tail = 0
+  #seenArrivals = 0
+  #idlePolls = 0
+  #armSequence = 0
+  #armedAtArrivals = 0
+  #armRequested = false
+
+  constructor(device: ShmDevice, index: number, depth: number, channel: ShmCompletionChannel | undefined) {
+    const size = powerOfTwoAtLeast(depth)
+    this.#device = device
+    this.index = index
+    this.depth = size
+    this.channel = channel
+    this.#words = device.segment.queues
+    this.#at = index * QUEUE_WORDS
+    this.#rows = new CompletionBatch(size)
+    this.#owners = new Array<ShmQueuePair | undefined>(size).fill(undefined)
+    this.#generations = new Int32Array(size)
+    this.#covered = new Int32Array(size)
+    this.#mask = size - 1
+    this.#words[this.#at + QueueWord.Armed] = 0
+    this.#words[this.#at + QueueWord.Channel] = channel === undefined ? 0 : channel.writeEnd + 1
+    this.#seenArrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
+    channel?.queues.add(this)
+  }
+
+  poll(batch: CompletionBatch): number {
+    if (this.#device.pendingCount !== 0) this.#device.progress()
+    if (Atomics.load(this.#words, this.#at) !== this.#seenArrivals) this.collect()
+    if (this.#head === this.#tail) return this.#idle()
+    let row = 0
+    while (row < batch.capacity && this.#head !== this.#tail) if (this.#take(batch, row)) row += 1
+    return row
+  }
+
+  /** Room for `count` more rows. */
+  hasRoom(count: number): boolean {
+    return ((this.#tail - this.#head) | 0) + count <= this.depth
+  }
+
+  /** Append a completion that this thread made, and wake who armed the queue. */
+  pushLocal(pair: ShmQueuePair, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
+    const row = this.push(pair, covered, id, status, opcode, byteLength)
+    if (this.#armRequested) this.#notify(status !== 0)
+    return row
+  }
+
+  /** Append a completion of `pair`'s; `covered` as in the field. A queue that is full is overrun: the row is lost and the pairs end. */
+  push(pair: ShmQueuePair, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
+    if (((this.#tail - this.#head) | 0) >= this.depth) return this.#overflow()
+    const at = this.#tail & this.#mask
+    const rows = this.#rows
+    rows.id[at] = id
+    rows.byteLength[at] = byteLength
+    rows.status[at] = status
+    rows.opcode[at] = opcode
+    rows.flags[at] = 0
+    rows.queuePairNumber[at] = pair.number
+    rows.vendorError[at] = 0
+    this.#owners[at] = pair
+    this.#generations[at] = pair.generation
+    this.#covered[at] = covered
+    this.#tail = (this.#tail + 1) | 0
+    return at
+  }
+
+  /** Fields that few completions have, for the row that `push` returned. */
+  annotate(row: number, flags: number, immediate: number, sourceNumber: number, vendorError: number): void {
+    if (row < 0) return
+    this.#rows.flags[row] = flags
+    this.#rows.immediate[row] = immediate
+    this.#rows.sourceQueuePair[row] = sourceNumber
+    this.#rows.vendorError[row] = vendorError
+  }
+
+  /** Fetch what peers published. The count is taken first: what arrives during the walk is walked again. */
+  collect(): void {
+    const arrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
+    let all = true
+    for (const pair of this.receivers) if (!pair.collectReceives()) all = false
+    if (all) this.#seenArrivals = arrivals
+  }
+
+  arm(solicitedOnly: boolean): void {
+    const at = this.#at
+    this.#armSequence = (this.#armSequence & 0x3fffffff) + 1
+    this.#armRequested = true
+    this.#armedAtArrivals = Atomics.load(this.#words, at + QueueWord.Arrivals)
+    Atomics.store(this.#words, at + QueueWord.SolicitedOnly, solicitedOnly ? 1 : 0)
+    Atomics.store(this.#words, at + QueueWord.Armed, this.#armSequence)
+  }
+
+  /** True once per arming after the event was sent (or may have been). */
+  takeEvent(): boolean {
+    if (!this.#armRequested || !this.#announced()) return false
+    this.#armRequested = false
+    Atomics.store(this.#words, this.#at + QueueWord.Armed, 0)
+    return true
+  }
+
+  /** A peer died perhaps between counting an arrival and ringing: ring for it. */
+  ringIfMissed(): void {
+    if (this.#armRequested && this.#announced()) this.channel?.ring()
+  }
+
+  destroy(): void {
+    const users = new Set([...this.receivers, ...this.senders])
+    if (users.size > 0) {
+      const numbers = [...users].map((pair) => pair.number).join(', ')
+      throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
+    }
+    this.channel?.queues.delete(this)
+    this.#device.forgetQueue(this)
+  }
+
+  #announced(): boolean {
+    const armed = Atomics.load(this.#words, this.#at + QueueWord.Armed)
+    return armed !== this.#armSequence || Atomics.load(this.#words, this.#at + QueueWord.Arrivals) !== this.#armedAtArrivals
+  }
+
+  #notify(solicited: boolean): void {
+    const at = this.#at
+    if (Atomics.load(this.#words, at + QueueWord.Armed) === 0) return
+    if (!solicited && this.#words[at + QueueWord.SolicitedOnly] === 1) return
+    Atomics.store(this.#words, at + QueueWord.Armed, 0)
+    this.channel?.ring()
+  }
+
+  #idle(): number {
+    this.#idlePolls += 1
+    if (this.#idlePolls < HOUSEKEEPING_POLLS) return 0
+    this.#idlePolls = 0
+    this.collect()
+    return 0
+  }
+
+  /** Copy the oldest row out and free its slots; false where its queue pair was reset or destroyed meanwhile. */
+  #take(batch: CompletionBatch, row: number): boolean {
+    const at = this.#head & this.#mask
+    this.#head = (this.#head + 1) | 0
+    const pair = this.#owners[at] as ShmQueuePair
+    this.#owners[at] = undefined
+    if (pair.generation !== this.#generations[at]) return false
+    batch.copyRow(row, this.#rows, at)
+    const covered = this.#covered[at] as number
+    if (covered === 0) pair.retireReceive()
+    else pair.retireSends(covered)
+    return true
+  }
+
+  #overflow(): number {
+    if (this.overrun) return -1
+    this.overrun = true
+    for (const pair of [...this.senders, ...this.receivers]) pair.fail()
+    return -1
+  }
+}

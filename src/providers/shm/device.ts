@@ -1,0 +1,260 @@
+import { randomInt } from 'node:crypto'
+import { native, type Watcher } from '../../native/index.ts'
+import type { DeviceAttributes, OpenDeviceOptions, ProviderCompletionChannel, ProviderCompletionQueue, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import type { Block } from './block.ts'
+import { ShmCompletionChannel } from './completion-channel.ts'
+import { ShmCompletionQueue } from './completion-queue.ts'
+import { KeyTable } from './key-table.ts'
+import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_COMPLETIONS, MAX_INLINE_BYTES, MAX_KEYS, MAX_MESSAGE_BYTES, MAX_QUEUE_PAIRS, MAX_READ_ATOMIC, MAX_REGION_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './layout.ts'
+import { Peer } from './peer.ts'
+import { ShmProtectionDomain } from './protection-domain.ts'
+import type { ShmQueuePair } from './queue-pair.ts'
+import { Segment } from './segment.ts'
+
+/** How often waiting requests are tried again from the event loop; polls try them at once. */
+const PROGRESS_INTERVAL_MS = 1
+const QUEUE_PAIR_INDEX_BITS = 12
+
+/** An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it talks to. */
+export class ShmDevice implements ProviderDevice {
+  readonly attributes: DeviceAttributes
+  readonly segment: Segment
+  readonly keys: KeyTable
+  readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
+  readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
+  /** How many queue pairs wait for something; read by every poll. */
+  pendingCount = 0
+  readonly #options: OpenDeviceOptions
+  readonly #doorbell: readonly [number, number]
+  readonly #queues = new Map<number, ShmCompletionQueue>()
+  readonly #pairs = new Map<number, ShmQueuePair>()
+  readonly #peers = new Map<Gid, Peer>()
+  readonly #pending = new Set<ShmQueuePair>()
+  readonly #handlers = new Map<number, () => void>()
+  #watcher: Watcher | undefined
+  #nextToken = 1
+  #nextDomain = 1
+  #holds = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(name: string, options: OpenDeviceOptions) {
+    this.attributes = attributesOf(name)
+    this.#options = options
+    this.#doorbell = native.createPipe()
+    this.segment = new Segment(this.#doorbell[1])
+    this.keys = new KeyTable(this.segment)
+  }
+
+  get gid(): Gid {
+    return this.segment.gid
+  }
+
+  // ---- objects -----------------------------------------------------------------------------------------------------------------
+
+  createProtectionDomain(): ProviderProtectionDomain {
+    const domain = new ShmProtectionDomain(this, this.#nextDomain)
+    this.#nextDomain += 1
+    this.domains.add(domain)
+    return domain
+  }
+
+  createCompletionChannel(): ProviderCompletionChannel {
+    const channel = new ShmCompletionChannel(this)
+    this.channels.add(channel)
+    return channel
+  }
+
+  createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue {
+    if (depth > MAX_COMPLETIONS) throw new VerbsError('ibv_create_cq', Errno.EINVAL, `a queue holds at most ${MAX_COMPLETIONS} completions, not ${depth}`)
+    const index = lowestFree(this.#queues, MAX_COMPLETION_QUEUES)
+    if (index < 0) throw new VerbsError('ibv_create_cq', Errno.ENOMEM, `all ${MAX_COMPLETION_QUEUES} completion queues are in use`)
+    const queue = new ShmCompletionQueue(this, index, depth, channel as ShmCompletionChannel | undefined)
+    this.#queues.set(index, queue)
+    return queue
+  }
+
+  forgetQueue(queue: ShmCompletionQueue): void {
+    this.#queues.delete(queue.index)
+  }
+
+  /** Give a queue pair its number and publish where its block is. `prepare` writes the number into the block first. */
+  addPair(pair: ShmQueuePair, firstPage: number, pages: number, prepare: (number: number) => void): number {
+    const index = this.#freePairIndex()
+    const number = (randomInt(1, 1 << QUEUE_PAIR_INDEX_BITS) << QUEUE_PAIR_INDEX_BITS) | index
+    prepare(number)
+    const at = index * DIRECTORY_WORDS
+    const { directory } = this.segment
+    directory[at + DirectoryWord.FirstPage] = firstPage
+    directory[at + DirectoryWord.Pages] = pages
+    Atomics.store(directory, at + DirectoryWord.Number, number)
+    this.#pairs.set(index, pair)
+    return number
+  }
+
+  removePair(pair: ShmQueuePair): void {
+    const index = pair.number & (MAX_QUEUE_PAIRS - 1)
+    Atomics.store(this.segment.directory, index * DIRECTORY_WORDS + DirectoryWord.Number, 0)
+    this.#pairs.delete(index)
+  }
+
+  releaseBlock(block: Block, firstPage: number, pages: number): void {
+    native.unmapMemory(block.buffer)
+    this.segment.releasePages(firstPage, pages)
+  }
+
+  destroy(): void {
+    if (this.domains.size + this.#queues.size + this.channels.size > 0) {
+      const what = `${this.domains.size} protection domains, ${this.#queues.size} completion queues and ${this.channels.size} channels`
+      throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
+    }
+    clearTimeout(this.#timer)
+    this.#watcher?.close()
+    this.segment.close()
+    for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
+  }
+
+  // ---- peers -------------------------------------------------------------------------------------------------------------------
+
+  openPeer(gid: Gid): Peer {
+    const known = this.#peers.get(gid)
+    if (known !== undefined && !known.gone) return known.acquire()
+    if (!this.#handlers.has(0)) this.#listen()
+    const peer = Peer.open(this, gid)
+    this.#peers.set(gid, peer)
+    return peer.acquire()
+  }
+
+  closePeer(peer: Peer): void {
+    if (peer.release() && this.#peers.get(peer.gid) === peer) this.#peers.delete(peer.gid)
+  }
+
+  /** A process ended: what waited for it fails now, and what it may have left unannounced is looked for. */
+  peerDied(): void {
+    this.progress()
+    for (const queue of this.#queues.values()) queue.ringIfMissed()
+  }
+
+  /** EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before. */
+  awaitPeersOutside(verb: string): void {
+    for (const pair of this.#pairs.values()) {
+      if (!pair.awaitOutside()) throw new VerbsError(verb, Errno.EBUSY, `the peer of queue pair ${pair.number} stays in the middle of an access; the keys are revoked, try again`)
+    }
+  }
+
+  allowProcessCopy(): void {
+    if (this.#options.allowProcessCopy === true) native.allowProcessAccess(-1)
+  }
+
+  // ---- progress ----------------------------------------------------------------------------------------------------------------
+
+  progress(): void {
+    if (this.#pending.size === 0) return
+    const now = performance.now()
+    for (const pair of this.#pending) if (pair.progress(now)) this.removePending(pair)
+  }
+
+  addPending(pair: ShmQueuePair): void {
+    this.#pending.add(pair)
+    this.pendingCount = this.#pending.size
+    this.#schedule()
+  }
+
+  removePending(pair: ShmQueuePair): void {
+    this.#pending.delete(pair)
+    this.pendingCount = this.#pending.size
+  }
+
+  // ---- watching ----------------------------------------------------------------------------------------------------------------
+
+  /** Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`; the watcher thread counts in `word` at once. */
+  watch(descriptor: number, handler: () => void, word: Int32Array | undefined): number {
+    const token = this.#nextToken
+    this.#nextToken += 1
+    this.#handlers.set(token, handler)
+    const watcher = this.#watching()
+    if (word === undefined) watcher.add(token, descriptor)
+    else watcher.add(token, descriptor, word, 0)
+    return token
+  }
+
+  rewatch(token: number): void {
+    this.#watching().rearm(token)
+  }
+
+  unwatch(token: number): void {
+    this.#handlers.delete(token)
+    this.#watcher?.remove(token)
+  }
+
+  holdEventLoop(): void {
+    this.#holds += 1
+    if (this.#holds === 1) this.#watching().ref()
+  }
+
+  releaseEventLoop(): void {
+    this.#holds -= 1
+    if (this.#holds === 0) this.#watcher?.unref()
+  }
+
+  #watching(): Watcher {
+    this.#watcher ??= native.createWatcher((token) => this.#handlers.get(token)?.())
+    return this.#watcher
+  }
+
+  /** Peers ring the doorbell when they have posted a receive that a request here waits for. */
+  #listen(): void {
+    const token = this.watch(
+      this.#doorbell[0],
+      () => {
+        native.drainPipe(this.#doorbell[0])
+        this.rewatch(token)
+        this.progress()
+      },
+      undefined,
+    )
+    this.#handlers.set(0, () => undefined)
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.progress()
+      if (this.pendingCount > 0) this.#schedule()
+    }, PROGRESS_INTERVAL_MS)
+    this.#timer.unref()
+  }
+
+  #freePairIndex(): number {
+    const index = lowestFree(this.#pairs, MAX_QUEUE_PAIRS)
+    if (index < 0) throw new VerbsError('ibv_create_qp', Errno.ENOMEM, `all ${MAX_QUEUE_PAIRS} queue pairs are in use`)
+    return index
+  }
+}
+
+/** The lowest index that is not a key of `map`, or -1. Creation is rare and the maps are small. */
+function lowestFree(map: ReadonlyMap<number, unknown>, limit: number): number {
+  for (let index = 0; index < limit; index += 1) if (!map.has(index)) return index
+  return -1
+}
+
+function attributesOf(name: string): DeviceAttributes {
+  return {
+    name,
+    provider: 'shm',
+    maxQueuePairs: MAX_QUEUE_PAIRS,
+    maxRequests: MAX_REQUESTS,
+    maxSegments: MAX_SEGMENTS,
+    maxInlineBytes: MAX_INLINE_BYTES,
+    maxCompletionQueues: MAX_COMPLETION_QUEUES,
+    maxCompletions: MAX_COMPLETIONS,
+    maxMemoryRegions: MAX_KEYS,
+    maxMemoryRegionBytes: MAX_REGION_BYTES,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxReadAtomic: MAX_READ_ATOMIC,
+    portCount: 1,
+    linkLayer: 'shared-memory',
+  }
+}

@@ -1,0 +1,278 @@
+import { SystemError } from '../../native/index.ts'
+import { Access } from '../access.ts'
+import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
+import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { CompletionStatus } from '../status.ts'
+import type { Block } from './block.ts'
+import type { KeyTable } from './key-table.ts'
+import { BlockWord, MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { RemoteMemory } from './remote-memory.ts'
+import { SegmentList } from './segment-list.ts'
+import { Span } from './span.ts'
+import type { Target } from './target.ts'
+
+/** Outcomes that are no completion: the request stays at the head of the queue. */
+export const Outcome = { NotReady: -1, NoReceive: -2 } as const
+
+/**
+ * Carries out one request on the memory of the peer, from this thread: the peer's processor has no part in it.
+ * Checks come in the order of the responder's (local segments, peer ready, operation enabled, receive posted, length, key),
+ * so that the status is the one that a device would give.
+ */
+export class Initiator {
+  readonly #keys: KeyTable
+  readonly #domainId: number
+  readonly #number: number
+  readonly #local = new SegmentList()
+  readonly #remote = new SegmentList()
+  maxReadAtomic = 0
+  /** errno of a copy across processes that failed, for the completion's vendor error. */
+  vendorError = 0
+
+  constructor(keys: KeyTable, domainId: number, number: number) {
+    this.#keys = keys
+    this.#domainId = domainId
+    this.#number = number
+  }
+
+  /** How many bytes the last request moved. */
+  get byteLength(): number {
+    return this.#local.total
+  }
+
+  /** A CompletionStatus, or an Outcome. Where it failed at the peer, the peer's queue pair has been told. */
+  execute(request: EncodedRequest, target: Target): number {
+    const opcode = request.words[RequestSlot.Opcode] as number
+    const local = this.#gather(request, opcode)
+    if (local !== CompletionStatus.Success) return local
+    if (target.peer.dead) return CompletionStatus.RetryExceeded
+    if (!target.enter()) return target.vanished ? CompletionStatus.RetryExceeded : Outcome.NotReady
+    let status: number
+    try {
+      status = this.#perform(request, opcode, target)
+    } catch (error) {
+      status = this.#copyFailed(error, target)
+    }
+    if (status > 0) target.fault()
+    target.leave()
+    return status
+  }
+
+  #perform(request: EncodedRequest, opcode: number, target: Target): number {
+    const block = target.block as Block
+    switch (opcode) {
+      case Opcode.Write:
+        return this.#write(request, target, block)
+      case Opcode.Read:
+        return this.#read(request, target, block)
+      case Opcode.Send:
+      case Opcode.SendWithImmediate:
+        return this.#send(request, opcode, target, block)
+      case Opcode.WriteWithImmediate:
+        return this.#writeWithImmediate(request, target, block)
+      default:
+        return this.#atomic(request, opcode, target, block)
+    }
+  }
+
+  // ---- local side --------------------------------------------------------------------------------------------------------------
+
+  #gather(request: EncodedRequest, opcode: number): number {
+    const { words } = request
+    const list = this.#local
+    list.clear()
+    if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0) return this.#gatherInline(request)
+    const writable = opcode === Opcode.Read || opcode === Opcode.CompareSwap || opcode === Opcode.FetchAdd
+    let at = RequestSlot.Segments as number
+    for (let left = words[RequestSlot.SegmentCount] as number; left > 0; left -= 1) {
+      const taken = this.#keys.gather(list, this.#domainId, words[at] as number, words[at + 1] as number, words[at + 2] as number, writable)
+      if (!taken) return CompletionStatus.LocalProtectionError
+      at += 3
+    }
+    if (list.total > MAX_MESSAGE_BYTES) return CompletionStatus.LocalLengthError
+    if (!writable) return CompletionStatus.Success
+    if (this.maxReadAtomic === 0) return CompletionStatus.LocalQueuePairOperationError
+    return opcode !== Opcode.Read && list.total !== 8 ? CompletionStatus.LocalLengthError : CompletionStatus.Success
+  }
+
+  /** Inline bytes need no registration; where they happen to have one, its span saves making another. */
+  #gatherInline(request: EncodedRequest): number {
+    const { words } = request
+    let at = RequestSlot.Segments as number
+    for (let index = 0; index < (words[RequestSlot.SegmentCount] as number); index += 1) {
+      const key = words[at + 2] as number
+      const known = key !== 0 && this.#keys.gather(this.#local, this.#domainId, words[at] as number, words[at + 1] as number, key, false)
+      const source = request.sources[index]
+      if (!known && source !== undefined && source.length > 0) this.#local.add(new Span(source, 0, 0), 0, source.length)
+      at += 3
+    }
+    return CompletionStatus.Success
+  }
+
+  // ---- one-sided ---------------------------------------------------------------------------------------------------------------
+
+  #write(request: EncodedRequest, target: Target, block: Block): number {
+    if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
+    return this.#place(request, target, block)
+  }
+
+  /** The WRITE itself, once it is known to be allowed on the queue pair. A message without bytes looks at no key. */
+  #place(request: EncodedRequest, target: Target, block: Block): number {
+    const { total } = this.#local
+    if (total === 0) return CompletionStatus.Success
+    const memory = this.#remoteMemory(request, target, block, Access.RemoteWrite, total)
+    if (memory === undefined) return CompletionStatus.RemoteAccessError
+    this.#remote.clear()
+    this.#remote.add(memory.span, (request.words[RequestSlot.RemoteAddress] as number) - memory.address, total)
+    this.#remote.fill(this.#local, total, request)
+    return CompletionStatus.Success
+  }
+
+  #read(request: EncodedRequest, target: Target, block: Block): number {
+    if (!readable(block, Access.RemoteRead)) return CompletionStatus.RemoteInvalidRequest
+    const { total } = this.#local
+    if (total === 0) return CompletionStatus.Success
+    const memory = this.#remoteMemory(request, target, block, Access.RemoteRead, total)
+    if (memory === undefined) return CompletionStatus.RemoteAccessError
+    this.#remote.clear()
+    this.#remote.add(memory.span, (request.words[RequestSlot.RemoteAddress] as number) - memory.address, total)
+    this.#local.fill(this.#remote, total, request)
+    return CompletionStatus.Success
+  }
+
+  #atomic(request: EncodedRequest, opcode: number, target: Target, block: Block): number {
+    if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
+    const address = request.words[RequestSlot.RemoteAddress] as number
+    if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
+    const memory = this.#remoteMemory(request, target, block, Access.RemoteAtomic, 8)
+    if (memory === undefined) return CompletionStatus.RemoteAccessError
+    const { words } = memory.span
+    const index = (address - memory.address) / 8
+    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed atomically from here.
+    if (!(Number.isInteger(index) && index < words.length)) return CompletionStatus.RemoteOperationError
+    const operand = request.bits[RequestSlot.CompareAdd] as bigint
+    const old =
+      opcode === Opcode.FetchAdd
+        ? Atomics.add(words, index, operand)
+        : Atomics.compareExchange(words, index, operand, request.bits[RequestSlot.Swap] as bigint)
+    this.#storeOld(old)
+    return CompletionStatus.Success
+  }
+
+  #storeOld(old: bigint): void {
+    const span = this.#local.span(0)
+    const offset = this.#local.offset(0)
+    if (this.#local.count === 1 && offset % 8 === 0 && offset / 8 < span.words.length) span.words[offset / 8] = old
+    else this.#storeOldScattered(old)
+  }
+
+  #storeOldScattered(old: bigint): void {
+    const value = new Span(new Uint8Array(new BigInt64Array([old]).buffer), 0, 0)
+    this.#remote.clear()
+    this.#remote.add(value, 0, 8)
+    this.#local.fill(this.#remote, 8, unremembered)
+  }
+
+  /** The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the access. */
+  #remoteMemory(request: EncodedRequest, target: Target, block: Block, right: number, length: number): RemoteMemory | undefined {
+    const memory = target.peer.memory(request.words[RequestSlot.RemoteKey] as number)
+    if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== block.words[BlockWord.Domain]) return undefined
+    const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    return offset >= 0 && offset + length <= memory.length ? memory : undefined
+  }
+
+  // ---- two-sided ---------------------------------------------------------------------------------------------------------------
+
+  #send(request: EncodedRequest, opcode: number, target: Target, block: Block): number {
+    if (!receivePosted(target, block)) return Outcome.NoReceive
+    const { total } = this.#local
+    const scattered = this.#scatter(target, block, total)
+    if (scattered === CompletionStatus.Success) {
+      if (total > 0) this.#remote.fill(this.#local, total, request)
+      const flags = opcode === Opcode.SendWithImmediate ? CompletionFlag.WithImmediate : 0
+      this.#deliver(request, target, block, CompletionOpcode.Receive, flags, CompletionStatus.Success, total)
+      return CompletionStatus.Success
+    }
+    this.#deliver(request, target, block, CompletionOpcode.Receive, 0, scattered, 0)
+    return scattered === CompletionStatus.LocalLengthError ? CompletionStatus.RemoteInvalidRequest : CompletionStatus.RemoteOperationError
+  }
+
+  #writeWithImmediate(request: EncodedRequest, target: Target, block: Block): number {
+    if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
+    if (!receivePosted(target, block)) return Outcome.NoReceive
+    const status = this.#place(request, target, block)
+    const flags = status === CompletionStatus.Success ? CompletionFlag.WithImmediate : 0
+    this.#deliver(request, target, block, CompletionOpcode.ReceiveWriteWithImmediate, flags, status, this.#local.total)
+    return status
+  }
+
+  /** Find where the first `length` bytes of a message go in the oldest receive request; the status is the receiver's. */
+  #scatter(target: Target, block: Block, length: number): number {
+    const list = this.#remote
+    const { requests, requestStride, mask } = block
+    list.clear()
+    let at = (target.consumed & mask) * requestStride
+    const segments = requests[at] as number
+    at += 1
+    for (let left = segments <= block.segments ? segments : 0; left > 0 && list.total < length; left -= 1) {
+      const room = Math.min(requests[at + 1] as number, length - list.total)
+      if (room !== 0 && !this.#scatterInto(target, block, requests[at] as number, room, requests[at + 2] as number)) {
+        return CompletionStatus.LocalProtectionError
+      }
+      at += 3
+    }
+    return list.total < length ? CompletionStatus.LocalLengthError : CompletionStatus.Success
+  }
+
+  #scatterInto(target: Target, block: Block, address: number, length: number, key: number): boolean {
+    const memory = target.peer.memory(key)
+    if (memory === undefined || memory.domainId !== block.words[BlockWord.Domain] || (memory.access & Access.LocalWrite) === 0) return false
+    const offset = address - memory.address
+    if (!(offset >= 0 && length > 0 && offset + length <= memory.length)) return false
+    this.#remote.add(memory.span, offset, length)
+    return true
+  }
+
+  /** Publish the receiver's completion: the result first, the counter last. */
+  #deliver(request: EncodedRequest, target: Target, block: Block, opcode: number, flags: number, status: number, byteLength: number): void {
+    const { results, resultDoubles, words } = block
+    const at = (target.consumed & block.mask) * RESULT_WORDS
+    results[at + ResultWord.Opcode] = opcode
+    results[at + ResultWord.Flags] = flags
+    results[at + ResultWord.Immediate] = request.words[RequestSlot.Immediate] as number
+    results[at + ResultWord.Status] = status
+    results[at + ResultWord.SourceNumber] = this.#number
+    results[at + ResultWord.VendorError] = 0
+    resultDoubles[(at + ResultWord.ByteLength) / 2] = byteLength
+    if (status !== CompletionStatus.Success) Atomics.store(words, BlockWord.Fault, 1)
+    target.consumed = (target.consumed + 1) | 0
+    Atomics.store(words, BlockWord.Consumed, target.consumed)
+    const solicited = status !== 0 || ((request.words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
+    target.peer.announce(words[BlockWord.ReceiveQueue] as number, solicited)
+  }
+
+  #copyFailed(error: unknown, target: Target): number {
+    if (!(error instanceof SystemError)) {
+      target.leave()
+      throw error
+    }
+    this.vendorError = error.errno
+    return target.peer.dead ? CompletionStatus.RetryExceeded : CompletionStatus.RemoteOperationError
+  }
+}
+
+/** For copies whose source view is not worth keeping. */
+const unremembered = new EncodedRequest(1)
+
+function enabled(block: Block, right: number): boolean {
+  return ((block.words[BlockWord.Access] as number) & right) !== 0
+}
+
+/** READ and atomics also need the responder's resources. */
+function readable(block: Block, right: number): boolean {
+  return enabled(block, right) && (block.words[BlockWord.MaxReadAtomic] as number) > 0
+}
+
+function receivePosted(target: Target, block: Block): boolean {
+  return Atomics.load(block.words, BlockWord.Posted) !== target.consumed
+}

@@ -1,0 +1,122 @@
+/**
+ * The segment: one memory object per open device, mapped by its owner and, part by part, by its peers.
+ *
+ * ```
+ * 0        header       4 KiB                  magic, version, nonce, process, state, doorbell
+ * 4 KiB    directory    4096 × 16 B            queue pair number -> where its block lies
+ * 68 KiB   queues       4096 × 64 B            completion queues: arrivals, armed, channel
+ * 324 KiB  keys         16384 × 64 B           memory regions
+ * 1348 KiB blocks       page multiples         one per queue pair; never reused while the device is open, so that a stale peer
+ *                                              can only write into a hole that nobody reads
+ * ```
+ * A block:
+ * ```
+ * owner line   state word, number, domain, access, destination, …      written by the owner
+ * posted line  receive requests posted                                  written by the owner
+ * peer line    consumed, inside, fault, waiting                         written by the connected peer only
+ * requests     ring of receive requests                                 written by the owner
+ * results      ring of receive completions, same slots                  written by the connected peer
+ * ```
+ * Every ring has one writer and is published by one counter stored last, so SIGKILL between any two stores leaves it whole.
+ * What a peer wrote is checked before it is used: peers are of the same user, but may be broken.
+ */
+export const SEGMENT_MAGIC = 0x41767262
+export const SEGMENT_VERSION = 1
+export const PAGE_BYTES = 4096
+
+export const MAX_QUEUE_PAIRS = 4096
+export const MAX_COMPLETION_QUEUES = 4096
+export const MAX_KEYS = 16384
+export const MAX_SEGMENTS = 32
+export const MAX_REQUESTS = 1 << 16
+export const MAX_COMPLETIONS = 1 << 22
+export const MAX_INLINE_BYTES = 1024
+export const MAX_READ_ATOMIC = 16
+/** A message of 2^31 bytes is the longest that InfiniBand carries. */
+export const MAX_MESSAGE_BYTES = 2 ** 31
+/** What one ArrayBuffer over foreign memory may be. */
+export const MAX_REGION_BYTES = 2 ** 32
+
+/** 32-bit words of the header. */
+export const HeaderWord = { Magic: 0, Version: 1, NonceLow: 2, NonceHigh: 3, ProcessId: 4, State: 5, Doorbell: 6 } as const
+export const SegmentState = { Open: 1, Closed: 2 } as const
+
+export const DIRECTORY_OFFSET = PAGE_BYTES
+/** 32-bit words of a directory entry. */
+export const DirectoryWord = { Number: 0, FirstPage: 1, Pages: 2 } as const
+export const DIRECTORY_WORDS = 4
+
+export const QUEUES_OFFSET: number = DIRECTORY_OFFSET + MAX_QUEUE_PAIRS * DIRECTORY_WORDS * 4
+/** 32-bit words of a completion queue's entry. `Channel` is the write end of the doorbell pipe plus one, 0 for none. */
+export const QueueWord = { Arrivals: 0, Armed: 1, Channel: 2, SolicitedOnly: 3 } as const
+export const QUEUE_WORDS = 16
+
+export const KEYS_OFFSET: number = QUEUES_OFFSET + MAX_COMPLETION_QUEUES * QUEUE_WORDS * 4
+/** 32-bit words of a key's entry; `Key` is stored last and is 0 while the entry means nothing. */
+export const KeyWord = { Key: 0, Access: 1, Domain: 2, Descriptor: 3 } as const
+/** Doubles of a key's entry. */
+export const KeyDouble = { Address: 2, Length: 3, Offset: 4 } as const
+export const KEY_WORDS = 16
+export const KEY_DOUBLES = 8
+/** `Descriptor` of memory that has no memory object: reached by cross-process copy. */
+export const NO_DESCRIPTOR = -1
+
+export const FIXED_BYTES: number = KEYS_OFFSET + MAX_KEYS * KEY_WORDS * 4
+
+/** 32-bit words of a queue pair's block. */
+export const BlockWord = {
+  State: 0,
+  Number: 1,
+  Domain: 2,
+  Access: 3,
+  DestinationNumber: 4,
+  ReceivePsn: 5,
+  MinRnrTimer: 6,
+  ReceiveQueue: 7,
+  RingSize: 8,
+  Segments: 9,
+  MaxReadAtomic: 10,
+  DestinationGid: 11,
+  Posted: 32,
+  Consumed: 48,
+  Inside: 49,
+  Fault: 50,
+  Waiting: 51,
+} as const
+export const BLOCK_HEADER_BYTES = 256
+
+/** Doubles of a receive request: how many segments, then address, length and key of each. */
+export function requestDoubles(segments: number): number {
+  return 1 + 3 * segments
+}
+
+/** 32-bit words of a receive completion; `ByteLength` is a double. */
+export const ResultWord = { Opcode: 0, Flags: 1, Immediate: 2, Status: 3, ByteLength: 4, SourceNumber: 6, VendorError: 7 } as const
+export const RESULT_WORDS = 8
+
+/** Where the parts of a block lie, from its two parameters. */
+export interface BlockGeometry {
+  readonly ringSize: number
+  readonly segments: number
+  readonly resultsOffset: number
+  readonly pages: number
+}
+
+export function blockGeometry(ringSize: number, segments: number): BlockGeometry {
+  const resultsOffset = BLOCK_HEADER_BYTES + ringSize * requestDoubles(segments) * 8
+  const bytes = resultsOffset + ringSize * RESULT_WORDS * 4
+  return { ringSize, segments, resultsOffset, pages: Math.ceil(bytes / PAGE_BYTES) }
+}
+
+/** The state word carries an epoch, which changes at every RESET, above the state's four bits. */
+export function stateWord(epoch: number, state: number): number {
+  return (epoch << 4) | state
+}
+
+export function stateOf(word: number): number {
+  return word & 15
+}
+
+export function powerOfTwoAtLeast(count: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, count)))
+}

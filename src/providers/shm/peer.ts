@@ -1,0 +1,224 @@
+import { closeSync, constants, openSync } from 'node:fs'
+import { AetherError, native } from '../../native/index.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { Block, claimedGeometry } from './block.ts'
+import type { ShmDevice } from './device.ts'
+import { decodeGid, type SegmentLocation } from './gid.ts'
+import { keyIndex } from './key-table.ts'
+import { BlockWord, blockGeometry, DIRECTORY_WORDS, DirectoryWord, FIXED_BYTES, HeaderWord, KEY_WORDS, KeyWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS, PAGE_BYTES, QUEUE_WORDS, QueueWord, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentState } from './layout.ts'
+import { openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
+import { type FixedViews, fixedViews } from './segment.ts'
+
+/** A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by the queue pairs that are connected to it. */
+export class Peer {
+  readonly gid: Gid
+  readonly processId: number
+  readonly views: FixedViews
+  /** Not 0 once its process ended: stored by the watcher thread, so that a thread that spins sees it. */
+  readonly death: Int32Array
+  readonly #device: ShmDevice
+  readonly #mapping: ArrayBuffer | undefined
+  readonly #descriptor: number
+  readonly #process: number
+  readonly #token: number
+  readonly #memories: (RemoteMemory | undefined)[] = []
+  readonly #doorbells = new Map<number, number>()
+  #users = 0
+
+  private constructor(device: ShmDevice, gid: Gid, opened: OpenedSegment) {
+    this.#device = device
+    this.gid = gid
+    this.processId = opened.processId
+    this.views = opened.views
+    this.#mapping = opened.mapping
+    this.#descriptor = opened.descriptor
+    this.#process = opened.process
+    this.death = new Int32Array(new ArrayBuffer(64))
+    this.#token = opened.process < 0 ? -1 : device.watch(opened.process, () => device.peerDied(), this.death)
+  }
+
+  /** The device of `gid`. ETIMEDOUT where it does not answer: it is how a real device says that nobody has this gid. */
+  static open(device: ShmDevice, gid: Gid): Peer {
+    if (gid === device.gid) {
+      const { segment } = device
+      return new Peer(device, gid, { processId: process.pid, views: segment, mapping: undefined, descriptor: segment.descriptor, process: -1 })
+    }
+    const location = decodeGid(gid)
+    const opened = location === undefined ? undefined : openSegment(location)
+    if (opened === undefined) {
+      throw new VerbsError('ibv_modify_qp', Errno.ETIMEDOUT, 'the gid does not answer: its process ended or closed the device, belongs to another user, or the gid is not of this machine')
+    }
+    return new Peer(device, gid, opened)
+  }
+
+  /** True for the own device: everything is here. */
+  get isSelf(): boolean {
+    return this.#mapping === undefined
+  }
+
+  /** Whether the peer has a queue pair of that number now. */
+  has(number: number): boolean {
+    return Atomics.load(this.views.directory, (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS + DirectoryWord.Number) === number
+  }
+
+  get dead(): boolean {
+    return Atomics.load(this.death, 0) !== 0
+  }
+
+  /** It ended, or closed its device. */
+  get gone(): boolean {
+    return this.dead || Atomics.load(this.views.header, HeaderWord.State) !== SegmentState.Open
+  }
+
+  acquire(): this {
+    this.#users += 1
+    return this
+  }
+
+  /** True when nobody uses it any more; then it has closed itself. */
+  release(): boolean {
+    this.#users -= 1
+    if (this.#users > 0) return false
+    this.#close()
+    return true
+  }
+
+  /** The memory of a key, or undefined where there is none (any more). Called between entering and leaving the peer's block. */
+  memory(key: number): RemoteMemory | undefined {
+    const index = keyIndex(key)
+    const known = this.#memories[index]
+    if (known !== undefined && known.key === key && Atomics.load(this.views.keys, known.word) === (key | 0)) return known
+    return this.#resolve(index, key)
+  }
+
+  /** Map the block of a queue pair; undefined where the peer has none of that number. */
+  openBlock(number: number): Block | undefined {
+    const at = (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS
+    const { directory } = this.views
+    if (!this.has(number)) return undefined
+    const first = directory[at + DirectoryWord.FirstPage] as number
+    const pages = directory[at + DirectoryWord.Pages] as number
+    if (first < FIXED_BYTES / PAGE_BYTES || pages < 1 || pages > MAX_BLOCK_PAGES) return undefined
+    if ((first + pages) * PAGE_BYTES > native.describeMemory(this.#descriptor).lengthBytes) return undefined
+    const buffer = native.mapMemory(this.#descriptor, first * PAGE_BYTES, pages * PAGE_BYTES, 0)
+    const words = new Int32Array(buffer, 0, PAGE_BYTES / 4)
+    const geometry = words[BlockWord.Number] === number ? claimedGeometry(words, pages) : undefined
+    if (geometry !== undefined) return new Block(buffer, geometry)
+    native.unmapMemory(buffer)
+    return undefined
+  }
+
+  closeBlock(block: Block): void {
+    native.unmapMemory(block.buffer)
+  }
+
+  /** Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake it where it asked for that. */
+  announce(index: number, solicited: boolean): void {
+    const { queues } = this.views
+    if (index < 0 || index >= MAX_COMPLETION_QUEUES) return
+    const at = index * QUEUE_WORDS
+    Atomics.add(queues, at + QueueWord.Arrivals, 1)
+    const armed = Atomics.load(queues, at + QueueWord.Armed)
+    if (armed === 0 || (!solicited && queues[at + QueueWord.SolicitedOnly] === 1)) return
+    // Ring first, disarm after: killed in between, the owner gets one event too many instead of none.
+    this.#ringDescriptor((queues[at + QueueWord.Channel] as number) - 1)
+    Atomics.compareExchange(queues, at + QueueWord.Armed, armed, 0)
+  }
+
+  /** Wake the peer's device: it has work that could not go on. */
+  ring(): void {
+    this.#ringDescriptor(this.views.header[HeaderWord.Doorbell] as number)
+  }
+
+  #ringDescriptor(theirs: number): void {
+    if (theirs < 0 || this.dead) return
+    const known = this.#doorbells.get(theirs)
+    const descriptor = known ?? this.#openDoorbell(theirs)
+    if (descriptor < 0 || native.ringPipe(descriptor) === 0 || known === undefined) return
+    // Nobody reads that pipe any more: the number may since mean another one.
+    closeSync(known)
+    this.#doorbells.delete(theirs)
+    const fresh = this.#openDoorbell(theirs)
+    if (fresh >= 0) native.ringPipe(fresh)
+  }
+
+  #openDoorbell(theirs: number): number {
+    try {
+      const descriptor = openSync(`/proc/${this.processId}/fd/${theirs}`, constants.O_WRONLY | constants.O_NONBLOCK)
+      this.#doorbells.set(theirs, descriptor)
+      return descriptor
+    } catch {
+      // Gone meanwhile: its death is reported elsewhere.
+      return -1
+    }
+  }
+
+  #resolve(index: number, key: number): RemoteMemory | undefined {
+    this.#memories[index]?.close()
+    this.#memories[index] = undefined
+    const claim = readClaim(this.views, index, key)
+    if (claim === undefined) return undefined
+    const word = index * KEY_WORDS + KeyWord.Key
+    const own = this.isSelf ? this.#device.keys.find(key) : undefined
+    const memory = own === undefined ? openRemoteMemory(this.processId, word, key, claim) : new RemoteMemory(key, word, claim, own.span, undefined)
+    this.#memories[index] = memory
+    return memory
+  }
+
+  #close(): void {
+    for (const memory of this.#memories) memory?.close()
+    for (const descriptor of this.#doorbells.values()) closeSync(descriptor)
+    if (this.#token >= 0) this.#device.unwatch(this.#token)
+    if (this.#process >= 0) native.closeDescriptor(this.#process)
+    if (this.#mapping === undefined) return
+    native.unmapMemory(this.#mapping)
+    native.closeDescriptor(this.#descriptor)
+  }
+}
+
+const MAX_BLOCK_PAGES: number = blockGeometry(1 << 16, 32).pages
+
+interface OpenedSegment {
+  readonly processId: number
+  readonly views: FixedViews
+  readonly mapping: ArrayBuffer | undefined
+  readonly descriptor: number
+  /** pidfd */
+  readonly process: number
+}
+
+/** The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the nonce would differ. */
+function openSegment(location: SegmentLocation): OpenedSegment | undefined {
+  const { processId } = location
+  let processDescriptor = -1
+  let descriptor = -1
+  let mapping: ArrayBuffer | undefined
+  try {
+    processDescriptor = native.openProcess(processId)
+    descriptor = openSync(`/proc/${processId}/fd/${location.descriptor}`, 'r+')
+    const { lengthBytes, userId } = native.describeMemory(descriptor)
+    if (userId === process.geteuid?.() && lengthBytes >= FIXED_BYTES) {
+      mapping = native.mapMemory(descriptor, 0, FIXED_BYTES, 0)
+      const views = fixedViews(mapping)
+      if (matches(views.header, location)) return { processId, views, mapping, descriptor, process: processDescriptor }
+    }
+  } catch (error) {
+    if (!(error instanceof AetherError) && (error as NodeJS.ErrnoException).errno === undefined) throw error
+  }
+  if (mapping !== undefined) native.unmapMemory(mapping)
+  if (descriptor >= 0) native.closeDescriptor(descriptor)
+  if (processDescriptor >= 0) native.closeDescriptor(processDescriptor)
+  return undefined
+}
+
+function matches(header: Int32Array, location: SegmentLocation): boolean {
+  return (
+    Atomics.load(header, HeaderWord.Magic) === SEGMENT_MAGIC &&
+    header[HeaderWord.Version] === SEGMENT_VERSION &&
+    header[HeaderWord.NonceLow] === (location.nonceLow | 0) &&
+    header[HeaderWord.NonceHigh] === (location.nonceHigh | 0) &&
+    header[HeaderWord.ProcessId] === location.processId &&
+    header[HeaderWord.State] === SegmentState.Open
+  )
+}

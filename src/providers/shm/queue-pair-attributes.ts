@@ -1,0 +1,49 @@
+import { Errno, VerbsError } from '../errors.ts'
+import { Attribute, type AttributeName } from '../queue-pair-state.ts'
+import type { QueuePairAttributes } from '../contract.ts'
+import { MAX_READ_ATOMIC } from './layout.ts'
+
+/** The attribute mask that the present properties make. */
+export function attributeMask(attributes: QueuePairAttributes): number {
+  let mask = 0
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined) continue
+    const bit = Attribute[name as AttributeName] as number | undefined
+    if (bit === undefined) throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `there is no attribute ${name}`)
+    mask |= bit
+  }
+  return mask
+}
+
+const PATH_MTUS = [256, 512, 1024, 2048, 4096]
+const within =
+  (low: number, high: number) =>
+  (value: number): boolean =>
+    Number.isInteger(value) && value >= low && value <= high
+
+/** Which values each attribute takes on this device, and how to say so. */
+const ranges: Readonly<Partial<Record<AttributeName, readonly [(value: number) => boolean, string]>>> = {
+  state: [within(0, 6), 'a QueuePairState'],
+  access: [within(0, 0xffffffff), 'Access bits'],
+  partitionKeyIndex: [within(0, 0), '0'],
+  port: [within(1, 1), '1'],
+  pathMtu: [(value) => PATH_MTUS.includes(value), PATH_MTUS.join(', ')],
+  timeout: [within(0, 31), '0..31'],
+  retryCount: [within(0, 7), '0..7'],
+  rnrRetry: [within(0, 7), '0..7'],
+  receivePsn: [within(0, 0xffffff), '24 bits'],
+  sendPsn: [within(0, 0xffffff), '24 bits'],
+  maxReadAtomic: [within(0, MAX_READ_ATOMIC), `0..${MAX_READ_ATOMIC}`],
+  maxDestinationReadAtomic: [within(0, MAX_READ_ATOMIC), `0..${MAX_READ_ATOMIC}`],
+  minRnrTimer: [within(0, 31), '0..31'],
+  destinationQueuePair: [within(0, 0xffffff), '24 bits'],
+}
+
+/** EINVAL, naming the attribute, where a value is out of range. */
+export function checkAttributeValues(attributes: QueuePairAttributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    const range = ranges[name as AttributeName]
+    if (value === undefined || range === undefined || range[0](value as number)) continue
+    throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `${name} must be ${range[1]}, not ${String(value)}`)
+  }
+}

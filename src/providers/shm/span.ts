@@ -1,0 +1,68 @@
+import { native } from '../../native/index.ts'
+import type { EncodedRequest } from '../encoded-request.ts'
+
+const NO_WORDS = new BigInt64Array(0)
+const NO_BYTES = new Uint8Array(0)
+
+/**
+ * Memory to copy from or to: mapped here, or (`processId` not 0) private memory of another process.
+ * `words` is the same memory by 8 bytes where it is aligned, else empty.
+ */
+export class Span {
+  readonly bytes: Uint8Array
+  readonly words: BigInt64Array
+  readonly processId: number
+  /** Of the first byte, in the process that holds it. */
+  readonly address: number
+
+  constructor(bytes: Uint8Array, processId: number, address: number) {
+    this.bytes = bytes
+    this.processId = processId
+    this.address = address
+    const aligned = processId === 0 && bytes.byteOffset % 8 === 0
+    this.words = aligned ? new BigInt64Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 8)) : NO_WORDS
+  }
+
+  static foreign(processId: number, address: number): Span {
+    return new Span(NO_BYTES, processId, address)
+  }
+}
+
+/** Up to here a loop beats the call into the engine's copy. */
+const LOOP_BYTES = 64
+
+/**
+ * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise nothing about order.
+ * `request` remembers the view of its source from one post to the next. Throws SystemError where a foreign process cannot be reached.
+ */
+export function copySpan(target: Span, to: number, source: Span, from: number, length: number, request: EncodedRequest): void {
+  if (target.processId !== 0 || source.processId !== 0) copyForeign(target, to, source, from, length)
+  else if (((to | from | length) & 7) === 0 && length <= LOOP_BYTES && target.words.length > 0 && source.words.length > 0) {
+    copyWords(target.words, to / 8, source.words, from / 8, length / 8)
+  } else if (length <= LOOP_BYTES) copyBytes(target.bytes, to, source.bytes, from, length)
+  else target.bytes.set(sourceView(source.bytes, from, length, request), to)
+}
+
+function copyWords(target: BigInt64Array, to: number, source: BigInt64Array, from: number, count: number): void {
+  for (let index = 0; index < count; index += 1) target[to + index] = source[from + index] as bigint
+}
+
+function copyBytes(target: Uint8Array, to: number, source: Uint8Array, from: number, length: number): void {
+  for (let index = 0; index < length; index += 1) target[to + index] = source[from + index] as number
+}
+
+function sourceView(bytes: Uint8Array, from: number, length: number, request: EncodedRequest): Uint8Array {
+  const cached = request.view
+  if (cached !== undefined && request.viewOwner === bytes && request.viewOffset === from && cached.length === length) return cached
+  const view = bytes.subarray(from, from + length)
+  request.view = view
+  request.viewOwner = bytes
+  request.viewOffset = from
+  return view
+}
+
+/** At most one side is foreign: the other is memory of this device. */
+function copyForeign(target: Span, to: number, source: Span, from: number, length: number): void {
+  if (target.processId !== 0) native.writeProcess(target.processId, target.address + to, source.bytes.subarray(from, from + length))
+  else native.readProcess(source.processId, source.address + from, target.bytes.subarray(to, to + length))
+}

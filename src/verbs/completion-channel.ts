@@ -1,0 +1,72 @@
+import { TimeoutError } from '../native/index.ts'
+import type { ProviderCompletionChannel } from '../providers/index.ts'
+import type { CompletionQueue } from './completion-queue.ts'
+import type { Device } from './device.ts'
+import { Closable } from './lifetime.ts'
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/**
+ * Events of completion queues on one descriptor: ibv_create_comp_channel(3). Many queues may share it.
+ * The order that loses nothing: `queue.arm()`, poll until empty, then wait; after the event `drain()`, and again.
+ */
+export class CompletionChannel extends Closable {
+  readonly label = 'completion channel'
+  readonly device: Device
+  /** @internal */
+  readonly provider: ProviderCompletionChannel
+
+  /** @internal Made by {@link Device.createCompletionChannel}. */
+  constructor(device: Device, provider: ProviderCompletionChannel) {
+    super()
+    this.device = device
+    this.provider = provider
+  }
+
+  /** Readable while an event waits, for poll(2) and friends. Do not read from it; `drain()` does. */
+  get descriptor(): number {
+    this.assertOpen()
+    return this.provider.descriptor
+  }
+
+  /** Take all waiting events (and acknowledge them). Returns the queues they came from, each once; an event without completions can occur. */
+  drain(): CompletionQueue[] {
+    this.assertOpen()
+    const fired: CompletionQueue[] = []
+    this.provider.drain((provider) => {
+      for (const queue of this.device.completionQueues) if (queue.provider === provider) fired.push(queue)
+    })
+    return fired
+  }
+
+  /** Wait on the event loop for an event, without taking it. Rejects with TimeoutError or the signal's reason. */
+  wait(options: WaitOptions = {}): Promise<void> {
+    this.assertOpen()
+    const { signal, timeoutMs } = options
+    return new Promise<void>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      let timer: NodeJS.Timeout | undefined
+      const finish = (settle: () => void): void => {
+        cancel()
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        settle()
+      }
+      const onAbort = (): void => finish(() => reject(signal?.reason))
+      const cancel = this.provider.whenReadable(() => finish(resolve), true)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      if (timeoutMs === undefined) return
+      timer = setTimeout(() => {
+        finish(() => reject(new TimeoutError(`no completion event within ${timeoutMs} ms`)))
+      }, timeoutMs)
+    })
+  }
+
+  protected release(): void {
+    this.provider.destroy()
+    this.device.channels.remove(this)
+  }
+}

@@ -1,0 +1,82 @@
+import { ArgumentError } from '../native/index.ts'
+import { CompletionBatch, type ProviderCompletionQueue } from '../providers/index.ts'
+import type { CompletionChannel } from './completion-channel.ts'
+import { CompletionStash } from './completion-stash.ts'
+import type { Device } from './device.ts'
+import { Closable } from './lifetime.ts'
+import { Operations } from './operation.ts'
+
+export interface CompletionQueueOptions {
+  /** How many completions it holds. */
+  readonly depth: number
+  /** Where `arm()` delivers events. */
+  readonly channel?: CompletionChannel
+}
+
+/** Completions of the requests of many queue pairs: ibv_create_cq(3). */
+export class CompletionQueue extends Closable {
+  readonly label = 'completion queue'
+  readonly device: Device
+  readonly channel: CompletionChannel | undefined
+  /** @internal */
+  readonly provider: ProviderCompletionQueue
+  /** @internal Conveniences whose completions arrive here. */
+  readonly operations: Operations
+  readonly #stash = new CompletionStash()
+  readonly #scratch = new CompletionBatch(64)
+
+  private constructor(device: Device, provider: ProviderCompletionQueue, channel: CompletionChannel | undefined) {
+    super()
+    this.device = device
+    this.provider = provider
+    this.channel = channel
+    this.operations = new Operations(this)
+  }
+
+  /** @internal */
+  static create(device: Device, options: CompletionQueueOptions): CompletionQueue {
+    const { depth, channel } = options
+    if (!Number.isInteger(depth) || depth < 1) throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
+    channel?.assertOpen()
+    return new CompletionQueue(device, device.provider.createCompletionQueue(depth, channel?.provider), channel)
+  }
+
+  /** At least the depth that was asked for. */
+  get depth(): number {
+    return this.provider.depth
+  }
+
+  /** True after more completions arrived than the queue holds; its queue pairs are in the error state. */
+  get overrun(): boolean {
+    return this.provider.overrun
+  }
+
+  /** Fill `batch` from row 0 without blocking or allocating; returns how many rows. A failed request is a row with its status. */
+  poll(batch: CompletionBatch): number {
+    this.assertOpen()
+    if (this.#stash.count > 0) return this.#stash.take(batch)
+    const count = this.provider.poll(batch)
+    return count === 0 || this.operations.outstanding === 0 ? count : this.operations.filter(batch, count)
+  }
+
+  /** Ask for one event on the channel at the next completion. Poll once more after arming: what arrived before does not count. */
+  arm(options: { readonly solicitedOnly?: boolean } = {}): void {
+    this.assertOpen()
+    if (this.channel === undefined) throw new ArgumentError('channel', 'this queue was made without a completion channel; events have nowhere to go')
+    this.provider.arm(options.solicitedOnly === true)
+  }
+
+  /** @internal Poll on behalf of conveniences; what belongs to the user is kept for the next `poll`. */
+  reap(): void {
+    const batch = this.#scratch
+    for (let count = this.provider.poll(batch); count > 0; count = this.provider.poll(batch)) {
+      this.#stash.add(batch, this.operations.filter(batch, count))
+    }
+  }
+
+  protected release(): void {
+    this.provider.destroy()
+    this.operations.abandon()
+    this.device.completionQueues.remove(this)
+  }
+}

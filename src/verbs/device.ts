@@ -1,0 +1,85 @@
+import {
+  type DeviceAttributes,
+  type Gid,
+  listDeviceNames,
+  type OpenDeviceOptions,
+  openProviderDevice,
+  type ProviderDevice,
+} from '../providers/index.ts'
+import { CompletionChannel } from './completion-channel.ts'
+import { CompletionQueue, type CompletionQueueOptions } from './completion-queue.ts'
+import { Children, Closable } from './lifetime.ts'
+import { ProtectionDomain } from './protection-domain.ts'
+
+/** Names that {@link openDevice} knows on this machine. */
+export function deviceNames(): string[] {
+  return listDeviceNames()
+}
+
+/**
+ * Open a device, `shm0` for the embedded one. Each JavaScript environment (a Worker, say) opens its own.
+ * Throws VerbsError ENODEV for an unknown name.
+ */
+export function openDevice(name: string, options: OpenDeviceOptions = {}): Device {
+  return new Device(openProviderDevice(name, options))
+}
+
+/** An open device: ibv_open_device(3). */
+export class Device extends Closable {
+  readonly label: string
+  readonly attributes: DeviceAttributes
+  /** What peers need to find this device; see {@link formatGid} for text. */
+  readonly gid: Gid
+  /** @internal */
+  readonly provider: ProviderDevice
+  /** @internal */
+  readonly domains: Children<ProtectionDomain> = new Children<ProtectionDomain>()
+  /** @internal */
+  readonly completionQueues: Children<CompletionQueue> = new Children<CompletionQueue>()
+  /** @internal */
+  readonly channels: Children<CompletionChannel> = new Children<CompletionChannel>()
+
+  /** @internal Made by {@link openDevice}. */
+  constructor(provider: ProviderDevice) {
+    super()
+    this.provider = provider
+    this.attributes = provider.attributes
+    this.gid = provider.gid
+    this.label = `device ${provider.attributes.name}`
+  }
+
+  get name(): string {
+    return this.attributes.name
+  }
+
+  /** ibv_alloc_pd(3). */
+  createProtectionDomain(): ProtectionDomain {
+    this.assertOpen()
+    return this.domains.add(new ProtectionDomain(this, this.provider.createProtectionDomain()))
+  }
+
+  /** ibv_create_comp_channel(3). */
+  createCompletionChannel(): CompletionChannel {
+    this.assertOpen()
+    return this.channels.add(new CompletionChannel(this, this.provider.createCompletionChannel()))
+  }
+
+  /** ibv_create_cq(3). `depth` must hold every completion that can be outstanding: an overrun ends the queue pairs. */
+  createCompletionQueue(options: CompletionQueueOptions): CompletionQueue {
+    this.assertOpen()
+    return this.completionQueues.add(CompletionQueue.create(this, options))
+  }
+
+  /** Let pending work advance (retries, timers, deaths of peers). Polling does the same. */
+  progress(): void {
+    this.assertOpen()
+    this.provider.progress()
+  }
+
+  protected release(): void {
+    this.domains.closeAll()
+    this.completionQueues.closeAll()
+    this.channels.closeAll()
+    this.provider.destroy()
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * RDMA verbs: devices, protection domains, memory, queues and queue pairs, with the semantics and names of rdma-core.
+ * Synchronous like `ibv_*`; `await pair.read(…)` and `…Sync` are conveniences on top.
+ *
+ * ```ts
+ * import { Access, CompletionBatch, openDevice } from 'aether-dsm/verbs'
+ *
+ * using device = openDevice('shm0')
+ * using domain = device.createProtectionDomain()
+ * using memory = domain.allocate(4096, Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite)
+ * using queue = device.createCompletionQueue({ depth: 256 })
+ * using pair = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
+ * pair.connect(pair.endpoint) // a queue pair connected to itself; otherwise the peer's endpoint
+ *
+ * const write = pair.prepareWrite({ local: memory.subarray(0, 64), remote: { address: memory.address + 1024, key: memory.remoteKey } })
+ * write.post(7)
+ * const batch = new CompletionBatch(16)
+ * queue.poll(batch) // 1: batch.id[0] is 7, batch.status[0] is CompletionStatus.Success
+ * ```
+ */
+export {
+  Access,
+  type AddressVector,
+  type AllocateOptions,
+  Attribute,
+  type AttributeName,
+  attributeNames,
+  type BufferOrigin,
+  CompletionBatch,
+  CompletionError,
+  CompletionFlag,
+  CompletionOpcode,
+  CompletionStatus,
+  type DeviceAttributes,
+  describeAccess,
+  Errno,
+  explainStatus,
+  findTransition,
+  formatGid,
+  type Gid,
+  judgeTransition,
+  Opcode,
+  type OpenDeviceOptions,
+  parseGid,
+  type QueuePairAttributes,
+  type QueuePairCapacities,
+  QueuePairState,
+  QueuePairType,
+  stateNames,
+  statusName,
+  type Transition,
+  TransitionError,
+  transitions,
+  VerbsError,
+} from '../providers/index.ts'
+export * from './completion-channel.ts'
+export * from './completion-queue.ts'
+export type { ConnectOptions, RemoteEndpoint } from './connection.ts'
+export * from './device.ts'
+export * from './memory-region.ts'
+export * from './memory-slice.ts'
+export type { OperationResult } from './operation.ts'
+export * from './prepared-request.ts'
+export * from './protection-domain.ts'
+export * from './queue-pair.ts'

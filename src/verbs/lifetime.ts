@@ -1,0 +1,69 @@
+import { AetherError, ClosedError } from '../native/index.ts'
+
+/**
+ * What every noun shares: closing twice is harmless, using a closed object throws, a parent closes its children first.
+ * A child holds its parent; the parent knows its children by kind, so that they are closed in an order that the provider accepts.
+ */
+export abstract class Closable {
+  #closed = false
+  /** How messages call this object. */
+  abstract readonly label: string
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Close children, then this. Where a child or the provider refuses (EBUSY), the error is thrown and this stays open. */
+  close(): void {
+    if (this.#closed) return
+    this.release()
+    this.#closed = true
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  /** @internal */
+  assertOpen(): void {
+    if (this.#closed) throw new ClosedError(this.label)
+  }
+
+  protected abstract release(): void
+}
+
+/** Children of one kind. */
+export class Children<T extends Closable> {
+  readonly #members = new Set<T>()
+
+  add(child: T): T {
+    this.#members.add(child)
+    return child
+  }
+
+  remove(child: T): void {
+    this.#members.delete(child)
+  }
+
+  get size(): number {
+    return this.#members.size
+  }
+
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#members.values()
+  }
+
+  /** Close all, last made first. One failure does not keep the others open; the first is thrown at the end. */
+  closeAll(): void {
+    let failure: AetherError | undefined
+    for (const child of [...this.#members].reverse()) {
+      try {
+        child.close()
+      } catch (error) {
+        if (!(error instanceof AetherError)) throw error
+        failure ??= error
+      }
+    }
+    if (failure !== undefined) throw failure
+  }
+}

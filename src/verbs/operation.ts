@@ -1,0 +1,155 @@
+import { ClosedError, TimeoutError } from '../native/index.ts'
+import { type CompletionBatch, CompletionError, CompletionFlag, CompletionStatus } from '../providers/index.ts'
+import type { CompletionQueue } from './completion-queue.ts'
+
+/** What a convenience resolves to. */
+export interface OperationResult {
+  readonly byteLength: number
+  /** Host order; undefined where the message carried none. */
+  readonly immediate: number | undefined
+}
+
+/** One convenience in flight. It holds its buffers until the completion, also when the caller gave up. */
+export class Operation {
+  readonly id: number
+  readonly name: string
+  readonly held: unknown
+  done = false
+  result: OperationResult | undefined = undefined
+  failure: Error | undefined = undefined
+  onSettled: (() => void) | undefined = undefined
+
+  readonly #onDone: (() => void) | undefined
+
+  constructor(id: number, name: string, held: unknown, onDone: (() => void) | undefined) {
+    this.id = id
+    this.name = name
+    this.held = held
+    this.#onDone = onDone
+  }
+
+  settle(result: OperationResult | undefined, failure: Error | undefined): void {
+    this.done = true
+    this.result = result
+    this.failure = failure
+    this.#onDone?.()
+    this.onSettled?.()
+  }
+}
+
+/** How many turns of the event loop the driver takes before it sleeps between polls. */
+const EAGER_TURNS = 32
+const DRIVER_SLEEP_MS = 1
+
+/**
+ * The conveniences whose completions arrive at one queue. Their ids are negative, so that rows that belong to the user are told apart.
+ * While one is outstanding a driver polls from the event loop; user code that polls the same queue settles them too.
+ */
+export class Operations {
+  readonly #queue: CompletionQueue
+  readonly #byId = new Map<number, Operation>()
+  #nextId = -1
+  #driving = false
+  outstanding = 0
+
+  constructor(queue: CompletionQueue) {
+    this.#queue = queue
+  }
+
+  /** `onDone` runs when the completion arrives, whether or not somebody still waits. */
+  begin(name: string, held: unknown, onDone: (() => void) | undefined): Operation {
+    const operation = new Operation(this.#nextId, name, held, onDone)
+    this.#nextId -= 1
+    this.#byId.set(operation.id, operation)
+    this.outstanding += 1
+    return operation
+  }
+
+  /** The post was refused: nothing will complete. */
+  cancel(operation: Operation): void {
+    this.#forget(operation)
+  }
+
+  /** Settle the rows that belong to conveniences and move the user's to the front; returns how many of those. */
+  filter(batch: CompletionBatch, count: number): number {
+    let kept = 0
+    for (let row = 0; row < count; row += 1) {
+      if ((batch.id[row] as number) < 0) this.#settleRow(batch, row)
+      else {
+        if (kept !== row) batch.copyRow(kept, batch, row)
+        kept += 1
+      }
+    }
+    return kept
+  }
+
+  /** Resolve when the completion arrives. An abort rejects at once; the operation itself goes on and keeps its buffers. */
+  wait(operation: Operation, signal: AbortSignal | undefined): Promise<OperationResult> {
+    this.#queue.reap()
+    return new Promise<OperationResult>((resolve, reject) => {
+      const onAbort = (): void => reject(signal?.reason)
+      operation.onSettled = () => {
+        signal?.removeEventListener('abort', onAbort)
+        if (operation.failure === undefined) resolve(operation.result as OperationResult)
+        else reject(operation.failure)
+      }
+      if (operation.done) return operation.onSettled()
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#drive()
+    })
+  }
+
+  /** Poll until the completion arrives. TimeoutError leaves the operation outstanding: its outcome is not known. */
+  waitSync(operation: Operation, timeoutMs: number): OperationResult {
+    const deadline = performance.now() + timeoutMs
+    for (this.#queue.reap(); !operation.done; this.#queue.reap()) {
+      if (performance.now() < deadline) continue
+      throw new TimeoutError(`${operation.name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`)
+    }
+    if (operation.failure !== undefined) throw operation.failure
+    return operation.result as OperationResult
+  }
+
+  /** The queue is gone: nothing more will arrive. */
+  abandon(): void {
+    for (const operation of [...this.#byId.values()]) {
+      this.#forget(operation)
+      operation.settle(undefined, new ClosedError('the completion queue of an operation in flight'))
+    }
+  }
+
+  #settleRow(batch: CompletionBatch, row: number): void {
+    const operation = this.#byId.get(batch.id[row] as number)
+    if (operation === undefined) return
+    this.#forget(operation)
+    const status = batch.status[row] as number
+    if (status !== CompletionStatus.Success) {
+      const number = batch.queuePairNumber[row] as number
+      operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row] as number, number))
+      return
+    }
+    const immediate = ((batch.flags[row] as number) & CompletionFlag.WithImmediate) === 0 ? undefined : batch.immediate[row]
+    operation.settle({ byteLength: batch.byteLength[row] as number, immediate }, undefined)
+  }
+
+  #forget(operation: Operation): void {
+    if (this.#byId.delete(operation.id)) this.outstanding -= 1
+  }
+
+  #drive(): void {
+    if (this.#driving) return
+    this.#driving = true
+    let turns = 0
+    const turn = (): void => {
+      if (this.outstanding > 0 && !this.#queue.closed) this.#queue.reap()
+      if (this.outstanding === 0 || this.#queue.closed) {
+        this.#driving = false
+        return
+      }
+      turns += 1
+      if (turns < EAGER_TURNS) setImmediate(turn)
+      else setTimeout(turn, DRIVER_SLEEP_MS)
+    }
+    setImmediate(turn)
+  }
+}

@@ -1,0 +1,194 @@
+import { ArgumentError } from '../native/index.ts'
+import { EncodedRequest, type Opcode, RequestFlag, RequestSlot, segmentSlot } from '../providers/index.ts'
+import type { Segment } from './memory-slice.ts'
+import type { QueuePair } from './queue-pair.ts'
+
+/** One segment, or several gathered (sent) or scattered (received) in order. */
+export type Segments = Segment | Uint8Array | readonly (Segment | Uint8Array)[]
+
+/** Remote memory by address and key, as in a RegionToken. */
+export interface RemoteTarget {
+  readonly address: number
+  readonly key: number
+}
+
+function exact(name: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new ArgumentError(name, `${name} must be an integer from 0 to 2^53 - 1, not ${value}`)
+  return value
+}
+
+function word32(name: string, value: number): number {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) throw new ArgumentError(name, `${name} must fit 32 bits, not ${value}`)
+  return value
+}
+
+/** Fields that send and receive requests share. Encoded once, patched in place, posted without allocating. */
+export abstract class Request {
+  readonly pair: QueuePair
+  /** @internal */
+  readonly encoded: EncodedRequest
+  #held: Segments | undefined
+
+  constructor(pair: QueuePair, local: Segments, capacity: number) {
+    const count = Array.isArray(local) ? local.length : 1
+    if (count > capacity) {
+      throw new ArgumentError('local', `this queue pair takes ${capacity} segments a request, not ${count}; ask for more at creation`)
+    }
+    this.pair = pair
+    this.encoded = new EncodedRequest(capacity)
+    this.setLocal(local)
+  }
+
+  get id(): number {
+    return this.encoded.words[RequestSlot.Id] as number
+  }
+
+  /** What the completion will carry. Ids below zero belong to the conveniences. */
+  set id(value: number) {
+    this.encoded.words[RequestSlot.Id] = exact('id', value)
+  }
+
+  /** Replace all segments. Bytes that are not registered may be given to inline requests only. */
+  setLocal(local: Segments): void {
+    const list = (Array.isArray(local) ? local : [local]) as readonly (Segment | Uint8Array)[]
+    this.#held = local
+    this.encoded.words[RequestSlot.SegmentCount] = list.length
+    list.forEach((segment, index) => {
+      if (segment instanceof Uint8Array) {
+        this.encoded.sources[index] = segment
+        this.encoded.setSegment(index, 0, segment.length, 0)
+      } else {
+        this.encoded.sources[index] = segment.bytes
+        this.setSegment(index, segment.address, segment.length, segment.key)
+      }
+    })
+  }
+
+  /** Patch one segment by numbers. */
+  setSegment(index: number, address: number, length: number, key: number): void {
+    if (!(index >= 0 && index < this.encoded.segmentCapacity)) throw new ArgumentError('index', `there is no segment ${index}`)
+    this.encoded.setSegment(index, exact('address', address), exact('length', length), word32('key', key))
+  }
+
+  /** Patch where segment `index` starts; its length and key stay. */
+  setSegmentAddress(index: number, address: number): void {
+    if (!(index >= 0 && index < this.encoded.segmentCapacity)) throw new ArgumentError('index', `there is no segment ${index}`)
+    this.encoded.words[segmentSlot(index)] = exact('address', address)
+  }
+
+  /** @internal What the garbage collector must keep. */
+  get held(): Segments | undefined {
+    return this.#held
+  }
+}
+
+export interface SendRequestFields {
+  readonly local: Segments
+  readonly remote?: RemoteTarget
+  readonly immediate?: number
+  /** Make a completion; default true. An unsignaled request's slot is freed by a later signaled one. */
+  readonly signaled?: boolean
+  /** Copy the bytes at post; they may be reused at once and need no registration. */
+  readonly inline?: boolean
+  readonly fence?: boolean
+  readonly solicited?: boolean
+  /** fetchAdd */
+  readonly add?: bigint
+  /** compareSwap */
+  readonly compare?: bigint
+  readonly swap?: bigint
+}
+
+/** A request for a send queue. */
+export class PreparedRequest extends Request {
+  /** @internal Made by `pair.prepare…`. */
+  constructor(pair: QueuePair, opcode: Opcode, fields: SendRequestFields) {
+    super(pair, fields.local, pair.capacities.maxSendSegments)
+    this.encoded.words[RequestSlot.Opcode] = opcode
+    this.signaled = fields.signaled ?? true
+    this.#setFlag(RequestFlag.Inline, fields.inline ?? false)
+    this.#setFlag(RequestFlag.Fence, fields.fence ?? false)
+    this.#setFlag(RequestFlag.Solicited, fields.solicited ?? false)
+    if (fields.remote !== undefined) this.setRemote(fields.remote)
+    if (fields.immediate !== undefined) this.immediate = fields.immediate
+    this.encoded.bits[RequestSlot.CompareAdd] = fields.compare ?? fields.add ?? 0n
+    this.encoded.bits[RequestSlot.Swap] = fields.swap ?? 0n
+  }
+
+  /**
+   * Post it with `id`. Throws VerbsError: ENOMEM when the send queue is full (poll first), EINVAL in a state or with fields that do not fit.
+   */
+  post(id: number): void {
+    this.id = id
+    this.pair.post(this.encoded)
+  }
+
+  setRemote(remote: RemoteTarget): void {
+    this.remoteAddress = remote.address
+    this.remoteKey = remote.key
+  }
+
+  get remoteAddress(): number {
+    return this.encoded.words[RequestSlot.RemoteAddress] as number
+  }
+
+  set remoteAddress(value: number) {
+    this.encoded.words[RequestSlot.RemoteAddress] = exact('remote.address', value)
+  }
+
+  get remoteKey(): number {
+    return this.encoded.words[RequestSlot.RemoteKey] as number
+  }
+
+  set remoteKey(value: number) {
+    this.encoded.words[RequestSlot.RemoteKey] = word32('remote.key', value)
+  }
+
+  get immediate(): number {
+    return this.encoded.words[RequestSlot.Immediate] as number
+  }
+
+  /** 32 bits, host order. */
+  set immediate(value: number) {
+    this.encoded.words[RequestSlot.Immediate] = word32('immediate', value)
+  }
+
+  get signaled(): boolean {
+    return ((this.encoded.words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0
+  }
+
+  set signaled(value: boolean) {
+    this.#setFlag(RequestFlag.Signaled, value)
+  }
+
+  set add(value: bigint) {
+    this.encoded.bits[RequestSlot.CompareAdd] = value
+  }
+
+  set compare(value: bigint) {
+    this.encoded.bits[RequestSlot.CompareAdd] = value
+  }
+
+  set swap(value: bigint) {
+    this.encoded.bits[RequestSlot.Swap] = value
+  }
+
+  #setFlag(flag: number, on: boolean): void {
+    const flags = this.encoded.words[RequestSlot.Flags] as number
+    this.encoded.words[RequestSlot.Flags] = on ? flags | flag : flags & ~flag
+  }
+}
+
+/** A request for a receive queue. */
+export class PreparedReceive extends Request {
+  /** @internal Made by `pair.prepareReceive`. */
+  constructor(pair: QueuePair, local: Segments) {
+    super(pair, local, pair.capacities.maxReceiveSegments)
+  }
+
+  /** Post it with `id`. Throws VerbsError: ENOMEM when the receive queue is full, EINVAL in RESET. */
+  post(id: number): void {
+    this.id = id
+    this.pair.postReceive(this.encoded)
+  }
+}

@@ -1,0 +1,41 @@
+import { Access, Errno, VerbsError } from '../providers/index.ts'
+import type { MemoryRegion } from './memory-region.ts'
+import type { MemorySlice } from './memory-slice.ts'
+import type { ProtectionDomain } from './protection-domain.ts'
+
+/** Eight registered bytes where an atomic's old value lands. */
+export interface ScratchCell {
+  readonly slice: MemorySlice
+  /** The old value; read it in the turn in which the operation settled. */
+  value(): bigint
+  readonly giveBack: () => void
+}
+
+/** The cells of one queue pair, one per request that can be outstanding. A cell is given back when its operation completes, never earlier. */
+export class Scratch {
+  readonly #memory: MemoryRegion
+  readonly #values: BigUint64Array
+  readonly #free: number[]
+
+  constructor(domain: ProtectionDomain, cells: number) {
+    this.#memory = domain.allocate(cells * 8, Access.LocalWrite)
+    const { buffer, byteOffset } = this.#memory.bytes
+    this.#values = new BigUint64Array(buffer, byteOffset, cells)
+    this.#free = Array.from({ length: cells }, (_, index) => index)
+  }
+
+  take(): ScratchCell {
+    const index = this.#free.pop()
+    if (index === undefined) throw new VerbsError('ibv_post_send', Errno.ENOMEM, 'as many atomics are in flight as the send queue holds')
+    let value = 0n
+    const giveBack = (): void => {
+      value = this.#values[index] as bigint
+      this.#free.push(index)
+    }
+    return { slice: this.#memory.subarray(index * 8, index * 8 + 8), value: () => value, giveBack }
+  }
+
+  close(): void {
+    this.#memory.close()
+  }
+}
