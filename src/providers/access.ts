@@ -11,7 +11,7 @@ export const Access = {
   ZeroBased: 32,
   OnDemand: 64,
   HugePages: 128,
-  RelaxedOrdering: 1 << 20,
+  RelaxedOrdering: 0x100000,
 } as const
 
 /** Every right of a remote peer. */

@@ -14,5 +14,10 @@ export function parseGid(text: string): Gid {
   if (!/^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}$/i.test(text)) {
     throw new ArgumentError('gid', `a gid is eight groups of hexadecimal digits, not ${JSON.stringify(text)}`)
   }
-  return BigInt(`0x${text.split(':').map((group) => group.padStart(4, '0')).join('')}`)
+  return BigInt(
+    `0x${text
+      .split(':')
+      .map((group) => group.padStart(4, '0'))
+      .join('')}`,
+  )
 }

@@ -24,26 +24,26 @@ export type QueuePairType = keyof typeof QueuePairType
 
 /** Attribute mask bits; those of `enum ibv_qp_attr_mask`. */
 export const Attribute = {
-  state: 1 << 0,
-  currentState: 1 << 1,
-  sqdNotify: 1 << 2,
-  access: 1 << 3,
-  partitionKeyIndex: 1 << 4,
-  port: 1 << 5,
-  queueKey: 1 << 6,
-  addressVector: 1 << 7,
-  pathMtu: 1 << 8,
-  timeout: 1 << 9,
-  retryCount: 1 << 10,
-  rnrRetry: 1 << 11,
-  receivePsn: 1 << 12,
-  maxReadAtomic: 1 << 13,
-  alternatePath: 1 << 14,
-  minRnrTimer: 1 << 15,
-  sendPsn: 1 << 16,
-  maxDestinationReadAtomic: 1 << 17,
-  pathMigrationState: 1 << 18,
-  destinationQueuePair: 1 << 20,
+  state: 0x1,
+  currentState: 0x2,
+  sqdNotify: 0x4,
+  access: 0x8,
+  partitionKeyIndex: 0x10,
+  port: 0x20,
+  queueKey: 0x40,
+  addressVector: 0x80,
+  pathMtu: 0x100,
+  timeout: 0x200,
+  retryCount: 0x400,
+  rnrRetry: 0x800,
+  receivePsn: 0x1000,
+  maxReadAtomic: 0x2000,
+  alternatePath: 0x4000,
+  minRnrTimer: 0x8000,
+  sendPsn: 0x10000,
+  maxDestinationReadAtomic: 0x20000,
+  pathMigrationState: 0x40000,
+  destinationQueuePair: 0x100000,
 } as const
 export type AttributeName = keyof typeof Attribute
 
@@ -66,8 +66,18 @@ const sendReliable = A.sendPsn | A.timeout | A.retryCount | A.rnrRetry | A.maxRe
 const sendOptionalUnreliable = A.currentState | A.access | A.alternatePath | A.pathMigrationState
 const sendOptionalReliable = sendOptionalUnreliable | A.minRnrTimer
 const drainedReliable =
-  A.port | A.addressVector | A.timeout | A.retryCount | A.rnrRetry | A.maxReadAtomic | A.maxDestinationReadAtomic |
-  A.alternatePath | A.access | A.partitionKeyIndex | A.minRnrTimer | A.pathMigrationState
+  A.port |
+  A.addressVector |
+  A.timeout |
+  A.retryCount |
+  A.rnrRetry |
+  A.maxReadAtomic |
+  A.maxDestinationReadAtomic |
+  A.alternatePath |
+  A.access |
+  A.partitionKeyIndex |
+  A.minRnrTimer |
+  A.pathMigrationState
 const drainedUnreliable = A.addressVector | A.alternatePath | A.access | A.partitionKeyIndex | A.pathMigrationState
 
 function row(from: QueuePairState, to: QueuePairState, required: number, optional: number): Transition {

@@ -35,14 +35,16 @@ const explanations: Readonly<Record<number, string>> = {
     'a local segment is not covered by its key: wrong key, another protection domain, out of range, closed memory, or no LocalWrite',
   [CompletionStatus.WorkRequestFlushed]:
     'the queue pair was in the error state before this request ran; the first failed completion says why',
-  [CompletionStatus.MemoryWindowBindError]: 'the memory window could not be bound: look at access, range and protection domain',
+  [CompletionStatus.MemoryWindowBindError]:
+    'the memory window could not be bound: look at access, range and protection domain',
   [CompletionStatus.BadResponse]: 'the peer answered something unexpected',
   [CompletionStatus.LocalAccessError]: 'the local buffer of an incoming WRITE with immediate may not be written',
   [CompletionStatus.RemoteInvalidRequest]:
     'the peer refused the request: access not enabled on its queue pair, unaligned atomic, message too long for its receive, or no READ resources',
   [CompletionStatus.RemoteAccessError]:
     'the peer protects that memory: wrong or revoked key, out of range, another protection domain, or the right is missing',
-  [CompletionStatus.RemoteOperationError]: 'the peer could not carry it out: the memory of its receive request is not usable',
+  [CompletionStatus.RemoteOperationError]:
+    'the peer could not carry it out: the memory of its receive request is not usable',
   [CompletionStatus.RetryExceeded]:
     'the peer does not answer: it ended, its queue pair is not ready to receive or is connected elsewhere, or PSN and numbers do not match',
   [CompletionStatus.ReceiverNotReadyRetryExceeded]: 'the peer has no receive request posted, and rnrRetry is used up',

@@ -36,7 +36,8 @@ export class CompletionQueue extends Closable {
   /** @internal */
   static create(device: Device, options: CompletionQueueOptions): CompletionQueue {
     const { depth, channel } = options
-    if (!Number.isInteger(depth) || depth < 1) throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
+    if (!Number.isInteger(depth) || depth < 1)
+      throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
     channel?.assertOpen()
     return new CompletionQueue(device, device.provider.createCompletionQueue(depth, channel?.provider), channel)
   }
@@ -62,7 +63,8 @@ export class CompletionQueue extends Closable {
   /** Ask for one event on the channel at the next completion. Poll once more after arming: what arrived before does not count. */
   arm(options: { readonly solicitedOnly?: boolean } = {}): void {
     this.assertOpen()
-    if (this.channel === undefined) throw new ArgumentError('channel', 'this queue was made without a completion channel; events have nowhere to go')
+    if (this.channel === undefined)
+      throw new ArgumentError('channel', 'this queue was made without a completion channel; events have nowhere to go')
     this.provider.arm(options.solicitedOnly === true)
   }
 

@@ -104,7 +104,9 @@ export class Operations {
     const deadline = performance.now() + timeoutMs
     for (this.#queue.reap(); !operation.done; this.#queue.reap()) {
       if (performance.now() < deadline) continue
-      throw new TimeoutError(`${operation.name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`)
+      throw new TimeoutError(
+        `${operation.name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`,
+      )
     }
     if (operation.failure !== undefined) throw operation.failure
     return operation.result as OperationResult
@@ -128,7 +130,8 @@ export class Operations {
       operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row] as number, number))
       return
     }
-    const immediate = ((batch.flags[row] as number) & CompletionFlag.WithImmediate) === 0 ? undefined : batch.immediate[row]
+    const immediate =
+      ((batch.flags[row] as number) & CompletionFlag.WithImmediate) === 0 ? undefined : batch.immediate[row]
     operation.settle({ byteLength: batch.byteLength[row] as number, immediate }, undefined)
   }
 

@@ -13,12 +13,14 @@ export interface RemoteTarget {
 }
 
 function exact(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw new ArgumentError(name, `${name} must be an integer from 0 to 2^53 - 1, not ${value}`)
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new ArgumentError(name, `${name} must be an integer from 0 to 2^53 - 1, not ${value}`)
   return value
 }
 
 function word32(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) throw new ArgumentError(name, `${name} must fit 32 bits, not ${value}`)
+  if (!Number.isInteger(value) || value < 0 || value > 0xffffffff)
+    throw new ArgumentError(name, `${name} must fit 32 bits, not ${value}`)
   return value
 }
 
@@ -32,7 +34,10 @@ export abstract class Request {
   constructor(pair: QueuePair, local: Segments, capacity: number) {
     const count = Array.isArray(local) ? local.length : 1
     if (count > capacity) {
-      throw new ArgumentError('local', `this queue pair takes ${capacity} segments a request, not ${count}; ask for more at creation`)
+      throw new ArgumentError(
+        'local',
+        `this queue pair takes ${capacity} segments a request, not ${count}; ask for more at creation`,
+      )
     }
     this.pair = pair
     this.encoded = new EncodedRequest(capacity)
@@ -66,13 +71,15 @@ export abstract class Request {
 
   /** Patch one segment by numbers. */
   setSegment(index: number, address: number, length: number, key: number): void {
-    if (!(index >= 0 && index < this.encoded.segmentCapacity)) throw new ArgumentError('index', `there is no segment ${index}`)
+    if (!(index >= 0 && index < this.encoded.segmentCapacity))
+      throw new ArgumentError('index', `there is no segment ${index}`)
     this.encoded.setSegment(index, exact('address', address), exact('length', length), word32('key', key))
   }
 
   /** Patch where segment `index` starts; its length and key stay. */
   setSegmentAddress(index: number, address: number): void {
-    if (!(index >= 0 && index < this.encoded.segmentCapacity)) throw new ArgumentError('index', `there is no segment ${index}`)
+    if (!(index >= 0 && index < this.encoded.segmentCapacity))
+      throw new ArgumentError('index', `there is no segment ${index}`)
     this.encoded.words[segmentSlot(index)] = exact('address', address)
   }
 

@@ -14,7 +14,13 @@ import {
   VerbsError,
 } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
-import { type ConnectOptions, initAttributes, type RemoteEndpoint, receiveAttributes, sendAttributes } from './connection.ts'
+import {
+  type ConnectOptions,
+  initAttributes,
+  type RemoteEndpoint,
+  receiveAttributes,
+  sendAttributes,
+} from './connection.ts'
 import { Closable } from './lifetime.ts'
 import type { Operation, OperationResult } from './operation.ts'
 import { PreparedReceive, PreparedRequest, type Segments, type SendRequestFields } from './prepared-request.ts'
@@ -215,15 +221,23 @@ export class QueuePair extends Closable {
   /** Post many in one call, in order. When not all are taken throws, saying how many were: those will complete. */
   postSendList(requests: readonly PreparedRequest[]): void {
     this.assertOpen()
-    const taken = this.provider.postSendList(requests.map((request) => request.encoded), requests.length)
-    if (taken < requests.length) this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
+    const taken = this.provider.postSendList(
+      requests.map((request) => request.encoded),
+      requests.length,
+    )
+    if (taken < requests.length)
+      this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
 
   /** As {@link postSendList}, for receives. */
   postReceiveList(requests: readonly PreparedReceive[]): void {
     this.assertOpen()
-    const taken = this.provider.postReceiveList(requests.map((request) => request.encoded), requests.length)
-    if (taken < requests.length) this.#refuse('ibv_post_recv', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
+    const taken = this.provider.postReceiveList(
+      requests.map((request) => request.encoded),
+      requests.length,
+    )
+    if (taken < requests.length)
+      this.#refuse('ibv_post_recv', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
 
   /** @internal */
@@ -296,14 +310,22 @@ export class QueuePair extends Closable {
   /** Resolves to the old value: it was swapped where that equals `compare`. */
   async compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
     const cell = this.#cells().take()
-    const operation = this.#begin('compareSwap', this.prepareCompareSwap({ ...fields, local: cell.slice }), cell.giveBack)
+    const operation = this.#begin(
+      'compareSwap',
+      this.prepareCompareSwap({ ...fields, local: cell.slice }),
+      cell.giveBack,
+    )
     await this.sendQueue.operations.wait(operation, options.signal)
     return cell.value()
   }
 
   compareSwapSync(fields: CompareSwapFields, options: SyncOptions = {}): bigint {
     const cell = this.#cells().take()
-    const operation = this.#begin('compareSwap', this.prepareCompareSwap({ ...fields, local: cell.slice }), cell.giveBack)
+    const operation = this.#begin(
+      'compareSwap',
+      this.prepareCompareSwap({ ...fields, local: cell.slice }),
+      cell.giveBack,
+    )
     this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
     return cell.value()
   }
@@ -336,7 +358,8 @@ export class QueuePair extends Closable {
   }
 
   #begin(name: string, request: PreparedRequest, onDone: (() => void) | undefined): Operation {
-    if (!request.signaled) throw new ArgumentError('signaled', `${name} waits for its completion and so cannot be unsignaled`)
+    if (!request.signaled)
+      throw new ArgumentError('signaled', `${name} waits for its completion and so cannot be unsignaled`)
     const operation = this.sendQueue.operations.begin(name, request, onDone)
     this.#postOperation(this.sendQueue, operation, request.encoded, (encoded) => this.post(encoded))
     return operation
@@ -349,7 +372,12 @@ export class QueuePair extends Closable {
     return operation
   }
 
-  #postOperation(queue: CompletionQueue, operation: Operation, encoded: EncodedRequest, post: (encoded: EncodedRequest) => void): void {
+  #postOperation(
+    queue: CompletionQueue,
+    operation: Operation,
+    encoded: EncodedRequest,
+    post: (encoded: EncodedRequest) => void,
+  ): void {
     encoded.words[0] = operation.id
     try {
       post(encoded)

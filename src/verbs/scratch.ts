@@ -26,7 +26,8 @@ export class Scratch {
 
   take(): ScratchCell {
     const index = this.#free.pop()
-    if (index === undefined) throw new VerbsError('ibv_post_send', Errno.ENOMEM, 'as many atomics are in flight as the send queue holds')
+    if (index === undefined)
+      throw new VerbsError('ibv_post_send', Errno.ENOMEM, 'as many atomics are in flight as the send queue holds')
     let value = 0n
     const giveBack = (): void => {
       value = this.#values[index] as bigint

@@ -1,4 +1,13 @@
-import { BLOCK_HEADER_BYTES, type BlockGeometry, BlockWord, blockGeometry, MAX_REQUESTS, MAX_SEGMENTS, RESULT_WORDS, requestDoubles } from './layout.ts'
+import {
+  BLOCK_HEADER_BYTES,
+  type BlockGeometry,
+  BlockWord,
+  blockGeometry,
+  MAX_REQUESTS,
+  MAX_SEGMENTS,
+  RESULT_WORDS,
+  requestDoubles,
+} from './layout.ts'
 
 /** The block of a queue pair, mapped by its owner or by its peer. Which of them writes what is in layout.ts. */
 export class Block {

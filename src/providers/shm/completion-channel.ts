@@ -52,7 +52,12 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
   }
 
   destroy(): void {
-    if (this.queues.size > 0) throw new VerbsError('ibv_destroy_comp_channel', Errno.EBUSY, `${this.queues.size} completion queues still use it`)
+    if (this.queues.size > 0)
+      throw new VerbsError(
+        'ibv_destroy_comp_channel',
+        Errno.EBUSY,
+        `${this.queues.size} completion queues still use it`,
+      )
     if (this.#token >= 0) this.#device.unwatch(this.#token)
     native.closeDescriptor(this.descriptor)
     native.closeDescriptor(this.writeEnd)

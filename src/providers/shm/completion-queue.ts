@@ -73,7 +73,14 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /** Append a completion that this thread made, and wake who armed the queue. */
-  pushLocal(pair: ShmQueuePair, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
+  pushLocal(
+    pair: ShmQueuePair,
+    covered: number,
+    id: number,
+    status: number,
+    opcode: number,
+    byteLength: number,
+  ): number {
     const row = this.push(pair, covered, id, status, opcode, byteLength)
     if (this.#armRequested) this.#notify(status !== 0)
     return row
@@ -149,7 +156,9 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
 
   #announced(): boolean {
     const armed = Atomics.load(this.#words, this.#at + QueueWord.Armed)
-    return armed !== this.#armSequence || Atomics.load(this.#words, this.#at + QueueWord.Arrivals) !== this.#armedAtArrivals
+    return (
+      armed !== this.#armSequence || Atomics.load(this.#words, this.#at + QueueWord.Arrivals) !== this.#armedAtArrivals
+    )
   }
 
   #notify(solicited: boolean): void {

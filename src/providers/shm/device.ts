@@ -1,13 +1,33 @@
 import { randomInt } from 'node:crypto'
 import { native, type Watcher } from '../../native/index.ts'
-import type { DeviceAttributes, OpenDeviceOptions, ProviderCompletionChannel, ProviderCompletionQueue, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
+import type {
+  DeviceAttributes,
+  OpenDeviceOptions,
+  ProviderCompletionChannel,
+  ProviderCompletionQueue,
+  ProviderDevice,
+  ProviderProtectionDomain,
+} from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { Block } from './block.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
 import { KeyTable } from './key-table.ts'
-import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_COMPLETIONS, MAX_INLINE_BYTES, MAX_KEYS, MAX_MESSAGE_BYTES, MAX_QUEUE_PAIRS, MAX_READ_ATOMIC, MAX_REGION_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './layout.ts'
+import {
+  DIRECTORY_WORDS,
+  DirectoryWord,
+  MAX_COMPLETION_QUEUES,
+  MAX_COMPLETIONS,
+  MAX_INLINE_BYTES,
+  MAX_KEYS,
+  MAX_MESSAGE_BYTES,
+  MAX_QUEUE_PAIRS,
+  MAX_READ_ATOMIC,
+  MAX_REGION_BYTES,
+  MAX_REQUESTS,
+  MAX_SEGMENTS,
+} from './layout.ts'
 import { Peer } from './peer.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
@@ -67,9 +87,15 @@ export class ShmDevice implements ProviderDevice {
   }
 
   createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue {
-    if (depth > MAX_COMPLETIONS) throw new VerbsError('ibv_create_cq', Errno.EINVAL, `a queue holds at most ${MAX_COMPLETIONS} completions, not ${depth}`)
+    if (depth > MAX_COMPLETIONS)
+      throw new VerbsError(
+        'ibv_create_cq',
+        Errno.EINVAL,
+        `a queue holds at most ${MAX_COMPLETIONS} completions, not ${depth}`,
+      )
     const index = lowestFree(this.#queues, MAX_COMPLETION_QUEUES)
-    if (index < 0) throw new VerbsError('ibv_create_cq', Errno.ENOMEM, `all ${MAX_COMPLETION_QUEUES} completion queues are in use`)
+    if (index < 0)
+      throw new VerbsError('ibv_create_cq', Errno.ENOMEM, `all ${MAX_COMPLETION_QUEUES} completion queues are in use`)
     const queue = new ShmCompletionQueue(this, index, depth, channel as ShmCompletionChannel | undefined)
     this.#queues.set(index, queue)
     return queue
@@ -139,7 +165,12 @@ export class ShmDevice implements ProviderDevice {
   /** EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before. */
   awaitPeersOutside(verb: string): void {
     for (const pair of this.#pairs.values()) {
-      if (!pair.awaitOutside()) throw new VerbsError(verb, Errno.EBUSY, `the peer of queue pair ${pair.number} stays in the middle of an access; the keys are revoked, try again`)
+      if (!pair.awaitOutside())
+        throw new VerbsError(
+          verb,
+          Errno.EBUSY,
+          `the peer of queue pair ${pair.number} stays in the middle of an access; the keys are revoked, try again`,
+        )
     }
   }
 

@@ -1,7 +1,7 @@
 import { SystemError } from '../../native/index.ts'
 import { Access } from '../access.ts'
-import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Block } from './block.ts'
 import type { KeyTable } from './key-table.ts'
@@ -85,7 +85,14 @@ export class Initiator {
     const writable = opcode === Opcode.Read || opcode === Opcode.CompareSwap || opcode === Opcode.FetchAdd
     let at = RequestSlot.Segments as number
     for (let left = words[RequestSlot.SegmentCount] as number; left > 0; left -= 1) {
-      const taken = this.#keys.gather(list, this.#domainId, words[at] as number, words[at + 1] as number, words[at + 2] as number, writable)
+      const taken = this.#keys.gather(
+        list,
+        this.#domainId,
+        words[at] as number,
+        words[at + 1] as number,
+        words[at + 2] as number,
+        writable,
+      )
       if (!taken) return CompletionStatus.LocalProtectionError
       at += 3
     }
@@ -101,7 +108,9 @@ export class Initiator {
     let at = RequestSlot.Segments as number
     for (let index = 0; index < (words[RequestSlot.SegmentCount] as number); index += 1) {
       const key = words[at + 2] as number
-      const known = key !== 0 && this.#keys.gather(this.#local, this.#domainId, words[at] as number, words[at + 1] as number, key, false)
+      const known =
+        key !== 0 &&
+        this.#keys.gather(this.#local, this.#domainId, words[at] as number, words[at + 1] as number, key, false)
       const source = request.sources[index]
       if (!known && source !== undefined && source.length > 0) this.#local.add(new Span(source, 0, 0), 0, source.length)
       at += 3
@@ -174,9 +183,16 @@ export class Initiator {
   }
 
   /** The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the access. */
-  #remoteMemory(request: EncodedRequest, target: Target, block: Block, right: number, length: number): RemoteMemory | undefined {
+  #remoteMemory(
+    request: EncodedRequest,
+    target: Target,
+    block: Block,
+    right: number,
+    length: number,
+  ): RemoteMemory | undefined {
     const memory = target.peer.memory(request.words[RequestSlot.RemoteKey] as number)
-    if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== block.words[BlockWord.Domain]) return undefined
+    if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== block.words[BlockWord.Domain])
+      return undefined
     const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
     return offset >= 0 && offset + length <= memory.length ? memory : undefined
   }
@@ -194,7 +210,9 @@ export class Initiator {
       return CompletionStatus.Success
     }
     this.#deliver(request, target, block, CompletionOpcode.Receive, 0, scattered, 0)
-    return scattered === CompletionStatus.LocalLengthError ? CompletionStatus.RemoteInvalidRequest : CompletionStatus.RemoteOperationError
+    return scattered === CompletionStatus.LocalLengthError
+      ? CompletionStatus.RemoteInvalidRequest
+      : CompletionStatus.RemoteOperationError
   }
 
   #writeWithImmediate(request: EncodedRequest, target: Target, block: Block): number {
@@ -226,7 +244,12 @@ export class Initiator {
 
   #scatterInto(target: Target, block: Block, address: number, length: number, key: number): boolean {
     const memory = target.peer.memory(key)
-    if (memory === undefined || memory.domainId !== block.words[BlockWord.Domain] || (memory.access & Access.LocalWrite) === 0) return false
+    if (
+      memory === undefined ||
+      memory.domainId !== block.words[BlockWord.Domain] ||
+      (memory.access & Access.LocalWrite) === 0
+    )
+      return false
     const offset = address - memory.address
     if (!(offset >= 0 && length > 0 && offset + length <= memory.length)) return false
     this.#remote.add(memory.span, offset, length)
@@ -234,7 +257,15 @@ export class Initiator {
   }
 
   /** Publish the receiver's completion: the result first, the counter last. */
-  #deliver(request: EncodedRequest, target: Target, block: Block, opcode: number, flags: number, status: number, byteLength: number): void {
+  #deliver(
+    request: EncodedRequest,
+    target: Target,
+    block: Block,
+    opcode: number,
+    flags: number,
+    status: number,
+    byteLength: number,
+  ): void {
     const { results, resultDoubles, words } = block
     const at = (target.consumed & block.mask) * RESULT_WORDS
     results[at + ResultWord.Opcode] = opcode

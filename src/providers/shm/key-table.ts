@@ -39,7 +39,12 @@ export class KeyTable {
   /** Make a key and publish what it stands for. Throws ENOMEM when all are taken. */
   publish(describe: (key: number) => KeyedMemory): KeyedMemory {
     const index = this.#free.shift() ?? this.#entries.length
-    if (index >= MAX_KEYS) throw new VerbsError('ibv_reg_mr', Errno.ENOMEM, `all ${MAX_KEYS} memory regions of this device are in use; close some`)
+    if (index >= MAX_KEYS)
+      throw new VerbsError(
+        'ibv_reg_mr',
+        Errno.ENOMEM,
+        `all ${MAX_KEYS} memory regions of this device are in use; close some`,
+      )
     const key = ((randomInt(1 << 10) << 22) | (index << 8) | (1 + randomInt(255))) >>> 0
     const entry = describe(key)
     this.#entries[index] = entry
@@ -62,7 +67,14 @@ export class KeyTable {
   }
 
   /** Check one local segment and append it. False is a local protection error. Nothing is asked of an empty one. */
-  gather(list: SegmentList, domainId: number, address: number, length: number, key: number, writable: boolean): boolean {
+  gather(
+    list: SegmentList,
+    domainId: number,
+    address: number,
+    length: number,
+    key: number,
+    writable: boolean,
+  ): boolean {
     if (length === 0) return true
     const entry = this.#entries[keyIndex(key)]
     if (entry === undefined || entry.key !== key || entry.domainId !== domainId) return false

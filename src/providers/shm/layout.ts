@@ -28,20 +28,28 @@ export const MAX_QUEUE_PAIRS = 4096
 export const MAX_COMPLETION_QUEUES = 4096
 export const MAX_KEYS = 16384
 export const MAX_SEGMENTS = 32
-export const MAX_REQUESTS = 1 << 16
-export const MAX_COMPLETIONS = 1 << 22
+export const MAX_REQUESTS: number = 1 << 16
+export const MAX_COMPLETIONS: number = 1 << 22
 export const MAX_INLINE_BYTES = 1024
 export const MAX_READ_ATOMIC = 16
 /** A message of 2^31 bytes is the longest that InfiniBand carries. */
-export const MAX_MESSAGE_BYTES = 2 ** 31
+export const MAX_MESSAGE_BYTES: number = 2 ** 31
 /** What one ArrayBuffer over foreign memory may be. */
-export const MAX_REGION_BYTES = 2 ** 32
+export const MAX_REGION_BYTES: number = 2 ** 32
 
 /** 32-bit words of the header. */
-export const HeaderWord = { Magic: 0, Version: 1, NonceLow: 2, NonceHigh: 3, ProcessId: 4, State: 5, Doorbell: 6 } as const
+export const HeaderWord = {
+  Magic: 0,
+  Version: 1,
+  NonceLow: 2,
+  NonceHigh: 3,
+  ProcessId: 4,
+  State: 5,
+  Doorbell: 6,
+} as const
 export const SegmentState = { Open: 1, Closed: 2 } as const
 
-export const DIRECTORY_OFFSET = PAGE_BYTES
+export const DIRECTORY_OFFSET: number = PAGE_BYTES
 /** 32-bit words of a directory entry. */
 export const DirectoryWord = { Number: 0, FirstPage: 1, Pages: 2 } as const
 export const DIRECTORY_WORDS = 4
@@ -59,7 +67,7 @@ export const KeyDouble = { Address: 2, Length: 3, Offset: 4 } as const
 export const KEY_WORDS = 16
 export const KEY_DOUBLES = 8
 /** `Descriptor` of memory that has no memory object: reached by cross-process copy. */
-export const NO_DESCRIPTOR = -1
+export const NO_DESCRIPTOR: number = -1
 
 export const FIXED_BYTES: number = KEYS_OFFSET + MAX_KEYS * KEY_WORDS * 4
 
@@ -91,7 +99,15 @@ export function requestDoubles(segments: number): number {
 }
 
 /** 32-bit words of a receive completion; `ByteLength` is a double. */
-export const ResultWord = { Opcode: 0, Flags: 1, Immediate: 2, Status: 3, ByteLength: 4, SourceNumber: 6, VendorError: 7 } as const
+export const ResultWord = {
+  Opcode: 0,
+  Flags: 1,
+  Immediate: 2,
+  Status: 3,
+  ByteLength: 4,
+  SourceNumber: 6,
+  VendorError: 7,
+} as const
 export const RESULT_WORDS = 8
 
 /** Where the parts of a block lie, from its two parameters. */

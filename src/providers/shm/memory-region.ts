@@ -74,12 +74,15 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
 /** Remote write and atomic rights need the local one (ibv_reg_mr(3)); zero-based regions and on-demand paging are not built yet. */
 export function checkAccess(access: number): void {
   const known = Object.values(Access).reduce((mask: number, bit) => mask | bit, 0)
-  if (!Number.isInteger(access) || (access & ~known) !== 0) throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `unknown access bits in ${access}`)
+  if (!Number.isInteger(access) || (access & ~known) !== 0)
+    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `unknown access bits in ${access}`)
   if ((access & (Access.RemoteWrite | Access.RemoteAtomic)) !== 0 && (access & Access.LocalWrite) === 0) {
     throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `${describeAccess(access)} needs LocalWrite too`)
   }
   if ((access & (Access.ZeroBased | Access.OnDemand | Access.MemoryWindowBind)) !== 0) {
-    throw new UnsupportedError(`ibv_reg_mr: the shm device does not do ${describeAccess(access & (Access.ZeroBased | Access.OnDemand | Access.MemoryWindowBind))}`)
+    throw new UnsupportedError(
+      `ibv_reg_mr: the shm device does not do ${describeAccess(access & (Access.ZeroBased | Access.OnDemand | Access.MemoryWindowBind))}`,
+    )
   }
 }
 
@@ -87,7 +90,8 @@ export function checkAccess(access: number): void {
 export function allocateBacking(lengthBytes: number, options: AllocateOptions): Backing {
   const page = options.pageBytes ?? PAGE_BYTES
   const rounded = Math.ceil(lengthBytes / page) * page
-  if (rounded > MAX_REGION_BYTES) throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `a region holds at most 4 GiB here, not ${lengthBytes} bytes`)
+  if (rounded > MAX_REGION_BYTES)
+    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `a region holds at most 4 GiB here, not ${lengthBytes} bytes`)
   let descriptor = -1
   try {
     descriptor = native.createMemory('aether-memory', rounded, page === PAGE_BYTES ? 0 : page)
@@ -97,22 +101,41 @@ export function allocateBacking(lengthBytes: number, options: AllocateOptions): 
   } catch (error) {
     if (descriptor >= 0) native.closeDescriptor(descriptor)
     if (!(error instanceof SystemError)) throw error
-    throw new VerbsError('ibv_reg_mr', error.errno, `${lengthBytes} bytes could not be taken: ${error.message}`, { cause: error })
+    throw new VerbsError('ibv_reg_mr', error.errno, `${lengthBytes} bytes could not be taken: ${error.message}`, {
+      cause: error,
+    })
   }
 }
 
 /** An existing buffer, perhaps a mapping of a memory object, whose claim is checked as far as it can be. */
-export function registeredBacking(device: ShmDevice, bytes: Uint8Array, access: number, origin: BufferOrigin | undefined): Backing {
+export function registeredBacking(
+  device: ShmDevice,
+  bytes: Uint8Array,
+  access: number,
+  origin: BufferOrigin | undefined,
+): Backing {
   if (origin === undefined) {
     if ((access & Access.RemoteAtomic) !== 0) {
-      throw new UnsupportedError('ibv_reg_mr: remote atomics need memory that peers can map; use allocate(), or say which memory object the buffer maps')
+      throw new UnsupportedError(
+        'ibv_reg_mr: remote atomics need memory that peers can map; use allocate(), or say which memory object the buffer maps',
+      )
     }
     if ((access & RemoteAccess) !== 0) device.allowProcessCopy()
     return { bytes, origin: undefined, owned: undefined }
   }
   const { lengthBytes } = native.describeMemory(origin.descriptor)
-  if (!(Number.isSafeInteger(origin.offsetBytes) && origin.offsetBytes >= 0 && origin.offsetBytes + bytes.length <= lengthBytes)) {
-    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `offset ${origin.offsetBytes} + ${bytes.length} bytes is not within the object's ${lengthBytes}`)
+  if (
+    !(
+      Number.isSafeInteger(origin.offsetBytes) &&
+      origin.offsetBytes >= 0 &&
+      origin.offsetBytes + bytes.length <= lengthBytes
+    )
+  ) {
+    throw new VerbsError(
+      'ibv_reg_mr',
+      Errno.EINVAL,
+      `offset ${origin.offsetBytes} + ${bytes.length} bytes is not within the object's ${lengthBytes}`,
+    )
   }
   // A descriptor of our own: the caller may close theirs, and its number would then mean another file to peers.
   const descriptor = native.duplicateDescriptor(origin.descriptor)

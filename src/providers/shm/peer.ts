@@ -6,7 +6,24 @@ import { Block, claimedGeometry } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { decodeGid, type SegmentLocation } from './gid.ts'
 import { keyIndex } from './key-table.ts'
-import { BlockWord, blockGeometry, DIRECTORY_WORDS, DirectoryWord, FIXED_BYTES, HeaderWord, KEY_WORDS, KeyWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS, PAGE_BYTES, QUEUE_WORDS, QueueWord, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentState } from './layout.ts'
+import {
+  BlockWord,
+  blockGeometry,
+  DIRECTORY_WORDS,
+  DirectoryWord,
+  FIXED_BYTES,
+  HeaderWord,
+  KEY_WORDS,
+  KeyWord,
+  MAX_COMPLETION_QUEUES,
+  MAX_QUEUE_PAIRS,
+  PAGE_BYTES,
+  QUEUE_WORDS,
+  QueueWord,
+  SEGMENT_MAGIC,
+  SEGMENT_VERSION,
+  SegmentState,
+} from './layout.ts'
 import { openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
 
@@ -42,12 +59,22 @@ export class Peer {
   static open(device: ShmDevice, gid: Gid): Peer {
     if (gid === device.gid) {
       const { segment } = device
-      return new Peer(device, gid, { processId: process.pid, views: segment, mapping: undefined, descriptor: segment.descriptor, process: -1 })
+      return new Peer(device, gid, {
+        processId: process.pid,
+        views: segment,
+        mapping: undefined,
+        descriptor: segment.descriptor,
+        process: -1,
+      })
     }
     const location = decodeGid(gid)
     const opened = location === undefined ? undefined : openSegment(location)
     if (opened === undefined) {
-      throw new VerbsError('ibv_modify_qp', Errno.ETIMEDOUT, 'the gid does not answer: its process ended or closed the device, belongs to another user, or the gid is not of this machine')
+      throw new VerbsError(
+        'ibv_modify_qp',
+        Errno.ETIMEDOUT,
+        'the gid does not answer: its process ended or closed the device, belongs to another user, or the gid is not of this machine',
+      )
     }
     return new Peer(device, gid, opened)
   }
@@ -59,7 +86,10 @@ export class Peer {
 
   /** Whether the peer has a queue pair of that number now. */
   has(number: number): boolean {
-    return Atomics.load(this.views.directory, (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS + DirectoryWord.Number) === number
+    return (
+      Atomics.load(this.views.directory, (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS + DirectoryWord.Number) ===
+      number
+    )
   }
 
   get dead(): boolean {
@@ -88,7 +118,8 @@ export class Peer {
   memory(key: number): RemoteMemory | undefined {
     const index = keyIndex(key)
     const known = this.#memories[index]
-    if (known !== undefined && known.key === key && Atomics.load(this.views.keys, known.word) === (key | 0)) return known
+    if (known !== undefined && known.key === key && Atomics.load(this.views.keys, known.word) === (key | 0))
+      return known
     return this.#resolve(index, key)
   }
 
@@ -161,7 +192,10 @@ export class Peer {
     if (claim === undefined) return undefined
     const word = index * KEY_WORDS + KeyWord.Key
     const own = this.isSelf ? this.#device.keys.find(key) : undefined
-    const memory = own === undefined ? openRemoteMemory(this.processId, word, key, claim) : new RemoteMemory(key, word, claim, own.span, undefined)
+    const memory =
+      own === undefined
+        ? openRemoteMemory(this.processId, word, key, claim)
+        : new RemoteMemory(key, word, claim, own.span, undefined)
     this.#memories[index] = memory
     return memory
   }

@@ -1,4 +1,11 @@
-import type { AllocateOptions, BufferOrigin, ProviderMemoryRegion, ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import type {
+  AllocateOptions,
+  BufferOrigin,
+  ProviderMemoryRegion,
+  ProviderProtectionDomain,
+  ProviderQueuePair,
+  ProviderQueuePairOptions,
+} from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ShmDevice } from './device.ts'
 import { allocateBacking, checkAccess, registeredBacking, ShmMemoryRegion } from './memory-region.ts'
@@ -35,7 +42,11 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   destroy(): void {
     if (this.queuePairs.size + this.memories.size > 0) {
       const numbers = [...this.queuePairs].map((pair) => pair.number).join(', ')
-      throw new VerbsError('ibv_dealloc_pd', Errno.EBUSY, `still in use by ${this.memories.size} memory regions and queue pairs [${numbers}]`)
+      throw new VerbsError(
+        'ibv_dealloc_pd',
+        Errno.EBUSY,
+        `still in use by ${this.memories.size} memory regions and queue pairs [${numbers}]`,
+      )
     }
     this.device.domains.delete(this)
   }

@@ -1,6 +1,6 @@
+import type { QueuePairAttributes } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { Attribute, type AttributeName } from '../queue-pair-state.ts'
-import type { QueuePairAttributes } from '../contract.ts'
 import { MAX_READ_ATOMIC } from './layout.ts'
 
 /** The attribute mask that the present properties make. */

@@ -1,5 +1,10 @@
 import { UnsupportedError } from '../../native/index.ts'
-import type { ProviderQueuePair, ProviderQueuePairOptions, QueuePairAttributes, QueuePairCapacities } from '../contract.ts'
+import type {
+  ProviderQueuePair,
+  ProviderQueuePairOptions,
+  QueuePairAttributes,
+  QueuePairCapacities,
+} from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, TransitionError, VerbsError } from '../errors.ts'
 import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
@@ -10,12 +15,20 @@ import type { ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { gidWords } from './gid.ts'
 import { Initiator, Outcome } from './initiator.ts'
-import { BlockWord, blockGeometry, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, powerOfTwoAtLeast, stateWord } from './layout.ts'
+import {
+  BlockWord,
+  blockGeometry,
+  MAX_INLINE_BYTES,
+  MAX_REQUESTS,
+  MAX_SEGMENTS,
+  powerOfTwoAtLeast,
+  stateWord,
+} from './layout.ts'
+import { Patience } from './patience.ts'
 import type { Peer } from './peer.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import { attributeMask, checkAttributeValues } from './queue-pair-attributes.ts'
 import { ReceiveQueue } from './receive-queue.ts'
-import { Patience } from './patience.ts'
 import { SendQueue } from './send-queue.ts'
 import { Target } from './target.ts'
 
@@ -55,7 +68,10 @@ export class ShmQueuePair implements ProviderQueuePair {
   constructor(domain: ShmProtectionDomain, options: ProviderQueuePairOptions) {
     checkOptions(options)
     const { device } = domain
-    const geometry = blockGeometry(powerOfTwoAtLeast(options.maxReceiveRequests), Math.max(1, options.maxReceiveSegments))
+    const geometry = blockGeometry(
+      powerOfTwoAtLeast(options.maxReceiveRequests),
+      Math.max(1, options.maxReceiveSegments),
+    )
     this.#domain = domain
     this.#device = device
     this.type = options.type
@@ -88,7 +104,11 @@ export class ShmQueuePair implements ProviderQueuePair {
     const wanted = attributes.state ?? this.state
     const { currentState } = attributes
     if (currentState !== undefined && currentState !== this.state) {
-      throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `the state is ${stateNames[this.state]}, not ${stateNames[currentState]} as currentState says`)
+      throw new VerbsError(
+        'ibv_modify_qp',
+        Errno.EINVAL,
+        `the state is ${stateNames[this.state]}, not ${stateNames[currentState]} as currentState says`,
+      )
     }
     checkAttributeValues(attributes)
     const { legal, missing, extra } = judgeTransition(this.type, this.state, wanted, mask)
@@ -192,8 +212,12 @@ export class ShmQueuePair implements ProviderQueuePair {
   // ---- transitions -------------------------------------------------------------------------------------------------------------
 
   #transit(wanted: QueuePairState, attributes: QueuePairAttributes): void {
-    if (wanted === QueuePairState.Reset) return this.#reset()
-    if (wanted === QueuePairState.Error) return this.#error()
+    if (wanted === QueuePairState.Reset) this.#reset()
+    else if (wanted === QueuePairState.Error) this.#error()
+    else this.#advance(wanted, attributes)
+  }
+
+  #advance(wanted: QueuePairState, attributes: QueuePairAttributes): void {
     if (wanted === QueuePairState.ReadyToReceive) this.#connect(attributes)
     this.#attributes = { ...this.#attributes, ...attributes }
     this.#publishAttributes()
@@ -219,8 +243,8 @@ export class ShmQueuePair implements ProviderQueuePair {
   }
 
   #error(): void {
-    if (this.state !== QueuePairState.Reset) return this.fail()
-    this.#publishState(QueuePairState.Error)
+    if (this.state === QueuePairState.Reset) this.#publishState(QueuePairState.Error)
+    else this.fail()
   }
 
   #reset(): void {
@@ -235,7 +259,11 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.#epoch = (this.#epoch + 1) & 0xffffff
     this.#publishState(QueuePairState.Reset)
     if (!this.awaitOutside()) {
-      throw new VerbsError(verb, Errno.EBUSY, `process ${this.#peer?.processId} stays in the middle of an access to queue pair ${this.number}; try again`)
+      throw new VerbsError(
+        verb,
+        Errno.EBUSY,
+        `process ${this.#peer?.processId} stays in the middle of an access to queue pair ${this.number}; try again`,
+      )
     }
     this.#target?.close()
     this.#target = undefined
@@ -277,8 +305,10 @@ export class ShmQueuePair implements ProviderQueuePair {
   #admit(request: EncodedRequest): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode] as number
-    if (opcode > Opcode.FetchAdd || (words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments) return Errno.EINVAL
-    if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0 && !this.#inlineFits(request, opcode)) return Errno.EINVAL
+    if (opcode > Opcode.FetchAdd || (words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments)
+      return Errno.EINVAL
+    if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0 && !this.#inlineFits(request, opcode))
+      return Errno.EINVAL
     if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
     this.#sendOutstanding += 1
     return 0
@@ -287,7 +317,8 @@ export class ShmQueuePair implements ProviderQueuePair {
   #inlineFits(request: EncodedRequest, opcode: number): boolean {
     if (opcode >= Opcode.Read) return false
     let total = 0
-    for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1) total += request.sources[index]?.length ?? 0
+    for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1)
+      total += request.sources[index]?.length ?? 0
     return total <= this.capacities.maxInlineBytes
   }
 
@@ -352,8 +383,10 @@ export class ShmQueuePair implements ProviderQueuePair {
   /** The head could not be carried out: wait, or give up. */
   #lose(outcome: number, now: number): void {
     const noReceive = outcome === Outcome.NoReceive
-    const code = noReceive ? ((this.#target as Target).block as Block).words[BlockWord.MinRnrTimer] ?? 0 : 0
-    const { patient, began } = noReceive ? this.#patience.receiverNotReady(now, code, this.#attributes) : this.#patience.noAnswer(now, this.#attributes)
+    const code = noReceive ? (((this.#target as Target).block as Block).words[BlockWord.MinRnrTimer] ?? 0) : 0
+    const { patient, began } = noReceive
+      ? this.#patience.receiverNotReady(now, code, this.#attributes)
+      : this.#patience.noAnswer(now, this.#attributes)
     if (began && noReceive) this.#markWaiting(true)
     if (patient) return
     const { head } = this.#sends
@@ -381,7 +414,14 @@ export class ShmQueuePair implements ProviderQueuePair {
       const covered = this.#uncovered + 1
       this.#uncovered = 0
       const opcode = completionOpcodeOf[head.words[RequestSlot.Opcode] as number] as number
-      this.#sendQueue.pushLocal(this, covered, head.words[RequestSlot.Id] as number, CompletionStatus.WorkRequestFlushed, opcode, 0)
+      this.#sendQueue.pushLocal(
+        this,
+        covered,
+        head.words[RequestSlot.Id] as number,
+        CompletionStatus.WorkRequestFlushed,
+        opcode,
+        0,
+      )
     }
     if (this.#receives.outstanding === 0) return true
     // A peer in the middle of a message still writes into the oldest receive's buffer.
@@ -391,7 +431,9 @@ export class ShmQueuePair implements ProviderQueuePair {
 
   #peerInside(): boolean {
     const peer = this.#peer
-    return peer !== undefined && !peer.isSelf && (Atomics.load(this.#block.words, BlockWord.Inside) & 1) !== 0 && !peer.dead
+    return (
+      peer !== undefined && !peer.isSelf && (Atomics.load(this.#block.words, BlockWord.Inside) & 1) !== 0 && !peer.dead
+    )
   }
 }
 
@@ -401,7 +443,8 @@ function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
 }
 
 function checkOptions(options: ProviderQueuePairOptions): void {
-  if (options.type !== 'rc') throw new UnsupportedError(`ibv_create_qp: the shm device has no queue pairs of type ${options.type} yet; use 'rc'`)
+  if (options.type !== 'rc')
+    throw new UnsupportedError(`ibv_create_qp: the shm device has no queue pairs of type ${options.type} yet; use 'rc'`)
   const limits: readonly [string, number, number][] = [
     ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],
     ['maxReceiveRequests', options.maxReceiveRequests, MAX_REQUESTS],

@@ -1,6 +1,6 @@
-import { CompletionOpcode } from '../opcode.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
+import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Block } from './block.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
@@ -104,6 +104,12 @@ export class ReceiveQueue {
     const row = queue.push(pair, 0, this.#ids[slot] as number, status, opcode, byteLength)
     const flags = results[at + ResultWord.Flags] as number
     const immediate = (results[at + ResultWord.Immediate] as number) >>> 0
-    queue.annotate(row, flags, immediate, (results[at + ResultWord.SourceNumber] as number) >>> 0, results[at + ResultWord.VendorError] as number)
+    queue.annotate(
+      row,
+      flags,
+      immediate,
+      (results[at + ResultWord.SourceNumber] as number) >>> 0,
+      results[at + ResultWord.VendorError] as number,
+    )
   }
 }

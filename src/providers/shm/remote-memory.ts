@@ -62,12 +62,25 @@ export function readClaim(views: FixedViews, index: number, key: number): KeyCla
 function plausible(claim: KeyClaim): boolean {
   const { address, length, offsetBytes } = claim
   const exact = Number.isSafeInteger(address) && Number.isSafeInteger(length) && Number.isSafeInteger(offsetBytes)
-  return exact && address > 0 && length > 0 && length <= MAX_REGION_BYTES && offsetBytes >= 0 && Number.isSafeInteger(address + length)
+  return (
+    exact &&
+    address > 0 &&
+    length > 0 &&
+    length <= MAX_REGION_BYTES &&
+    offsetBytes >= 0 &&
+    Number.isSafeInteger(address + length)
+  )
 }
 
 /** Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached. */
-export function openRemoteMemory(processId: number, word: number, key: number, claim: KeyClaim): RemoteMemory | undefined {
-  if (claim.descriptor === NO_DESCRIPTOR) return new RemoteMemory(key, word, claim, Span.foreign(processId, claim.address), undefined)
+export function openRemoteMemory(
+  processId: number,
+  word: number,
+  key: number,
+  claim: KeyClaim,
+): RemoteMemory | undefined {
+  if (claim.descriptor === NO_DESCRIPTOR)
+    return new RemoteMemory(key, word, claim, Span.foreign(processId, claim.address), undefined)
   try {
     const descriptor = openSync(`/proc/${processId}/fd/${claim.descriptor}`, 'r+')
     try {

@@ -46,7 +46,14 @@ export class SegmentList {
       const room = (this.#lengths[toIndex] as number) - toDone
       const ready = (source.#lengths[fromIndex] as number) - fromDone
       const length = Math.min(left, room, ready)
-      copySpan(this.span(toIndex), this.offset(toIndex) + toDone, source.span(fromIndex), source.offset(fromIndex) + fromDone, length, request)
+      copySpan(
+        this.span(toIndex),
+        this.offset(toIndex) + toDone,
+        source.span(fromIndex),
+        source.offset(fromIndex) + fromDone,
+        length,
+        request,
+      )
       left -= length
       toDone += length
       fromDone += length

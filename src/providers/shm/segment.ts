@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { native } from '../../native/index.ts'
 import type { Gid } from '../gid.ts'
 import { encodeGid } from './gid.ts'
-import { FIXED_BYTES, HeaderWord, KEYS_OFFSET, PAGE_BYTES, QUEUES_OFFSET, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentState } from './layout.ts'
+import {
+  FIXED_BYTES,
+  HeaderWord,
+  KEYS_OFFSET,
+  PAGE_BYTES,
+  QUEUES_OFFSET,
+  SEGMENT_MAGIC,
+  SEGMENT_VERSION,
+  SegmentState,
+} from './layout.ts'
 
 /** The own segment of an open device: its memory object and the fixed part of it, mapped. */
 export class Segment {

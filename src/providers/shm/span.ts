@@ -35,9 +35,21 @@ const LOOP_BYTES = 64
  * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise nothing about order.
  * `request` remembers the view of its source from one post to the next. Throws SystemError where a foreign process cannot be reached.
  */
-export function copySpan(target: Span, to: number, source: Span, from: number, length: number, request: EncodedRequest): void {
+export function copySpan(
+  target: Span,
+  to: number,
+  source: Span,
+  from: number,
+  length: number,
+  request: EncodedRequest,
+): void {
   if (target.processId !== 0 || source.processId !== 0) copyForeign(target, to, source, from, length)
-  else if (((to | from | length) & 7) === 0 && length <= LOOP_BYTES && target.words.length > 0 && source.words.length > 0) {
+  else if (
+    ((to | from | length) & 7) === 0 &&
+    length <= LOOP_BYTES &&
+    target.words.length > 0 &&
+    source.words.length > 0
+  ) {
     copyWords(target.words, to / 8, source.words, from / 8, length / 8)
   } else if (length <= LOOP_BYTES) copyBytes(target.bytes, to, source.bytes, from, length)
   else target.bytes.set(sourceView(source.bytes, from, length, request), to)
@@ -53,7 +65,8 @@ function copyBytes(target: Uint8Array, to: number, source: Uint8Array, from: num
 
 function sourceView(bytes: Uint8Array, from: number, length: number, request: EncodedRequest): Uint8Array {
   const cached = request.view
-  if (cached !== undefined && request.viewOwner === bytes && request.viewOffset === from && cached.length === length) return cached
+  if (cached !== undefined && request.viewOwner === bytes && request.viewOffset === from && cached.length === length)
+    return cached
   const view = bytes.subarray(from, from + length)
   request.view = view
   request.viewOwner = bytes
@@ -63,6 +76,7 @@ function sourceView(bytes: Uint8Array, from: number, length: number, request: En
 
 /** At most one side is foreign: the other is memory of this device. */
 function copyForeign(target: Span, to: number, source: Span, from: number, length: number): void {
-  if (target.processId !== 0) native.writeProcess(target.processId, target.address + to, source.bytes.subarray(from, from + length))
+  if (target.processId !== 0)
+    native.writeProcess(target.processId, target.address + to, source.bytes.subarray(from, from + length))
   else native.readProcess(source.processId, source.address + from, target.bytes.subarray(to, to + length))
 }

@@ -62,7 +62,8 @@ export class Target {
 
   /** Ask to be woken, or no longer, when the owner posts a receive request. */
   set waiting(on: boolean) {
-    if (this.block !== undefined && this.#connected(this.block)) Atomics.store(this.block.words, BlockWord.Waiting, on ? 1 : 0)
+    if (this.block !== undefined && this.#connected(this.block))
+      Atomics.store(this.block.words, BlockWord.Waiting, on ? 1 : 0)
   }
 
   close(): void {
@@ -83,7 +84,8 @@ export class Target {
     const state = stateOf(word)
     const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueDrained
     if (!receives || !this.#connected(block)) return false
-    if (block.words[BlockWord.ReceivePsn] !== this.#sendPsn || Atomics.load(block.words, BlockWord.Fault) !== 0) return false
+    if (block.words[BlockWord.ReceivePsn] !== this.#sendPsn || Atomics.load(block.words, BlockWord.Fault) !== 0)
+      return false
     // Nobody but us counts these two up while this connection lasts.
     this.consumed = Atomics.load(block.words, BlockWord.Consumed)
     this.#inside = Atomics.load(block.words, BlockWord.Inside)
