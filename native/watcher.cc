@@ -5,6 +5,7 @@
 // only while its entry exists, so after `remove` has returned it is not written any more.
 #include "support.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -83,13 +84,14 @@ static void watch(Watcher* watcher) {
 
 // On the JavaScript thread: what has fired and is still wanted.
 static void deliver(napi_env env, napi_value callback, void* context, void*) {
+  // The queue is emptied so once the function was aborted, and by then the watcher may be deleted.
+  if (env == nullptr || callback == nullptr) return;
   auto* watcher = static_cast<Watcher*>(context);
   std::vector<Fired> fired;
   {
     std::lock_guard<std::mutex> lock(watcher->mutex);
     fired.swap(watcher->fired);
   }
-  if (env == nullptr || callback == nullptr) return;
   napi_value self = makeUndefined(env);
   for (const Fired& each : fired) {
     {
@@ -192,8 +194,8 @@ static napi_value Add(napi_env env, napi_callback_info info) {
   if (arguments.ok() && watcher->closed) arguments.fail("this", "the watcher is closed");
   if (arguments.ok() && watcher->entries.count(token) != 0) arguments.fail("token", "this token is watched already; remove it first");
   if (!arguments.ok()) return nullptr;
-  const int copy = dup(descriptor);
-  if (copy < 0) return throwSystem(env, "dup", errno);
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return throwSystem(env, "fcntl", errno);
   Entry entry = {copy, 0, word, nullptr};
   if (word != nullptr) napi_create_reference(env, arguments.at(2), 1, &entry.wordRef);
   {
