@@ -1,0 +1,79 @@
+import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
+
+/** Slots before the buckets. */
+const Slot = { Count: 0, Sum: 1, Max: 2, Buckets: 3 } as const
+
+export const HISTOGRAM_SLOTS: number = Slot.Buckets + BUCKETS
+
+/** What a histogram says, in nanoseconds. All zero when nothing was recorded. */
+export interface HistogramSummary {
+  readonly count: number
+  readonly meanNs: number
+  readonly p50Ns: number
+  readonly p99Ns: number
+  readonly maxNs: number
+}
+
+/** A histogram of durations in shared memory with one writer, the thread that made the block. */
+export class HistogramBlock {
+  readonly name: string
+  readonly slots: Float64Array
+  /** False where the profiling area was full. */
+  readonly shared: boolean
+
+  constructor(name: string, slots: Float64Array, shared: boolean) {
+    this.name = name
+    this.slots = slots
+    this.shared = shared
+  }
+
+  /** Count one duration in nanoseconds. */
+  record(ns: number): void {
+    const { slots } = this
+    const bucket = Slot.Buckets + bucketOf(ns)
+    slots[bucket] = (slots[bucket] as number) + 1
+    slots[Slot.Sum] = (slots[Slot.Sum] as number) + ns
+    if (ns > (slots[Slot.Max] as number)) slots[Slot.Max] = ns
+    slots[Slot.Count] = (slots[Slot.Count] as number) + 1
+  }
+
+  summary(): HistogramSummary {
+    return summarize(this.slots)
+  }
+}
+
+/** A histogram that nobody else sees, for where there is no profiling area. */
+export function privateHistogram(name: string): HistogramBlock {
+  return new HistogramBlock(name, new Float64Array(HISTOGRAM_SLOTS), false)
+}
+
+/** Summary of a histogram's slots, also of a copy or a difference of two. */
+export function summarize(slots: Float64Array): HistogramSummary {
+  const count = slots[Slot.Count] as number
+  if (count <= 0) return { count: 0, meanNs: 0, p50Ns: 0, p99Ns: 0, maxNs: 0 }
+  const maxNs = slots[Slot.Max] as number
+  return {
+    count,
+    meanNs: (slots[Slot.Sum] as number) / count,
+    p50Ns: percentile(slots, 0.5, maxNs),
+    p99Ns: percentile(slots, 0.99, maxNs),
+    maxNs,
+  }
+}
+
+/** `later - earlier`, but the maximum of `later`: it cannot be taken back. */
+export function differenceOfHistograms(later: Float64Array, earlier: Float64Array): Float64Array {
+  return later.map((value, slot) => (slot === Slot.Max ? value : value - (earlier[slot] ?? 0)))
+}
+
+/** Nearest-rank over the buckets' own total, since a reader may see the count before the bucket; never above the maximum. */
+function percentile(slots: Float64Array, share: number, maxNs: number): number {
+  let total = 0
+  for (let slot = Slot.Buckets; slot < slots.length; slot += 1) total += slots[slot] as number
+  let left = Math.ceil(total * share)
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    left -= slots[Slot.Buckets + bucket] as number
+    if (left <= 0) return Math.min(bucketEnd(bucket), maxNs)
+  }
+  return maxNs
+}
