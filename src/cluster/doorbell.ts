@@ -1,0 +1,55 @@
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import { native } from '../native/index.ts'
+import { reopen } from './arena.ts'
+
+/**
+ * A pipe by which other members wake this one. They open its write end through /proc; nothing is read from it but that it rang.
+ * Both ends are descriptors of `node:fs`, so that a Worker that is terminated does not leak them.
+ */
+export class Doorbell {
+  readonly readEnd: number
+  readonly writeEnd: number
+  /** Of the pipe, for {@link ring}. */
+  readonly inode: number
+  #open = true
+
+  constructor() {
+    const [readEnd, writeEnd] = native.createPipe()
+    this.readEnd = reopen(readEnd, constants.O_RDONLY | constants.O_NONBLOCK)
+    this.writeEnd = reopen(writeEnd, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    this.inode = fstatSync(this.readEnd).ino
+  }
+
+  /** Forget that it rang. */
+  drain(): void {
+    native.drainPipe(this.readEnd)
+  }
+
+  close(): void {
+    if (!this.#open) return
+    this.#open = false
+    closeSync(this.readEnd)
+    closeSync(this.writeEnd)
+  }
+}
+
+/** Ring another member's doorbell. One that has ended, or whose descriptor is another file by now, is passed over: its end is noticed elsewhere. */
+export function ring(target: {
+  readonly processId: number
+  readonly doorbell: number
+  readonly doorbellInode: number
+}): void {
+  let descriptor = -1
+  try {
+    descriptor = openSync(
+      `/proc/${target.processId}/fd/${target.doorbell}`,
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+    )
+    const status = fstatSync(descriptor)
+    if (status.isFIFO() && status.ino === target.doorbellInode) native.ringPipe(descriptor)
+  } catch {
+    // Gone between the look into the table and now.
+  } finally {
+    if (descriptor >= 0) closeSync(descriptor)
+  }
+}

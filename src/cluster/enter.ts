@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import process from 'node:process'
+import { native, UnsupportedError } from '../native/index.ts'
+import { PROFILING_AREA_BYTES } from '../profiling/index.ts'
+import { Arena } from './arena.ts'
+import { Doorbell } from './doorbell.ts'
+import type { Entry } from './entry.ts'
+import { EpochArchive } from './epoch-archive.ts'
+import { SpaceError } from './errors.ts'
+import { MEMBERS_MAX, PROFILING_OFFSET } from './layout.ts'
+import { type MemberRecord, MemberTable } from './member-table.ts'
+import { isAlive, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
+import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import { runtimeDirectory } from './runtime-directory.ts'
+import { type LockOptions, SpaceLock } from './space-lock.ts'
+import { checkSpaceName } from './space-name.ts'
+
+/** Each time round somebody else removed the file between our opening and locking it, so somebody got on. */
+const ATTEMPTS_MAX = 1000
+
+/**
+ * Become a member of space `name`, making the space if nobody is in it.
+ * @throws UnsupportedError off Linux; ArgumentError, AccessError, SpaceError; TimeoutError when the lock is not to be had.
+ */
+export async function enter(name: string, options: LockOptions = {}): Promise<Entry> {
+  checkSpaceName(name)
+  checkPlatform()
+  const path = rendezvousPath(name)
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const entry = await tryEnter(name, path, options)
+    if (entry !== undefined) return entry
+  }
+  throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `${path} is removed again and again; what removes it?`)
+}
+
+/** Where the processes of this user and pid namespace meet for space `name`. */
+export function rendezvousPath(name: string): string {
+  return join(runtimeDirectory('spaces'), `${name}-${pidNamespace()}`)
+}
+
+function checkPlatform(): void {
+  if (process.platform === 'linux') return
+  throw new UnsupportedError(`a space needs Linux, for its memfd, flock and pidfd; this is ${process.platform}`)
+}
+
+async function tryEnter(name: string, path: string, options: LockOptions): Promise<Entry | undefined> {
+  const file = RendezvousFile.open(path)
+  const lock = new SpaceLock(file.descriptor, name)
+  try {
+    const entry = await lock.run(() => (file.isCurrent() ? admit(name, file, lock) : undefined), options)
+    if (entry === undefined) file.close()
+    return entry
+  } catch (error) {
+    file.close()
+    throw error
+  }
+}
+
+/** Under the lock. */
+function admit(name: string, file: RendezvousFile, lock: SpaceLock): Entry {
+  const arena = findArena(name, file) ?? makeArena(name, file)
+  let bell: Doorbell | undefined
+  try {
+    bell = new Doorbell()
+    const table = new MemberTable(arena.control)
+    const archive = new EpochArchive(arena.control)
+    settleMembers(table)
+    const self = claimSlot(name, arena, table, archive, bell)
+    file.write(self.slot, recordOf(self.processId, arena))
+    table.admit(self.slot, self.epoch)
+    return { name, file, lock, arena, table, archive, bell, self }
+  } catch (error) {
+    bell?.close()
+    arena.close()
+    throw error
+  }
+}
+
+/** The arena that some live process holds; undefined when there is none, so that a new one may be made. */
+function findArena(name: string, file: RendezvousFile): Arena | undefined {
+  for (const record of file.records()) {
+    if (startTimeOf(record.processId) !== record.startTime) continue
+    const arena = adopt(name, record)
+    if (arena !== undefined) return arena
+  }
+  return undefined
+}
+
+function adopt(name: string, record: RendezvousRecord): Arena | undefined {
+  const { processId } = record
+  try {
+    const arena = Arena.adopt(processId, record.descriptor, record)
+    if (arena !== 'version') return arena === 'other' ? undefined : arena
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    // It closed the space or is just ending: then the arena, if it lives, is with another member.
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined
+    const why = `process ${processId} is in it, but its memory cannot be reached: ${(cause as Error).message}`
+    throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `space '${name}' cannot be entered: ${why}`, { cause })
+  }
+  const how = 'use the same version everywhere, or end the others first'
+  throw new SpaceError(
+    'ERR_AETHER_SPACE_VERSION',
+    name,
+    `space '${name}' was made by another version of Aether (process ${processId}); ${how}`,
+  )
+}
+
+function makeArena(name: string, file: RendezvousFile): Arena {
+  file.clear()
+  return Arena.create(name)
+}
+
+/** What killed members left: half-made claims, and slots of processes that are gone. Under the lock. */
+export function settleMembers(table: MemberTable): void {
+  table.undoClaims()
+  for (const member of table.present()) if (!isAlive(member)) table.end(member.slot, member.epoch, 'died')
+}
+
+function claimSlot(
+  name: string,
+  arena: Arena,
+  table: MemberTable,
+  archive: EpochArchive,
+  bell: Doorbell,
+): MemberRecord {
+  const slot = table.freeSlot()
+  if (slot === undefined) {
+    throw new SpaceError(
+      'ERR_AETHER_SPACE_FULL',
+      name,
+      `space '${name}' has ${MEMBERS_MAX} members, the most it can have`,
+    )
+  }
+  const before = table.glance(slot)
+  if (before.fate !== undefined) {
+    archive.write(before.epoch, { fate: before.fate, slot, processId: table.processIdOf(slot) })
+  }
+  const epoch = Math.max(arena.lastEpoch, table.highestEpoch()) + 1
+  const record = { ...ownIdentity(), slot, epoch, doorbell: bell.writeEnd, doorbellInode: bell.inode }
+  table.claim(record)
+  arena.announceEpoch(epoch)
+  native.releaseMemory(arena.descriptor, PROFILING_OFFSET + slot * PROFILING_AREA_BYTES, PROFILING_AREA_BYTES)
+  return record
+}
+
+function recordOf(processId: number, arena: Arena): RendezvousRecord {
+  const { descriptor, identity } = arena
+  return { processId, startTime: startTimeOf(processId) ?? 0, descriptor, ...identity }
+}

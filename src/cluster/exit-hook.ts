@@ -1,0 +1,27 @@
+import process from 'node:process'
+
+const hooks = new Set<() => void>()
+
+/** Have `hook` called when this thread's environment exits in order. One listener however many hooks: Node warns about eleven. */
+export function onExit(hook: () => void): void {
+  if (hooks.size === 0) process.on('exit', runAll)
+  hooks.add(hook)
+}
+
+/** Take it back. */
+export function offExit(hook: () => void): void {
+  hooks.delete(hook)
+  if (hooks.size === 0) process.off('exit', runAll)
+}
+
+/** One that throws must not keep the others from running. */
+function runAll(): void {
+  for (const hook of [...hooks]) {
+    try {
+      hook()
+    } catch (error) {
+      process.exitCode ||= 1
+      process.stderr.write(`aether: while exiting: ${String(error)}\n`)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Spaces: how processes of one user on one machine find each other, share an arena of memory, and learn who joined, left and died.
+ * Regions are laid into the arena by `dsm/`, whose `open()` is what programs call.
+ *
+ * ```ts
+ * import { enter, Membership } from './cluster/index.ts'
+ *
+ * await using membership = new Membership(await enter('shop'))
+ * for await (const event of membership.events()) console.log(event.type, event.member.processId)
+ * ```
+ *
+ * @module
+ */
+export { Arena, type ArenaIdentity } from './arena.ts'
+export { CARD_BYTES_MAX } from './card.ts'
+export { enter } from './enter.ts'
+export type { Entry } from './entry.ts'
+export { AccessError, SpaceError } from './errors.ts'
+export {
+  type FailurePolicy,
+  type LaunchOptions,
+  type LaunchResult,
+  launch,
+  type RankFailure,
+} from './launcher.ts'
+export { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, MEMBERS_MAX, REGIONS_MAX } from './layout.ts'
+export type { Member } from './member-table.ts'
+export { type EventOptions, Membership, type MembershipPart } from './membership.ts'
+export { reclaimSpace, reclaimSpaces } from './reclaim.ts'
+export type { DiedEvent, JoinedEvent, LeftEvent, SpaceEvent } from './space-events.ts'
+export type { LockOptions } from './space-lock.ts'

@@ -1,0 +1,79 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Writable } from 'node:stream'
+import { ArgumentError } from '../native/index.ts'
+
+/** What happens to the other ranks when one fails: they are stopped, or go on. */
+export type FailurePolicy = 'stop' | 'continue'
+
+/** The most ranks that one launcher starts. */
+export const RANKS_MAX = 256
+/** How long ranks have to end after they were asked to, before SIGKILL. */
+export const GRACE_MS = 5000
+
+export interface LaunchOptions {
+  /** The program that every rank runs. */
+  readonly script: string
+  readonly args?: readonly string[]
+  /** How many, 1 to 256. */
+  readonly ranks: number
+  /** Default `'stop'`. */
+  readonly onFailure?: FailurePolicy
+  /** Milliseconds between asking ranks to end and SIGKILL. Default 5000. */
+  readonly graceMs?: number
+  /** For node itself, before the script: `['--max-old-space-size=4096']`. */
+  readonly nodeArguments?: readonly string[]
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Where the ranks' lines go. Default the process's own. */
+  readonly stdout?: Writable
+  readonly stderr?: Writable
+  /** Stops all ranks like a SIGTERM to the launcher. */
+  readonly signal?: AbortSignal
+}
+
+/** {@link LaunchOptions} with every gap filled. */
+export interface LaunchPlan extends Required<Omit<LaunchOptions, 'signal' | 'stdout' | 'stderr'>> {
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly signal: AbortSignal | undefined
+}
+
+/** @throws ArgumentError before anything is started. */
+export function checkLaunch(options: LaunchOptions, stdout: Writable, stderr: Writable): LaunchPlan {
+  return {
+    script: checkScript(options.script),
+    args: options.args ?? [],
+    ranks: checkWhole(options.ranks, 'ranks', 1, RANKS_MAX),
+    onFailure: checkPolicy(options.onFailure ?? 'stop'),
+    graceMs: checkWhole(options.graceMs ?? GRACE_MS, 'graceMs', 0, 2 ** 31 - 1),
+    nodeArguments: options.nodeArguments ?? [],
+    environment: options.environment ?? {},
+    stdout: options.stdout ?? stdout,
+    stderr: options.stderr ?? stderr,
+    signal: options.signal,
+  }
+}
+
+function checkScript(script: string): string {
+  const path = resolve(script)
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status === undefined) throw new ArgumentError('script', `there is no script ${path}`)
+  if (!status.isFile()) throw new ArgumentError('script', `${path} is not a file; name the script itself`)
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (cause) {
+    throw new ArgumentError('script', `the script ${path} cannot be read (${(cause as Error).message})`, { cause })
+  }
+  return path
+}
+
+function checkWhole(value: unknown, argument: string, least: number, most: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+  throw new ArgumentError(argument, `${argument} must be a whole number from ${least} to ${most}, not ${String(value)}`)
+}
+
+function checkPolicy(policy: unknown): FailurePolicy {
+  if (policy === 'stop' || policy === 'continue') return policy
+  throw new ArgumentError('onFailure', `onFailure must be 'stop' or 'continue', not '${String(policy)}'`)
+}

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:os'
+import process from 'node:process'
+import { checkLaunch, type FailurePolicy, type LaunchOptions, type LaunchPlan } from './launch-options.ts'
+import { LineOutput, rankPrefix } from './line-output.ts'
+import { OrphanGuard } from './orphan-guard.ts'
+import { type RankEnd, RankProcess } from './rank-process.ts'
+import { reclaimSpace, reclaimSpaces } from './reclaim.ts'
+
+export type { FailurePolicy, LaunchOptions }
+
+/** One rank that did not end well of its own accord. */
+export interface RankFailure {
+  readonly rank: number
+  readonly processId: number
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  /** The same in words. */
+  readonly message: string
+}
+
+export interface LaunchResult {
+  /** 0, or the status of the first rank that failed: its exit code, or 128 + the number of the signal that ended it. */
+  readonly status: number
+  /** In the order in which they happened. Ranks that ended because they were stopped are not among them. */
+  readonly failures: readonly RankFailure[]
+}
+
+/** Exit status by which a rank says that its agent failed (design of the agent: it ends the process at once). */
+const AGENT_FAILED = 70
+const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** How long after the end of a rank its output may still be on its way. */
+const DRAIN_MS = 2000
+
+/**
+ * Run a script as N ranks of one group and wait for all of them.
+ *
+ * Each finds `AETHER_RANK`, `AETHER_SIZE` and `AETHER_RENDEZVOUS` in its environment and calls `join()`. Output comes line by line with the rank in front.
+ * SIGINT, SIGTERM and SIGHUP are passed on, then, after a grace, SIGKILL; a second one kills at once. No rank outlives the launcher, even
+ * if that is killed.
+ * @throws ArgumentError, AccessError before anything is started.
+ */
+export async function launch(options: LaunchOptions): Promise<LaunchResult> {
+  const plan = checkLaunch(options, process.stdout, process.stderr)
+  if (process.platform === 'linux') reclaimSpaces()
+  return await new Launch(plan).run()
+}
+
+class Launch {
+  readonly #plan: LaunchPlan
+  readonly #guard = new OrphanGuard()
+  readonly #space = `run-${randomBytes(8).toString('hex')}`
+  readonly #ranks: RankProcess[] = []
+  readonly #failures: RankFailure[] = []
+  readonly #stdout: LineOutput
+  readonly #stderr: LineOutput
+  readonly #onSignal = (signal: NodeJS.Signals): void => this.#interrupt(signal)
+  readonly #onAbort = (): void => this.#interrupt('SIGTERM')
+  /** EPIPE: nobody reads us any more. */
+  readonly #onBroken = (): void => this.#stop('SIGTERM')
+  #stopping: NodeJS.Signals | undefined
+  #interruptedBy: NodeJS.Signals | undefined
+  #killTimer: NodeJS.Timeout | undefined
+
+  constructor(plan: LaunchPlan) {
+    this.#plan = plan
+    this.#stdout = new LineOutput(plan.stdout)
+    this.#stderr = new LineOutput(plan.stderr)
+  }
+
+  async run(): Promise<LaunchResult> {
+    this.#listen()
+    try {
+      const ends = Array.from({ length: this.#plan.ranks }, (_, rank) => this.#start(rank))
+      if (this.#plan.signal?.aborted === true) this.#onAbort()
+      await Promise.all(ends)
+    } finally {
+      this.#unlisten()
+    }
+    return { status: this.#status(), failures: this.#failures }
+  }
+
+  async #start(rank: number): Promise<void> {
+    const started = new RankProcess(rank, this.#plan, `local:${this.#space}`)
+    this.#ranks.push(started)
+    const ended = started.ended()
+    const drained = started.drained()
+    if (started.processId > 0) this.#attend(started)
+    const end = await ended
+    this.#guard.remove(started.processId)
+    this.#note(started, end)
+    await Promise.race([drained, pause(DRAIN_MS)])
+  }
+
+  #attend(rank: RankProcess): void {
+    const { stdout, stderr, ranks } = this.#plan
+    this.#stdout.add(rank.stdout, rankPrefix(rank.rank, ranks, isColoured(stdout)))
+    this.#stderr.add(rank.stderr, rankPrefix(rank.rank, ranks, isColoured(stderr)))
+    this.#guard.add(rank.processId)
+    rank.start()
+  }
+
+  #note(rank: RankProcess, end: RankEnd): void {
+    if (end.exitCode === 0) return
+    const wasStopped = this.#stopping !== undefined && (end.signal === this.#stopping || end.signal === 'SIGKILL')
+    const { exitCode, signal } = end
+    const failure = { rank: rank.rank, processId: rank.processId, exitCode, signal, message: describe(rank, end) }
+    if (wasStopped) {
+      if (signal === 'SIGKILL') this.#say(`rank ${rank.rank} did not end after ${this.#stopping} and was killed`)
+      return
+    }
+    this.#failures.push(failure)
+    this.#say(failure.message)
+    if (this.#plan.onFailure === 'stop') this.#stop('SIGTERM')
+  }
+
+  #interrupt(signal: NodeJS.Signals): void {
+    this.#interruptedBy ??= signal
+    this.#stop(signal)
+  }
+
+  /** Ask all to end, and see to it; asked twice, see to it now. */
+  #stop(signal: NodeJS.Signals): void {
+    const again = this.#stopping !== undefined && this.#interruptedBy !== undefined
+    const wanted = again ? 'SIGKILL' : signal
+    this.#stopping ??= signal
+    for (const rank of this.#ranks) rank.kill(wanted)
+    this.#killTimer ??= setTimeout(() => this.#killAll(), this.#plan.graceMs)
+  }
+
+  #killAll(): void {
+    for (const rank of this.#ranks) rank.kill('SIGKILL')
+  }
+
+  #say(text: string): void {
+    if (!this.#plan.stderr.destroyed) this.#plan.stderr.write(`aether: ${text}\n`)
+  }
+
+  #status(): number {
+    const [first] = this.#failures
+    if (first !== undefined) return first.exitCode ?? 128 + signalNumber(first.signal)
+    return this.#interruptedBy === undefined ? 0 : 128 + signalNumber(this.#interruptedBy)
+  }
+
+  #listen(): void {
+    for (const signal of FORWARDED) process.on(signal, this.#onSignal)
+    this.#plan.signal?.addEventListener('abort', this.#onAbort)
+    this.#plan.stdout.on('error', this.#onBroken)
+    this.#plan.stderr.on('error', this.#onBroken)
+  }
+
+  #unlisten(): void {
+    clearTimeout(this.#killTimer)
+    for (const signal of FORWARDED) process.off(signal, this.#onSignal)
+    this.#plan.signal?.removeEventListener('abort', this.#onAbort)
+    this.#plan.stdout.off('error', this.#onBroken)
+    this.#plan.stderr.off('error', this.#onBroken)
+    this.#stdout.close()
+    this.#stderr.close()
+    this.#guard.close()
+    if (process.platform === 'linux') reclaimSpace(this.#space)
+  }
+}
+
+function describe(rank: RankProcess, end: RankEnd): string {
+  const who = `rank ${rank.rank} (process ${rank.processId})`
+  if (end.error !== undefined) return `rank ${rank.rank} could not be started: ${end.error.message}`
+  if (end.signal !== null) return `${who} was ended by ${end.signal}`
+  const meaning =
+    end.exitCode === AGENT_FAILED ? ': its agent failed, which ends the process at once; its last lines say why' : ''
+  return `${who} exited with code ${end.exitCode}${meaning}`
+}
+
+function signalNumber(signal: NodeJS.Signals | null): number {
+  return signal === null ? 1 : constants.signals[signal]
+}
+
+function isColoured(stream: object): boolean {
+  return 'isTTY' in stream && stream.isTTY === true && process.env['NO_COLOR'] === undefined
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}

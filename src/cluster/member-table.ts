@@ -1,0 +1,185 @@
+import { MEMBERS_MAX, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
+import type { ThreadIdentity } from './process-identity.ts'
+
+/** A member of a space as others name it. A slot is used again; slot and epoch together are unique. */
+export interface Member {
+  /** Its place, 0 to 255. */
+  readonly slot: number
+  /** The how-manieth member of this space it is, from 1. */
+  readonly epoch: number
+  readonly processId: number
+}
+
+/** What a slot holds besides. */
+export interface MemberRecord extends Member, ThreadIdentity {
+  /** The doorbell's write end in that process. */
+  readonly doorbell: number
+  /** Inode of the doorbell's pipe, to tell it from another file under the same number. */
+  readonly doorbellInode: number
+}
+
+/**
+ * ```
+ * word  0   epoch * 8 + state; written last when a member joins, first when it ends
+ *       1   process id
+ *       2   thread id
+ *       3   doorbell: descriptor of the write end
+ *       4   sequence of the card (card.ts)
+ * byte 24   start time   Float64
+ *      32   inode of the doorbell's pipe  Float64
+ *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong to dsm/)
+ * ```
+ *
+ * ```
+ *             claim (lock)        admit            end
+ *   Free ──────────────► Claimed ───────► Present ─────► Left or Died ──► Claimed …
+ *                           └── holder of the lock killed: Aborted ─────► Claimed …
+ * ```
+ */
+const Word = { State: 0, ProcessId: 1, ThreadId: 2, Doorbell: 3, Card: 4 } as const
+const Float = { StartTime: 3, DoorbellInode: 4 } as const
+const HELD_BYTES_OFFSET = 64
+const HELD_WORDS = 32
+const WORDS = SLOT_BYTES / 4
+const FLOATS = SLOT_BYTES / 8
+
+/** An ended slot is free for the next, but what it held can still be read. */
+export const SlotState = { Free: 0, Claimed: 1, Present: 2, Left: 3, Died: 4, Aborted: 5 } as const
+const STATE_BITS = 3
+const STATE_MASK = 7
+
+/** How a member ended. `aborted` joined only half: nobody was told of it. */
+export type Fate = 'left' | 'died' | 'aborted'
+
+const FATE_OF_STATE: Readonly<Record<number, Fate>> = {
+  [SlotState.Left]: 'left',
+  [SlotState.Died]: 'died',
+  [SlotState.Aborted]: 'aborted',
+}
+
+/** A slot at a glance. */
+export interface SlotGlance {
+  readonly epoch: number
+  readonly state: number
+  /** Undefined while its member has not ended. */
+  readonly fate: Fate | undefined
+}
+
+/** The slots of an arena. */
+export class MemberTable {
+  readonly #words: Int32Array
+  readonly #floats: Float64Array
+
+  constructor(control: ArrayBuffer) {
+    this.#words = new Int32Array(control, SLOTS_OFFSET, MEMBERS_MAX * WORDS)
+    this.#floats = new Float64Array(control, SLOTS_OFFSET, MEMBERS_MAX * FLOATS)
+  }
+
+  /** State and epoch of a slot, in one load. */
+  glance(slot: number): SlotGlance {
+    const word = Atomics.load(this.#words, slot * WORDS)
+    const state = word & STATE_MASK
+    return { epoch: word >>> STATE_BITS, state, fate: FATE_OF_STATE[state] }
+  }
+
+  /** The slot whose member ended longest ago, so that what it held stays readable for as long as can be; undefined when all are taken. */
+  freeSlot(): number | undefined {
+    let best: number | undefined
+    for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
+      const { state, epoch } = this.glance(slot)
+      if (state === SlotState.Present || state === SlotState.Claimed) continue
+      if (best === undefined || epoch < this.glance(best).epoch) best = slot
+    }
+    return best
+  }
+
+  /** The highest epoch that stands in a slot. */
+  highestEpoch(): number {
+    let highest = 0
+    for (let slot = 0; slot < MEMBERS_MAX; slot += 1) highest = Math.max(highest, this.glance(slot).epoch)
+    return highest
+  }
+
+  /** Fill a free slot. Under the lock; others see nothing of it before {@link admit}. */
+  claim(record: MemberRecord): void {
+    const word = record.slot * WORDS
+    const float = record.slot * FLOATS
+    Atomics.store(this.#words, word, (record.epoch << STATE_BITS) | SlotState.Claimed)
+    this.#words[word + Word.ProcessId] = record.processId
+    this.#words[word + Word.ThreadId] = record.threadId
+    this.#words[word + Word.Doorbell] = record.doorbell
+    this.#words[word + Word.Card] = 0
+    this.#floats[float + Float.StartTime] = record.startTime
+    this.#floats[float + Float.DoorbellInode] = record.doorbellInode
+    this.held(record.slot).fill(0)
+  }
+
+  /** From now on the member is one. */
+  admit(slot: number, epoch: number): void {
+    Atomics.store(this.#words, slot * WORDS, (epoch << STATE_BITS) | SlotState.Present)
+  }
+
+  /** The member is none any more. False when somebody else has said so already: the first to say how it ended is believed by all. */
+  end(slot: number, epoch: number, fate: 'left' | 'died'): boolean {
+    const present = (epoch << STATE_BITS) | SlotState.Present
+    const ended = (epoch << STATE_BITS) | (fate === 'left' ? SlotState.Left : SlotState.Died)
+    return Atomics.compareExchange(this.#words, slot * WORDS, present, ended) === present
+  }
+
+  /** Free the slots whose claim was cut off. Under the lock. */
+  undoClaims(): void {
+    for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
+      const { state, epoch } = this.glance(slot)
+      if (state === SlotState.Claimed)
+        Atomics.store(this.#words, slot * WORDS, (epoch << STATE_BITS) | SlotState.Aborted)
+    }
+  }
+
+  /** Everybody who is there, by slot. */
+  present(): readonly MemberRecord[] {
+    const records: MemberRecord[] = []
+    for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
+      const record = this.read(slot)
+      if (record !== undefined) records.push(record)
+    }
+    return records
+  }
+
+  /** Whether this very member is there. */
+  isPresent(slot: number, epoch: number): boolean {
+    return Atomics.load(this.#words, slot * WORDS) === ((epoch << STATE_BITS) | SlotState.Present)
+  }
+
+  /** The member in `slot`; undefined when nobody is there. The state word is read twice, so a slot that changes hands meanwhile is not mixed up. */
+  read(slot: number): MemberRecord | undefined {
+    const word = slot * WORDS
+    const float = slot * FLOATS
+    const state = Atomics.load(this.#words, word)
+    if ((state & STATE_MASK) !== SlotState.Present) return undefined
+    const record = {
+      slot,
+      epoch: state >>> STATE_BITS,
+      processId: this.processIdOf(slot),
+      threadId: Atomics.load(this.#words, word + Word.ThreadId),
+      doorbell: Atomics.load(this.#words, word + Word.Doorbell),
+      startTime: this.#floats[float + Float.StartTime] as number,
+      doorbellInode: this.#floats[float + Float.DoorbellInode] as number,
+    }
+    return Atomics.load(this.#words, word) === state ? record : undefined
+  }
+
+  /** Process of the one that has or last had `slot`. */
+  processIdOf(slot: number): number {
+    return Atomics.load(this.#words, slot * WORDS + Word.ProcessId)
+  }
+
+  /** What the member of `slot` holds, as bits. */
+  held(slot: number): Int32Array {
+    return new Int32Array(this.#words.buffer, SLOTS_OFFSET + slot * SLOT_BYTES + HELD_BYTES_OFFSET, HELD_WORDS)
+  }
+
+  /** The sequence word of the card in `slot`. */
+  cardSequence(slot: number): Int32Array {
+    return new Int32Array(this.#words.buffer, SLOTS_OFFSET + slot * SLOT_BYTES + Word.Card * 4, 1)
+  }
+}

@@ -1,0 +1,254 @@
+import { ClosedError } from '../native/index.ts'
+import { PROFILING_AREA_BYTES, Profile, ProfilingArea } from '../profiling/index.ts'
+import type { Arena } from './arena.ts'
+import { Card } from './card.ts'
+import { ring } from './doorbell.ts'
+import { settleMembers } from './enter.ts'
+import type { Entry } from './entry.ts'
+import { offExit, onExit } from './exit-hook.ts'
+import { PROFILING_OFFSET } from './layout.ts'
+import type { Member } from './member-table.ts'
+import { type MemberChange, MemberTracker } from './member-tracker.ts'
+import { PeerWatch } from './peer-watch.ts'
+import { type SpaceEvent, SpaceEvents } from './space-events.ts'
+import type { LockOptions } from './space-lock.ts'
+
+/** Leaving needs no lock, it is only tidier with it. */
+const LEAVE_TIMEOUT_MS = 2000
+const EXIT_TIMEOUT_MS = 100
+
+/** Options of `events()`. */
+export interface EventOptions {
+  /** Ends the iteration; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** What a room above has to do for a member. */
+export interface MembershipPart {
+  /** The membership ends: give back what is held in this process. No lock is held. */
+  close(): void
+  /** Under the lock, after somebody ended: finish or undo what was begun, give back what nobody holds any more. */
+  settle(): void
+  /** Names of what the bits of a slot stand for. */
+  namesOf(held: Int32Array): readonly string[]
+}
+
+/**
+ * One member's hold on a space. Each `open` makes one, also several in one process and in its Workers: members come, go and crash on their own,
+ * whoever they share a process with.
+ *
+ * It does not keep the process alive; only a pending `events()` does. When the process exits in order the slot is left in order;
+ * when it is killed the others see to it.
+ */
+export class Membership implements AsyncDisposable {
+  readonly name: string
+  /** This member. */
+  readonly self: Member
+  /** Where this member's threads count, visible to all members. */
+  readonly profiling: ProfilingArea
+  readonly #entry: Entry
+  readonly #watch: PeerWatch
+  readonly #parts: MembershipPart[] = []
+  readonly #wakers = new Set<() => void>()
+  readonly #exit = (): void => this.#leaveAtExit()
+  #closing: Promise<void> | undefined
+
+  constructor(entry: Entry) {
+    const { arena, table, archive, bell, self } = entry
+    this.#entry = entry
+    this.name = entry.name
+    this.self = { slot: self.slot, epoch: self.epoch, processId: self.processId }
+    this.profiling = new ProfilingArea(arena.control, profilingOffset(self.slot), PROFILING_AREA_BYTES, self.threadId)
+    this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
+      changed: () => this.#wake(),
+      sawDeath: () => this.#settleSoon(),
+    })
+    onExit(this.#exit)
+    this.#ringOthers()
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** Everybody who is in the space, this member included, by slot. */
+  members(): readonly Member[] {
+    this.#checkOpen()
+    return this.#entry.table.present().map(({ slot, epoch, processId }) => ({ slot, epoch, processId }))
+  }
+
+  /**
+   * Who joins, leaves and dies from this call on. While a `next()` is pending the process stays alive; `return()` (leaving a
+   * `for await`) unsubscribes; it ends when the space is closed.
+   */
+  events(options: EventOptions = {}): AsyncIterableIterator<SpaceEvent, undefined> {
+    this.#checkOpen()
+    const { arena, table, archive } = this.#entry
+    const tracker = new MemberTracker(arena, table, archive)
+    const source = {
+      take: () => (this.closed ? [] : tracker.advance().map((change) => this.#eventOf(change))),
+      wait: (wake: () => void) => this.#wait(wake),
+      isClosed: () => this.closed,
+    }
+    return new SpaceEvents(source, options.signal)
+  }
+
+  /** Replace this member's card, and ring the others. @throws ArgumentError when it is longer than a card holds. */
+  publish(bytes: Uint8Array): void {
+    this.#checkOpen()
+    this.#cardOf(this.self.slot).write(bytes)
+    this.#ringOthers()
+  }
+
+  /** A copy of what `member` published; undefined when it has published nothing or is not there any more. */
+  card(member: Member): Uint8Array | undefined {
+    this.#checkOpen()
+    const card = this.#cardOf(member.slot).read()
+    return this.isPresent(member) ? card : undefined
+  }
+
+  /** A snapshot of what `member` has counted; undefined when its slot is another's by now. The dead can be read until then. */
+  profile(member: Member): Profile | undefined {
+    this.#checkOpen()
+    const { arena, table } = this.#entry
+    const profile = Profile.read(arena.control, profilingOffset(member.slot))
+    return table.glance(member.slot).epoch === member.epoch ? profile : undefined
+  }
+
+  /** Whether this very member is still there. */
+  isPresent(member: Member): boolean {
+    this.#checkOpen()
+    return this.#entry.table.isPresent(member.slot, member.epoch)
+  }
+
+  /** Leave. Idempotent; never fails for another's sake: where the lock is not to be had the next one clears up. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** The arena. @internal for the rooms above. */
+  get arena(): Arena {
+    this.#checkOpen()
+    return this.#entry.arena
+  }
+
+  /** Like {@link members}, also while this one is closing. @internal */
+  presentMembers(): readonly Member[] {
+    return this.#entry.table.present()
+  }
+
+  /** Run `work` under the space's lock. @internal */
+  async locked<T>(work: () => T, options?: LockOptions): Promise<T> {
+    this.#checkOpen()
+    return await this.#entry.lock.run(() => {
+      this.#checkOpen()
+      return work()
+    }, options)
+  }
+
+  /** Take part in closing and clearing up. @internal */
+  addPart(part: MembershipPart): void {
+    this.#parts.push(part)
+  }
+
+  /** What this member holds, as bits; what any member holds. @internal */
+  heldBy(slot: number): Int32Array {
+    return this.#entry.table.held(slot)
+  }
+
+  /** End the members that are gone but not seen to be. Under the lock. @internal */
+  settleMembers(): void {
+    settleMembers(this.#entry.table)
+  }
+
+  /** Call `wake` after every ring of this member's doorbell and every end of another, until the returned function is called. @internal */
+  onChange(wake: () => void): () => void {
+    this.#wakers.add(wake)
+    return () => this.#wakers.delete(wake)
+  }
+
+  #wait(wake: () => void): () => void {
+    const stop = this.onChange(wake)
+    if (!this.closed) this.#watch.ref()
+    return () => {
+      stop()
+      if (!this.closed) this.#watch.unref()
+    }
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#wakers]) wake()
+  }
+
+  #eventOf(change: MemberChange): SpaceEvent {
+    const { type, member } = change
+    if (type !== 'died') return { type, member }
+    return { type, member, regions: this.#parts.flatMap((part) => part.namesOf(change.held)) }
+  }
+
+  #cardOf(slot: number): Card {
+    const { arena, table } = this.#entry
+    return new Card(arena.control, slot, table.cardSequence(slot))
+  }
+
+  #ringOthers(): void {
+    for (const member of this.#entry.table.present()) if (member.epoch !== this.self.epoch) ring(member)
+  }
+
+  /** We were the first to see a death, so it is for us to clear up; should we not get to it, whoever holds the lock next does. */
+  #settleSoon(): void {
+    void this.locked(() => this.#settleParts()).catch(() => {})
+    this.#ringOthers()
+  }
+
+  #settleParts(): void {
+    for (const part of this.#parts) part.settle()
+  }
+
+  async #close(): Promise<void> {
+    offExit(this.#exit)
+    for (const part of this.#parts) part.close()
+    this.#watch.close()
+    this.#wake()
+    await this.#entry.lock.run(() => this.#leave(true), { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => this.#leave(false))
+    this.#entry.bell.close()
+    this.#entry.arena.close()
+    this.#entry.file.close()
+  }
+
+  #leave(locked: boolean): void {
+    const { table, file, self } = this.#entry
+    table.end(self.slot, self.epoch, 'left')
+    if (locked) {
+      settleMembers(table)
+      this.#settleParts()
+      file.erase(self.slot)
+      if (table.present().length === 0) file.remove()
+    }
+    this.#ringOthers()
+  }
+
+  /** Synchronous: the process is about to end, so descriptors and mappings need no care. */
+  #leaveAtExit(): void {
+    const { lock } = this.#entry
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    for (let waitedMs = 0; waitedMs < EXIT_TIMEOUT_MS; waitedMs += 1) {
+      if (lock.tryRun(() => this.#leave(true)) !== undefined) return
+      Atomics.wait(pause, 0, 0, 1)
+    }
+    this.#leave(false)
+  }
+
+  #checkOpen(): void {
+    if (this.closed) throw new ClosedError(`space '${this.name}'`)
+  }
+}
+
+function profilingOffset(slot: number): number {
+  return PROFILING_OFFSET + slot * PROFILING_AREA_BYTES
+}

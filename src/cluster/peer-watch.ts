@@ -1,0 +1,122 @@
+import process from 'node:process'
+import { native, type Watcher } from '../native/index.ts'
+import type { Doorbell } from './doorbell.ts'
+import type { MemberRecord, MemberTable } from './member-table.ts'
+import type { MemberTracker } from './member-tracker.ts'
+import { isAlive } from './process-identity.ts'
+
+/** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
+const BELL = 0
+/** How often to look after members that are Workers: a thread's end wakes nobody. */
+const THREAD_CHECK_MS = 1000
+
+/** Whom a {@link PeerWatch} tells. */
+export interface PeerWatchListener {
+  /** The table may have changed. */
+  changed(): void
+  /** This process was the first to see that a member died, so it is the one to clear up. */
+  sawDeath(): void
+}
+
+/**
+ * Watches one member's doorbell, and the processes of all other members by pidfd. Lives on the event loop of the thread that opened the
+ * space, which it keeps running only between `ref()` and `unref()`.
+ */
+export class PeerWatch {
+  readonly #table: MemberTable
+  readonly #tracker: MemberTracker
+  readonly #bell: Doorbell
+  readonly #listener: PeerWatchListener
+  readonly #watcher: Watcher
+  /** The others' records by epoch; those with a pidfd are watched by it. */
+  readonly #peers = new Map<number, { readonly record: MemberRecord; readonly descriptor: number | undefined }>()
+  readonly #threadCheck: NodeJS.Timeout
+  #references = 0
+
+  constructor(table: MemberTable, tracker: MemberTracker, bell: Doorbell, listener: PeerWatchListener) {
+    this.#table = table
+    this.#tracker = tracker
+    this.#bell = bell
+    this.#listener = listener
+    this.#watcher = native.createWatcher((token) => this.#fired(token))
+    this.#watcher.add(BELL, bell.readEnd)
+    this.#threadCheck = setInterval(() => this.#checkThreads(), THREAD_CHECK_MS).unref()
+    for (const record of table.present()) this.#watch(record)
+  }
+
+  /** Keep the event loop running from now on; counted. */
+  ref(): void {
+    this.#references += 1
+    if (this.#references === 1) this.#watcher.ref()
+  }
+
+  unref(): void {
+    this.#references -= 1
+    if (this.#references === 0) this.#watcher.unref()
+  }
+
+  close(): void {
+    clearInterval(this.#threadCheck)
+    this.#watcher.close()
+    for (const { descriptor } of this.#peers.values()) if (descriptor !== undefined) native.closeDescriptor(descriptor)
+    this.#peers.clear()
+  }
+
+  #fired(token: number): void {
+    if (token === BELL) {
+      this.#bell.drain()
+      this.#watcher.rearm(BELL)
+    } else {
+      this.#declareDead(token)
+    }
+    this.#look()
+  }
+
+  #look(): void {
+    for (const change of this.#tracker.advance()) {
+      const { epoch, slot } = change.member
+      if (change.type === 'joined') {
+        const record = this.#table.read(slot)
+        if (record?.epoch === epoch) this.#watch(record)
+      } else {
+        this.#unwatch(epoch)
+      }
+    }
+    this.#listener.changed()
+  }
+
+  #watch(record: MemberRecord): void {
+    const descriptor = record.processId === process.pid ? undefined : openPeer(record.processId)
+    this.#peers.set(record.epoch, { record, descriptor })
+    if (descriptor !== undefined) this.#watcher.add(record.epoch, descriptor)
+    // Only now is it certain that the pidfd is of the process that joined, and not of a later one under its number.
+    if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
+  }
+
+  #unwatch(epoch: number): void {
+    const descriptor = this.#peers.get(epoch)?.descriptor
+    this.#peers.delete(epoch)
+    if (descriptor === undefined) return
+    this.#watcher.remove(epoch)
+    native.closeDescriptor(descriptor)
+  }
+
+  #declareDead(epoch: number): void {
+    const record = this.#peers.get(epoch)?.record
+    if (record !== undefined && this.#table.end(record.slot, epoch, 'died')) this.#listener.sawDeath()
+  }
+
+  #checkThreads(): void {
+    const threads = [...this.#peers.values()].filter(({ record }) => record.threadId !== record.processId)
+    for (const { record } of threads) if (!isAlive(record)) this.#fired(record.epoch)
+  }
+}
+
+/** A pidfd; undefined when the process is gone, which the caller's look at its start time tells. */
+function openPeer(processId: number): number | undefined {
+  try {
+    return native.openProcess(processId)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import process from 'node:process'
+import type { Readable, Writable } from 'node:stream'
+import type { LaunchPlan } from './launch-options.ts'
+
+/**
+ * Waits for a word on descriptor 3 before it becomes the rank, so that the rank runs only once the guard knows of it:
+ * should the launcher be killed in between, the word never comes.
+ */
+const GATE = 'read -r go <&3 && exec "$@" 3<&-'
+
+/** How a rank ended. */
+export interface RankEnd {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  /** Why it could not even be started. */
+  readonly error: Error | undefined
+}
+
+/** One rank's process: leader of a session of its own, so that whatever it starts can be ended with it. */
+export class RankProcess {
+  readonly rank: number
+  readonly #child: ChildProcess
+  #ended = false
+
+  constructor(rank: number, plan: LaunchPlan, rendezvous: string) {
+    this.rank = rank
+    const command = [process.execPath, ...plan.nodeArguments, plan.script, ...plan.args]
+    this.#child = spawn('/bin/sh', ['-c', GATE, 'aether-rank', ...command], {
+      detached: true,
+      env: { ...process.env, ...plan.environment, ...variables(rank, plan, rendezvous) },
+      stdio: [rank === 0 ? 'inherit' : 'ignore', 'pipe', 'pipe', 'pipe'],
+    })
+  }
+
+  /** 0 when it could not be started. */
+  get processId(): number {
+    return this.#child.pid ?? 0
+  }
+
+  get stdout(): Readable {
+    return this.#child.stdout as Readable
+  }
+
+  get stderr(): Readable {
+    return this.#child.stderr as Readable
+  }
+
+  /** Open the gate. */
+  start(): void {
+    const gate = this.#child.stdio[3] as Writable | null
+    gate?.on('error', () => {})
+    gate?.end('go\n')
+  }
+
+  /** Resolves when the process has ended. */
+  ended(): Promise<RankEnd> {
+    return new Promise((resolve) => {
+      this.#child.once('error', (error) => this.#settle(() => resolve({ exitCode: null, signal: null, error })))
+      this.#child.once('exit', (exitCode, signal) =>
+        this.#settle(() => {
+          // What it started and left is ended with it, and lets go of our pipes.
+          this.#signalGroup('SIGKILL')
+          resolve({ exitCode, signal, error: undefined })
+        }),
+      )
+    })
+  }
+
+  /** Resolves when all of its output has been read. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.processId === 0) resolve()
+      else this.#child.once('close', () => resolve())
+    })
+  }
+
+  /** Send a signal to it and what it started. */
+  kill(signal: NodeJS.Signals): void {
+    if (!this.#ended) this.#signalGroup(signal)
+  }
+
+  #settle(then: () => void): void {
+    this.#ended = true
+    then()
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    if (this.processId === 0) return
+    try {
+      process.kill(-this.processId, signal)
+    } catch {
+      // Nobody is left in the group.
+    }
+  }
+}
+
+function variables(rank: number, plan: LaunchPlan, rendezvous: string): Record<string, string> {
+  return {
+    AETHER_RANK: String(rank),
+    AETHER_SIZE: String(plan.ranks),
+    AETHER_RENDEZVOUS: rendezvous,
+    AETHER_ON_FAILURE: plan.onFailure,
+  }
+}

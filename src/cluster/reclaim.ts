@@ -1,0 +1,49 @@
+import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { native } from '../native/index.ts'
+import { rendezvousPath } from './enter.ts'
+import { pidNamespace, startTimeOf } from './process-identity.ts'
+import { RendezvousFile } from './rendezvous-file.ts'
+
+/** How many files one call looks at: it is housekeeping beside something that a user waits for. */
+const FILES_MAX = 256
+
+/**
+ * Remove the rendezvous files that members killed to the last left behind (a few hundred bytes each; their memory went with them).
+ * Only files of this pid namespace: process numbers in others mean other processes.
+ */
+export function reclaimSpaces(): void {
+  const directory = dirname(rendezvousPath('any'))
+  const suffix = `-${pidNamespace()}`
+  const names = readdirSync(directory).filter((name) => name.endsWith(suffix))
+  for (const name of names.slice(0, FILES_MAX)) reclaimFile(join(directory, name))
+}
+
+/** The same for one space. */
+export function reclaimSpace(name: string): void {
+  reclaimFile(rendezvousPath(name))
+}
+
+function reclaimFile(path: string): void {
+  const file = openExisting(path)
+  if (file === undefined) return
+  try {
+    if (!native.lockFile(file.descriptor, false)) return
+    const inUse = file.records().some((record) => startTimeOf(record.processId) === record.startTime)
+    if (!inUse) file.remove()
+  } finally {
+    file.close()
+  }
+}
+
+/** Undefined when there is nothing, or nothing of ours. */
+function openExisting(path: string): RendezvousFile | undefined {
+  try {
+    const probe = openSync(path, 'r')
+    const isFile = fstatSync(probe).isFile()
+    closeSync(probe)
+    return isFile ? RendezvousFile.open(path) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,147 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import process from 'node:process'
+import { crc32 } from 'node:zlib'
+import type { ArenaIdentity } from './arena.ts'
+import { AccessError } from './errors.ts'
+import { MEMBERS_MAX } from './layout.ts'
+
+/** A record says where a member holds the arena. Whether it still does must be found out by looking. */
+export interface RendezvousRecord extends ArenaIdentity {
+  readonly processId: number
+  /** Of the process's main thread. */
+  readonly startTime: number
+  /** The arena's descriptor in that process. */
+  readonly descriptor: number
+}
+
+const RECORD_BYTES = 128
+const TITLE = 'aether space: one line a member: process, start time, descriptor, inode, nonce, check sum'
+const PATTERN = /^member +(\d+) +(\d+) +(\d+) +(\d+) ([0-9a-f]{32}) ([0-9a-f]{8}) *$/
+
+/**
+ * The file by which processes find a space:
+ *
+ * ```
+ * byte    0   a line of title, 128 bytes
+ *       128   record of member slot 0, 128 bytes
+ *       256   record of member slot 1 …
+ * ```
+ *
+ * Each record is written with one write(2) within a page, which a signal cannot cut, and has a check sum: a killed writer harms
+ * at most its own. flock(2) on the file is the lock of the whole space; the kernel releases it when its holder ends.
+ */
+export class RendezvousFile {
+  readonly path: string
+  readonly descriptor: number
+  #open = true
+
+  private constructor(path: string, descriptor: number) {
+    this.path = path
+    this.descriptor = descriptor
+  }
+
+  /** Open or make it. @throws AccessError for a link, another type of file, or another user's. */
+  static open(path: string): RendezvousFile {
+    const descriptor = openOwn(path)
+    const status = fstatSync(descriptor)
+    if (status.isFile() && status.uid === process.geteuid?.()) return new RendezvousFile(path, descriptor)
+    closeSync(descriptor)
+    throw new AccessError(path, `${path} is not a plain file of yours; remove it`)
+  }
+
+  /** Whether the path still leads here: the last member to leave removes the file, perhaps while we waited for the lock. */
+  isCurrent(): boolean {
+    const own = fstatSync(this.descriptor)
+    const there = statSync(this.path, { throwIfNoEntry: false })
+    return own.nlink > 0 && there?.ino === own.ino && there.dev === own.dev
+  }
+
+  /** The records that make sense, in the order of their slots. What a killed or foreign writer left is skipped. */
+  records(): readonly RendezvousRecord[] {
+    const bytes = Buffer.alloc(RECORD_BYTES * (MEMBERS_MAX + 1))
+    const length = readSync(this.descriptor, bytes, 0, bytes.length, 0)
+    const records: RendezvousRecord[] = []
+    for (let at = RECORD_BYTES; at + RECORD_BYTES <= length; at += RECORD_BYTES) {
+      const record = parseRecord(bytes.toString('latin1', at, at + RECORD_BYTES - 1))
+      if (record !== undefined) records.push(record)
+    }
+    return records
+  }
+
+  /** Put a member's record into the file. */
+  write(slot: number, record: RendezvousRecord): void {
+    this.#writeLine(0, TITLE)
+    this.#writeLine(slot + 1, formatRecord(record))
+  }
+
+  /** Take a member's record out. */
+  erase(slot: number): void {
+    this.#writeLine(slot + 1, '')
+  }
+
+  /** Forget all records: nobody in them holds an arena. Under the lock. */
+  clear(): void {
+    ftruncateSync(this.descriptor, 0)
+  }
+
+  /** Remove the file itself, if the path still leads here. */
+  remove(): void {
+    if (this.isCurrent()) unlinkSync(this.path)
+  }
+
+  /** Idempotent. Releases the lock. */
+  close(): void {
+    if (!this.#open) return
+    this.#open = false
+    closeSync(this.descriptor)
+  }
+
+  #writeLine(line: number, text: string): void {
+    const bytes = Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`, 'latin1')
+    writeSync(this.descriptor, bytes, 0, RECORD_BYTES, line * RECORD_BYTES)
+  }
+}
+
+function openOwn(path: string): number {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    const why = code === 'ELOOP' ? 'it is a symbolic link' : (cause as Error).message
+    throw new AccessError(path, `cannot open ${path}: ${why}; remove it, or make room and permission for it`, { cause })
+  }
+}
+
+function formatRecord(record: RendezvousRecord): string {
+  const { processId, startTime, descriptor, inode, nonce } = record
+  const text = `member ${processId} ${startTime} ${descriptor} ${inode} ${nonce}`
+  return `${text} ${checkSum(text)}`
+}
+
+function parseRecord(line: string): RendezvousRecord | undefined {
+  const match = PATTERN.exec(line)
+  if (match === null) return undefined
+  const [, processId, startTime, descriptor, inode, nonce = '', sum] = match
+  if (checkSum(line.slice(0, line.indexOf(nonce) + nonce.length)) !== sum) return undefined
+  return {
+    processId: Number(processId),
+    startTime: Number(startTime),
+    descriptor: Number(descriptor),
+    inode: Number(inode),
+    nonce,
+  }
+}
+
+function checkSum(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0')
+}

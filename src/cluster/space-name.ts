@@ -1,0 +1,13 @@
+import { ArgumentError } from '../native/index.ts'
+
+/** Longest name of a space: it is part of a file name. */
+export const SPACE_NAME_LENGTH_MAX = 100
+
+const PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+
+/** @throws ArgumentError unless `name` can stand in a file name as it is. */
+export function checkSpaceName(name: string): string {
+  if (typeof name === 'string' && name.length <= SPACE_NAME_LENGTH_MAX && PATTERN.test(name)) return name
+  const rule = `1 to ${SPACE_NAME_LENGTH_MAX} letters, digits, dots, dashes or underscores, the first a letter or digit`
+  throw new ArgumentError('name', `the name of a space is ${rule}, not ${JSON.stringify(name)}`)
+}

@@ -1,0 +1,26 @@
+import { ArgumentError } from '../native/index.ts'
+
+/**
+ * How copies of a region are kept the same.
+ * - `hardware`: all members share one machine and one memory object; the processor's caches do the work.
+ * - `mesi`: each rank has memory of its own; a blocking home directory hands pages around (writer or readers).
+ */
+export type CoherenceKind = 'hardware' | 'mesi'
+
+/** What may be asked for: a kind, or `auto`, which takes `hardware` where all members share one machine. */
+export type Coherence = CoherenceKind | 'auto'
+
+/** The kinds with the number that stands for them in shared memory. A number is never given to another kind. */
+export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = { hardware: 1, mesi: 2 }
+
+/** @throws ArgumentError when `value` is none of the kinds, naming them. */
+export function checkCoherence(value: unknown): Coherence {
+  const known = ['auto', ...Object.keys(COHERENCE_NUMBERS)]
+  if (typeof value === 'string' && known.includes(value)) return value as Coherence
+  throw new ArgumentError('coherence', `coherence '${String(value)}' is not known; use one of ${known.join(', ')}`)
+}
+
+/** The kind behind a number read from shared memory, or undefined for one of a later version. */
+export function coherenceOf(number: number): CoherenceKind | undefined {
+  return (Object.keys(COHERENCE_NUMBERS) as CoherenceKind[]).find((kind) => COHERENCE_NUMBERS[kind] === number)
+}

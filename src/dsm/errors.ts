@@ -1,0 +1,56 @@
+import { AetherError } from '../native/index.ts'
+import { formatSize } from './size.ts'
+
+/** What was asked of a region and cannot be; `code` says which of it. */
+export class RegionError extends AetherError {
+  override readonly name = 'RegionError'
+  /** The region's name. */
+  readonly region: string
+
+  constructor(
+    code: 'ERR_AETHER_REGION_MISMATCH' | 'ERR_AETHER_REGION_NOT_FOUND' | 'ERR_AETHER_REGIONS_FULL',
+    region: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options)
+    this.region = region
+  }
+}
+
+/** Bytes outside of a region were asked for. */
+export class OutOfBoundsError extends AetherError {
+  override readonly name = 'OutOfBoundsError'
+  readonly offsetBytes: number
+  readonly lengthBytes: number
+  readonly sizeBytes: number
+
+  constructor(region: string, offsetBytes: number, lengthBytes: number, sizeBytes: number) {
+    const asked = `${lengthBytes} bytes at offset ${offsetBytes}`
+    super('ERR_AETHER_OUT_OF_BOUNDS', `${asked} are not within region '${region}' of ${sizeBytes} bytes`)
+    this.offsetBytes = offsetBytes
+    this.lengthBytes = lengthBytes
+    this.sizeBytes = sizeBytes
+  }
+}
+
+/** There is not enough memory for what was asked; nothing was taken. */
+export class MemoryExhaustedError extends AetherError {
+  override readonly name = 'MemoryExhaustedError'
+  readonly wantedBytes: number
+  /** What could be had, in bytes, where known. */
+  readonly availableBytes: number | undefined
+
+  constructor(
+    what: string,
+    wantedBytes: number,
+    availableBytes: number | undefined,
+    why: string,
+    options?: ErrorOptions,
+  ) {
+    const hint = 'ask for less, free memory, or pass reserve: false to take pages as they are touched'
+    super('ERR_AETHER_MEMORY_EXHAUSTED', `${what} needs ${formatSize(wantedBytes)}, but ${why}; ${hint}`, options)
+    this.wantedBytes = wantedBytes
+    this.availableBytes = availableBytes
+  }
+}

@@ -1,0 +1,111 @@
+import { MemoryWindow } from './memory-window.ts'
+import { type Bytes, type PageDescription, Region, type RegionCallOptions } from './region.ts'
+import type { HeldRegion, RegionDirectory } from './region-directory.ts'
+import type { RegionHost } from './region-host.ts'
+import type { RegionRequest } from './region-request.ts'
+import { alignUp } from './region-table.ts'
+import { WindowSet } from './window-set.ts'
+
+const PAGE_BYTES = 4096
+
+/** Makes or opens a region whose members all share one machine. */
+export async function openHardwareRegion(host: RegionHost, request: RegionRequest): Promise<Region> {
+  const held = await host.directory.open(request)
+  return new HardwareRegion(host, held)
+}
+
+/**
+ * A region of one machine: one memory object, mapped by all, kept coherent by the processors' caches. No fault, no protocol, no agent: every call
+ * is done when it returns, and the promises of the plain-named calls only make it look like the other kinds.
+ */
+export class HardwareRegion extends Region {
+  readonly #directory: RegionDirectory
+  readonly #held: HeldRegion
+  readonly #windows: WindowSet
+  #closing: Promise<void> | undefined
+
+  constructor(host: RegionHost, held: HeldRegion) {
+    super({ name: held.name, size: held.size, coherence: 'hardware', pageSize: PAGE_BYTES })
+    this.#directory = host.directory
+    this.#held = held
+    const { descriptor } = host.membership.arena
+    const open = (offsetBytes: number, lengthBytes: number) =>
+      new MemoryWindow(descriptor, held.offset + offsetBytes, offsetBytes, lengthBytes)
+    this.#windows = new WindowSet(alignUp(held.size, PAGE_BYTES), open)
+    this.#directory.add(this)
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  async read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T> {
+    options?.signal?.throwIfAborted()
+    return this.readSync(offsetBytes, target)
+  }
+
+  async write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.writeSync(offsetBytes, source)
+  }
+
+  async fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
+    options?.signal?.throwIfAborted()
+    return this.fetchAddSync(offsetBytes, value)
+  }
+
+  async compareSwap(
+    offsetBytes: number,
+    expected: bigint,
+    desired: bigint,
+    options?: RegionCallOptions,
+  ): Promise<bigint> {
+    options?.signal?.throwIfAborted()
+    return this.compareSwapSync(offsetBytes, expected, desired)
+  }
+
+  async swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
+    options?.signal?.throwIfAborted()
+    return this.swapSync(offsetBytes, value)
+  }
+
+  async fence(options?: RegionCallOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.fenceSync()
+  }
+
+  async prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.checkOpen()
+    this.checkRange(offsetBytes, lengthBytes)
+  }
+
+  page(index: number): PageDescription {
+    this.checkOpen()
+    const offsetBytes = index * PAGE_BYTES
+    const lengthBytes = Math.min(PAGE_BYTES, this.size - offsetBytes)
+    this.checkRange(offsetBytes, Math.max(1, lengthBytes))
+    return { index, offsetBytes, lengthBytes, state: 'hardware', owner: null, sharers: [], version: null }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async delete(): Promise<void> {
+    this.checkOpen()
+    await this.#directory.delete(this.#held)
+  }
+
+  protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {
+    return this.#windows.at(offsetBytes, lengthBytes)
+  }
+
+  async #close(): Promise<void> {
+    this.forgetViews()
+    this.#windows.close()
+    this.#directory.remove(this)
+    await this.#directory.release(this.#held)
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Regions of shared memory, and the spaces that hold them.
+ *
+ * ```ts
+ * import { open } from './dsm/index.ts'
+ *
+ * await using space = await open('shop')
+ * await using region = await space.openRegion('hits', { size: '64MiB' })
+ * Atomics.add(region.view(Int32Array, { byteOffset: 0, length: 1024 }), 0, 1)
+ * ```
+ *
+ * @module
+ */
+export { availableMemory } from './available-memory.ts'
+export type { Coherence, CoherenceKind } from './coherence.ts'
+export { MemoryExhaustedError, OutOfBoundsError, RegionError } from './errors.ts'
+export { type Bytes, type PageDescription, Region, type RegionCallOptions, type RegionDescription } from './region.ts'
+export { type Placement, REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'
+export { formatSize, parseSize, type Size } from './size.ts'
+export { type OpenOptions, open, Space } from './space.ts'
+export type { View, ViewConstructor, ViewOptions } from './view-kind.ts'

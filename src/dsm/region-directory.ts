@@ -1,0 +1,265 @@
+import type { LockOptions, Membership, MembershipPart } from '../cluster/index.ts'
+import { REGIONS_MAX } from '../cluster/index.ts'
+import { native, SystemError } from '../native/index.ts'
+import { availableMemory } from './available-memory.ts'
+import { COHERENCE_NUMBERS, coherenceOf } from './coherence.ts'
+import { MemoryExhaustedError, RegionError } from './errors.ts'
+import type { Placement, RegionRequest } from './region-request.ts'
+import { alignUp, type Extent, type RegionEntry, RegionState, RegionTable } from './region-table.ts'
+import { formatSize } from './size.ts'
+
+const PAGE_BYTES = 4096
+/** fallocate(2) starts over when a signal comes; so it is asked for pieces. */
+const RESERVE_STEP_BYTES = 2 ** 28
+const RESERVE_ATTEMPTS_MAX = 100
+/** Left for everybody else. */
+const HEADROOM_BYTES = 2 ** 26
+
+const PLACEMENT_NUMBERS: Readonly<Record<Placement, number>> = { block: 1, cyclic: 2 }
+
+/** A member's hold on an entry of the directory. */
+export interface HeldRegion extends RegionEntry {
+  readonly index: number
+}
+
+/** What must not fail to be closed before the arena is. */
+export interface Closable {
+  close(): unknown
+}
+
+/**
+ * The regions of a space: made, opened, deleted, and given back.
+ *
+ * A region lives as long as its space: closing it, even last, keeps the bytes for whoever opens it next. `delete` takes the name
+ * away at once; the bytes are given back when nobody has it open any more, killed openers included. Who has what open is a bit in the
+ * opener's own slot, so it ends with the opener and nothing has to be counted down.
+ *
+ * ```
+ *            write            fallocate done          delete            nobody has it
+ *   Free ─────────► Creating ───────────────► Ready ─────────► Deleted ──────────────► Freeing ──► Free
+ *                      └── cut off: punched, Free                                          └── cut off: punched again, Free
+ * ```
+ */
+export class RegionDirectory implements MembershipPart {
+  readonly #membership: Membership
+  readonly #table: RegionTable
+  readonly #descriptor: number
+  readonly #held: Int32Array
+  /** How often this member has each region open. */
+  readonly #uses = new Map<number, number>()
+  /** Open regions of this member, closed with it. */
+  readonly #open = new Set<Closable>()
+  #closed = false
+
+  constructor(membership: Membership) {
+    this.#membership = membership
+    this.#table = new RegionTable(membership.arena.control)
+    this.#descriptor = membership.arena.descriptor
+    this.#held = membership.heldBy(membership.self.slot)
+    membership.addPart(this)
+  }
+
+  /**
+   * Make the region, or open the one of that name if all that was asked for agrees.
+   * @throws RegionError for another of that name, none, or too many; MemoryExhaustedError; TimeoutError for the lock.
+   */
+  async open(request: RegionRequest): Promise<HeldRegion> {
+    const options: LockOptions = { signal: request.signal }
+    return await this.#membership.locked(() => {
+      this.settle()
+      const index = this.#table.find(request.name) ?? this.#create(request)
+      const entry = this.#table.read(index)
+      checkSame(request, entry)
+      if (request.reserve && !entry.reserved) this.#reserveLate(index, entry)
+      this.#use(index)
+      return { ...entry, index }
+    }, options)
+  }
+
+  /** This member has it open once less. */
+  async release(region: HeldRegion): Promise<void> {
+    if (this.#closed) return
+    const uses = (this.#uses.get(region.index) ?? 1) - 1
+    this.#uses.set(region.index, uses)
+    if (uses > 0) return
+    this.#uses.delete(region.index)
+    Atomics.and(this.#held, wordOf(region.index), ~maskOf(region.index))
+    // A deleter that came before saw our bit and left the region to us; one that comes later sees that we have gone.
+    if (this.#table.stateOf(region.index) === RegionState.Deleted) await this.#membership.locked(() => this.settle())
+  }
+
+  /** Take the name away. Nothing happens when it was deleted before. */
+  async delete(region: HeldRegion): Promise<void> {
+    await this.#membership.locked(() => {
+      if (this.#table.stateOf(region.index) === RegionState.Ready)
+        this.#table.setState(region.index, RegionState.Deleted)
+      this.settle()
+    })
+  }
+
+  /** Names and sizes of all regions that can be opened. */
+  list(): readonly RegionEntry[] {
+    return this.#table.inState(RegionState.Ready).map((index) => this.#table.read(index))
+  }
+
+  /** Have `region` closed when the space is. */
+  add(region: Closable): void {
+    this.#open.add(region)
+  }
+
+  remove(region: Closable): void {
+    this.#open.delete(region)
+  }
+
+  /** The space closes: so does what is open. */
+  close(): void {
+    this.#closed = true
+    for (const region of [...this.#open]) void region.close()
+  }
+
+  /** Undo, finish and give back. Under the lock. */
+  settle(): void {
+    for (const index of this.#table.inState(RegionState.Creating, RegionState.Freeing)) this.#free(index)
+    for (const index of this.#table.inState(RegionState.Deleted)) if (!this.#isHeld(index)) this.#free(index)
+  }
+
+  namesOf(held: Int32Array): readonly string[] {
+    const indexes = this.#table.inState(RegionState.Ready, RegionState.Deleted)
+    return indexes
+      .filter((index) => ((held[wordOf(index)] ?? 0) & maskOf(index)) !== 0)
+      .map((index) => this.#table.nameOf(index))
+  }
+
+  #create(request: RegionRequest): number {
+    const { name, size } = request
+    if (size === undefined) {
+      throw new RegionError(
+        'ERR_AETHER_REGION_NOT_FOUND',
+        name,
+        `there is no region '${name}' in this space; pass a size to make it`,
+      )
+    }
+    const [index] = this.#table.inState(RegionState.Free)
+    if (index === undefined) {
+      const advice = 'delete some, or put several things into one'
+      throw new RegionError(
+        'ERR_AETHER_REGIONS_FULL',
+        name,
+        `a space has at most ${REGIONS_MAX} regions, and it has them; ${advice}`,
+      )
+    }
+    // A kind with memory of its own at each member needs no bytes in the arena.
+    const extent = this.#table.gapFor(request.coherence === 'hardware' ? alignUp(size, PAGE_BYTES) : 0)
+    this.#table.write(index, { ...numbersOf(request), name, size, ...extent })
+    this.#fill(index, request, extent)
+    this.#table.setState(index, RegionState.Ready)
+    return index
+  }
+
+  #fill(index: number, request: RegionRequest, extent: Extent): void {
+    try {
+      this.#growTo(extent)
+      if (request.reserve) this.#reserve(request.name, extent)
+    } catch (error) {
+      this.#free(index)
+      throw error
+    }
+  }
+
+  #reserveLate(index: number, entry: RegionEntry): void {
+    this.#reserve(entry.name, entry)
+    this.#table.setReserved(index)
+  }
+
+  #growTo(extent: Extent): void {
+    const end = extent.offset + extent.length
+    if (native.describeMemory(this.#descriptor).lengthBytes < end) native.resizeMemory(this.#descriptor, end)
+  }
+
+  /** Take the pages now. Tmpfs itself would take all there is and leave it to the kernel to end somebody, so what there is is looked at first. */
+  #reserve(name: string, extent: Extent): void {
+    if (extent.length === 0) return
+    const available = availableMemory()
+    if (available !== undefined && extent.length > available - HEADROOM_BYTES) {
+      throw new MemoryExhaustedError(
+        `region '${name}'`,
+        extent.length,
+        available,
+        `${formatSize(available)} are available`,
+      )
+    }
+    try {
+      for (let done = 0; done < extent.length; done += RESERVE_STEP_BYTES) {
+        this.#reserveStep(extent.offset + done, Math.min(RESERVE_STEP_BYTES, extent.length - done))
+      }
+    } catch (cause) {
+      const why = cause instanceof SystemError ? `the kernel refused it (${cause.errnoName})` : String(cause)
+      throw new MemoryExhaustedError(`region '${name}'`, extent.length, available, why, { cause })
+    }
+  }
+
+  #reserveStep(offset: number, length: number): void {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        native.reserveMemory(this.#descriptor, offset, length)
+        return
+      } catch (error) {
+        const interrupted = error instanceof SystemError && error.errnoName === 'EINTR'
+        if (!interrupted || attempt === RESERVE_ATTEMPTS_MAX) throw error
+      }
+    }
+  }
+
+  #free(index: number): void {
+    const { offset, length } = this.#table.read(index)
+    this.#table.setState(index, RegionState.Freeing)
+    if (length > 0) native.releaseMemory(this.#descriptor, offset, length)
+    this.#table.setState(index, RegionState.Free)
+  }
+
+  #use(index: number): void {
+    this.#uses.set(index, (this.#uses.get(index) ?? 0) + 1)
+    Atomics.or(this.#held, wordOf(index), maskOf(index))
+  }
+
+  #isHeld(index: number): boolean {
+    const holds = ({ slot }: { readonly slot: number }) =>
+      (Atomics.load(this.#membership.heldBy(slot), wordOf(index)) & maskOf(index)) !== 0
+    return this.#membership.presentMembers().some(holds)
+  }
+}
+
+function wordOf(index: number): number {
+  return index >>> 5
+}
+
+function maskOf(index: number): number {
+  return 1 << (index & 31)
+}
+
+function numbersOf(request: RegionRequest): Omit<RegionEntry, 'name' | 'size' | keyof Extent> {
+  return {
+    coherence: COHERENCE_NUMBERS[request.coherence],
+    pageSize: request.pageSize,
+    placement: PLACEMENT_NUMBERS[request.placement],
+    reserved: request.reserve,
+  }
+}
+
+/** Page size and placement mean nothing to `hardware`, so they may differ there. */
+function checkSame(request: RegionRequest, entry: RegionEntry): void {
+  const wanted = numbersOf(request)
+  const grain = wanted.pageSize === entry.pageSize && wanted.placement === entry.placement
+  const kind = wanted.coherence === entry.coherence && (grain || request.coherence === 'hardware')
+  if (kind && (request.size ?? entry.size) === entry.size) return
+  const asked = describe(request.size ?? entry.size, { ...entry, ...wanted })
+  const message = `region '${entry.name}' exists as ${describe(entry.size, entry)}, but was asked for as ${asked}; ask for the same, or leave size out`
+  throw new RegionError('ERR_AETHER_REGION_MISMATCH', entry.name, message)
+}
+
+function describe(size: number, entry: RegionEntry): string {
+  const kind = coherenceOf(entry.coherence) ?? `kind ${entry.coherence}`
+  const placement = entry.placement === PLACEMENT_NUMBERS.block ? 'block' : 'cyclic'
+  const grain = kind === 'hardware' ? '' : `, pageSize ${formatSize(entry.pageSize)}, placement ${placement}`
+  return `{ size ${formatSize(size)} (${size} B), coherence ${kind}${grain} }`
+}

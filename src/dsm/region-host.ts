@@ -1,0 +1,10 @@
+import type { Membership } from '../cluster/index.ts'
+import type { RegionDirectory } from './region-directory.ts'
+
+/** What a region is opened in: a space or a group. Openers take from it what their kind needs. */
+export interface RegionHost {
+  /** The arena and its members. */
+  readonly membership: Membership
+  /** The arena's list of regions. */
+  readonly directory: RegionDirectory
+}

@@ -1,0 +1,22 @@
+import { UnsupportedError } from '../native/index.ts'
+import type { CoherenceKind } from './coherence.ts'
+import { openHardwareRegion } from './hardware-region.ts'
+import type { Region } from './region.ts'
+import type { RegionHost } from './region-host.ts'
+import type { RegionRequest } from './region-request.ts'
+
+/** Makes or opens a region of one kind. */
+export type RegionOpener = (host: RegionHost, request: RegionRequest) => Promise<Region>
+
+/** A coherence kind is added here. */
+const OPENERS: Readonly<Partial<Record<CoherenceKind, RegionOpener>>> = {
+  hardware: openHardwareRegion,
+}
+
+/** Opens `request` by its kind. @throws UnsupportedError where the kind is not to be had. */
+export async function openRegionOf(host: RegionHost, request: RegionRequest): Promise<Region> {
+  const opener = OPENERS[request.coherence]
+  if (opener === undefined)
+    throw new UnsupportedError(`coherence '${request.coherence}' is not available in this build`)
+  return await opener(host, request)
+}

@@ -1,0 +1,80 @@
+import { ArgumentError } from '../native/index.ts'
+import { type Coherence, type CoherenceKind, checkCoherence } from './coherence.ts'
+import { parseSize, type Size } from './size.ts'
+
+/** Which member is the home of a page: contiguous blocks of pages a member, or page i at member i modulo their number. */
+export type Placement = 'block' | 'cyclic'
+
+/** Options of `openRegion`. */
+export interface RegionOptions {
+  /** Length in bytes, or text like `'64MiB'`. May be left out to open a region that exists. */
+  readonly size?: Size
+  /** Default `'auto'`. */
+  readonly coherence?: Coherence
+  /** Grain of coherence: a multiple of 4 KiB, default 4 KiB. Means nothing to `hardware`. */
+  readonly pageSize?: Size
+  /** Default `'block'`. Means nothing to `hardware`. */
+  readonly placement?: Placement
+  /**
+   * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
+   * sparse regions; where memory has run out by then, the kernel ends a process.
+   */
+  readonly reserve?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** {@link RegionOptions} checked, with `auto` resolved. */
+export interface RegionRequest {
+  readonly name: string
+  /** Undefined: it must exist. */
+  readonly size: number | undefined
+  readonly coherence: CoherenceKind
+  readonly pageSize: number
+  readonly placement: Placement
+  readonly reserve: boolean
+  readonly signal: AbortSignal | undefined
+}
+
+/** The longest name of a region, in bytes of UTF-8. */
+export const REGION_NAME_BYTES_MAX = 128
+
+const PAGE_BYTES_MIN = 4096
+const CONTROL_CHARACTER = /\p{Cc}/u
+
+/** @throws ArgumentError naming the first argument that cannot be right. */
+export function parseRegionRequest(name: string, options: RegionOptions, automatic: CoherenceKind): RegionRequest {
+  const coherence = checkCoherence(options.coherence ?? 'auto')
+  return {
+    name: checkRegionName(name),
+    size: options.size === undefined ? undefined : parseSize(options.size, 'size'),
+    coherence: coherence === 'auto' ? automatic : coherence,
+    pageSize: checkPageSize(options.pageSize ?? PAGE_BYTES_MIN),
+    placement: checkPlacement(options.placement ?? 'block'),
+    reserve: checkFlag(options.reserve ?? true, 'reserve'),
+    signal: options.signal,
+  }
+}
+
+/** @throws ArgumentError unless `name` is 1 to 128 bytes of text without control characters. */
+export function checkRegionName(name: string): string {
+  const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
+  if (lengthBytes >= 1 && lengthBytes <= REGION_NAME_BYTES_MAX && !CONTROL_CHARACTER.test(name)) return name
+  const rule = `1 to ${REGION_NAME_BYTES_MAX} bytes of text without control characters`
+  throw new ArgumentError('name', `the name of a region is ${rule}, not ${JSON.stringify(name)}`)
+}
+
+function checkPageSize(size: Size): number {
+  const bytes = parseSize(size, 'pageSize')
+  if (bytes % PAGE_BYTES_MIN === 0) return bytes
+  throw new ArgumentError('pageSize', `pageSize must be a multiple of ${PAGE_BYTES_MIN} bytes, not ${bytes}`)
+}
+
+function checkPlacement(placement: unknown): Placement {
+  if (placement === 'block' || placement === 'cyclic') return placement
+  throw new ArgumentError('placement', `placement must be 'block' or 'cyclic', not '${String(placement)}'`)
+}
+
+function checkFlag(value: unknown, argument: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw new ArgumentError(argument, `${argument} must be true or false, not ${String(value)}`)
+}

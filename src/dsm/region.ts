@@ -1,0 +1,277 @@
+import { ArgumentError, ClosedError } from '../native/index.ts'
+import type { CoherenceKind } from './coherence.ts'
+import { OutOfBoundsError } from './errors.ts'
+import type { MemoryWindow } from './memory-window.ts'
+import { checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
+
+/** Bytes to read into or write from. */
+export type Bytes = ArrayBufferView | ArrayBufferLike
+
+/** Options of every asynchronous call on a region. */
+export interface RegionCallOptions {
+  /** Stop waiting; the call rejects with the signal's reason. Whether it took effect is then not known. */
+  readonly signal?: AbortSignal
+}
+
+/** What a region is, fixed when it is made. */
+export interface RegionDescription {
+  readonly name: string
+  /** Length in bytes. */
+  readonly size: number
+  readonly coherence: CoherenceKind
+  /** Grain of coherence in bytes. */
+  readonly pageSize: number
+}
+
+/** One page as its home knows it, for people and tools. */
+export interface PageDescription {
+  readonly index: number
+  readonly offsetBytes: number
+  readonly lengthBytes: number
+  /** The state's name in the table of the region's protocol; `hardware` where there is none. */
+  readonly state: string
+  /** Slot or rank that may write it now; null where nobody or anybody may. */
+  readonly owner: number | null
+  /** Slots or ranks that hold a copy. */
+  readonly sharers: readonly number[]
+  /** How often it changed hands; null where nobody counts. */
+  readonly version: number | null
+}
+
+const FENCE = new Int32Array(new SharedArrayBuffer(4))
+
+/** The largest piece copied through one window at a time; windows overlap by more than this. */
+const COPY_BYTES_MAX = 2 ** 30
+
+/**
+ * Named bytes that several processes share, seen as typed arrays. Every coherence kind is a subclass.
+ *
+ * Plain access through a view costs a typed-array load or store. The calls named `…Sync` work on the same memory and may block the thread
+ * where the kind has to fetch a page first; the plain-named ones never do.
+ *
+ * Offsets are bytes from the region's begin. 64-bit atomics need offsets that are multiples of 8 and give unsigned values
+ * (`BigInt.asIntN(64, value)` reads one as signed).
+ */
+export abstract class Region implements AsyncDisposable {
+  readonly name: string
+  /** Length in bytes. */
+  readonly size: number
+  readonly coherence: CoherenceKind
+  /** Grain of coherence in bytes. */
+  readonly pageSize: number
+  /** Whole-region views, made at first use. */
+  readonly #whole = new Map<unknown, View>()
+
+  constructor(description: RegionDescription) {
+    this.name = description.name
+    this.size = description.size
+    this.coherence = description.coherence
+    this.pageSize = description.pageSize
+  }
+
+  /** True once `close()` was called, or the space that it belongs to ended. */
+  abstract get closed(): boolean
+
+  /**
+   * The window that holds these bytes. The range was checked; `lengthBytes` is at most 4 GiB.
+   * A kind that has no views throws UnsupportedError here and overrides the `…Sync` calls.
+   */
+  protected abstract windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow
+
+  /** Copy from the region into `target` (its whole length). Resolves with `target`. */
+  abstract read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T>
+  /** Copy `source` into the region. */
+  abstract write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void>
+  /** Atomically add to the 64-bit word at `offsetBytes`, modulo 2^64. Resolves with what was there before. */
+  abstract fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint>
+  /** Atomically store `desired` where the word equals `expected`. Resolves with what was there before: equal to `expected` means it was stored. */
+  abstract compareSwap(
+    offsetBytes: number,
+    expected: bigint,
+    desired: bigint,
+    options?: RegionCallOptions,
+  ): Promise<bigint>
+  /** Atomically replace the word. Resolves with what was there before. */
+  abstract swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint>
+  /** Everything this member wrote before is visible to the others before anything that it writes after. */
+  abstract fence(options?: RegionCallOptions): Promise<void>
+  /** Bring the pages of this range here for reading, where that means anything. */
+  abstract prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void>
+  /** What is known about page `index`. */
+  abstract page(index: number): PageDescription
+  /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */
+  abstract close(): Promise<void>
+  /** Take the name away; the bytes are given back when the last member that has the region open closes it or ends. */
+  abstract delete(): Promise<void>
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /**
+   * A typed array over part of the region: at most 4 GiB, anywhere.
+   * Use `Atomics` where several members write: the engine may keep plain elements in registers for as long as it likes.
+   * @throws ArgumentError for an alignment that the element size does not divide; OutOfBoundsError.
+   */
+  view<T extends View>(kind: ViewConstructor<T>, options: ViewOptions = {}): T {
+    this.checkOpen()
+    checkViewKind(kind)
+    const { byteOffset = 0 } = options
+    this.checkAligned(byteOffset, kind.BYTES_PER_ELEMENT, 'options.byteOffset')
+    const length = options.length ?? Math.max(0, Math.floor((this.size - byteOffset) / kind.BYTES_PER_ELEMENT))
+    const lengthBytes = length * kind.BYTES_PER_ELEMENT
+    this.checkRange(byteOffset, lengthBytes)
+    this.#checkViewLength(byteOffset, lengthBytes)
+    const window = this.windowAt(byteOffset, lengthBytes)
+    return new kind(window.buffer, byteOffset - window.offsetBytes, length)
+  }
+
+  get int8(): Int8Array {
+    return this.#wholeView(Int8Array)
+  }
+  get uint8(): Uint8Array {
+    return this.#wholeView(Uint8Array)
+  }
+  get uint8Clamped(): Uint8ClampedArray {
+    return this.#wholeView(Uint8ClampedArray)
+  }
+  get int16(): Int16Array {
+    return this.#wholeView(Int16Array)
+  }
+  get uint16(): Uint16Array {
+    return this.#wholeView(Uint16Array)
+  }
+  get int32(): Int32Array {
+    return this.#wholeView(Int32Array)
+  }
+  get uint32(): Uint32Array {
+    return this.#wholeView(Uint32Array)
+  }
+  get float32(): Float32Array {
+    return this.#wholeView(Float32Array)
+  }
+  get float64(): Float64Array {
+    return this.#wholeView(Float64Array)
+  }
+  get bigInt64(): BigInt64Array {
+    return this.#wholeView(BigInt64Array)
+  }
+  get bigUint64(): BigUint64Array {
+    return this.#wholeView(BigUint64Array)
+  }
+
+  /** Like {@link read}, on this thread. */
+  readSync<T extends Bytes>(offsetBytes: number, target: T): T {
+    const into = this.checkTransfer(offsetBytes, target, 'target')
+    this.#eachPiece(offsetBytes, into, (memory, piece) => piece.set(memory))
+    return target
+  }
+
+  /** Like {@link write}, on this thread. */
+  writeSync(offsetBytes: number, source: Bytes): void {
+    const from = this.checkTransfer(offsetBytes, source, 'source')
+    this.#eachPiece(offsetBytes, from, (memory, piece) => memory.set(piece))
+  }
+
+  /** Like {@link fetchAdd}, on this thread. */
+  fetchAddSync(offsetBytes: number, value: bigint): bigint {
+    const window = this.#wordWindow(offsetBytes)
+    return Atomics.add(window.words, (offsetBytes - window.offsetBytes) / 8, value)
+  }
+
+  /** Like {@link compareSwap}, on this thread. */
+  compareSwapSync(offsetBytes: number, expected: bigint, desired: bigint): bigint {
+    const window = this.#wordWindow(offsetBytes)
+    const index = (offsetBytes - window.offsetBytes) / 8
+    return Atomics.compareExchange(window.words, index, BigInt.asUintN(64, expected), desired)
+  }
+
+  /** Like {@link swap}, on this thread. */
+  swapSync(offsetBytes: number, value: bigint): bigint {
+    const window = this.#wordWindow(offsetBytes)
+    return Atomics.exchange(window.words, (offsetBytes - window.offsetBytes) / 8, value)
+  }
+
+  /** Like {@link fence}, on this thread. */
+  fenceSync(): void {
+    this.checkOpen()
+    // A sequentially consistent read-modify-write, which no access moves across.
+    Atomics.add(FENCE, 0, 0)
+  }
+
+  /** Throws ClosedError once the region is closed. */
+  protected checkOpen(): void {
+    if (this.closed) throw new ClosedError(`region '${this.name}'`)
+  }
+
+  /** Throws OutOfBoundsError unless the range is within the region. */
+  protected checkRange(offsetBytes: number, lengthBytes: number): void {
+    const whole = Number.isSafeInteger(offsetBytes) && Number.isSafeInteger(lengthBytes)
+    if (whole && offsetBytes >= 0 && lengthBytes >= 0 && offsetBytes + lengthBytes <= this.size) return
+    throw new OutOfBoundsError(this.name, offsetBytes, lengthBytes, this.size)
+  }
+
+  /** Throws ArgumentError unless `offsetBytes` is a multiple of `unit`. */
+  protected checkAligned(offsetBytes: number, unit: number, argument: string): void {
+    if (Number.isSafeInteger(offsetBytes) && offsetBytes % unit === 0) return
+    throw new ArgumentError(argument, `${argument} must be a multiple of ${unit}, not ${offsetBytes}`)
+  }
+
+  /** Checks of a 64-bit atomic operation. */
+  protected checkWord(offsetBytes: number): void {
+    this.checkOpen()
+    this.checkAligned(offsetBytes, 8, 'offsetBytes')
+    this.checkRange(offsetBytes, 8)
+  }
+
+  /** Checks of a copy; gives the caller's memory as bytes. */
+  protected checkTransfer(offsetBytes: number, memory: Bytes, argument: string): Uint8Array {
+    this.checkOpen()
+    const bytes = asBytes(memory, argument)
+    this.checkRange(offsetBytes, bytes.byteLength)
+    return bytes
+  }
+
+  /** For `close()`: whole-region views are not handed out any more. */
+  protected forgetViews(): void {
+    this.#whole.clear()
+  }
+
+  #wholeView<T extends View>(kind: ViewConstructor<T>): T {
+    this.checkOpen()
+    const known = this.#whole.get(kind)
+    if (known !== undefined) return known as T
+    const made = this.view(kind)
+    this.#whole.set(kind, made)
+    return made
+  }
+
+  #wordWindow(offsetBytes: number): MemoryWindow {
+    this.checkWord(offsetBytes)
+    return this.windowAt(offsetBytes, 8)
+  }
+
+  /** A window begins at a page and holds 4 GiB. */
+  #checkViewLength(byteOffset: number, lengthBytes: number): void {
+    if ((byteOffset % 4096) + lengthBytes <= 2 ** 32) return
+    throw new ArgumentError(
+      'options.length',
+      `a view of ${lengthBytes} bytes is longer than the 4 GiB that an engine allows; take several with byteOffset and length`,
+    )
+  }
+
+  #eachPiece(offsetBytes: number, bytes: Uint8Array, copy: (memory: Uint8Array, piece: Uint8Array) => void): void {
+    for (let done = 0; done < bytes.byteLength; done += COPY_BYTES_MAX) {
+      const piece = bytes.subarray(done, done + COPY_BYTES_MAX)
+      const window = this.windowAt(offsetBytes + done, piece.byteLength)
+      const begin = offsetBytes + done - window.offsetBytes
+      copy(window.bytes.subarray(begin, begin + piece.byteLength), piece)
+    }
+  }
+}
+
+function asBytes(memory: Bytes, argument: string): Uint8Array {
+  if (ArrayBuffer.isView(memory)) return new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
+  if (memory instanceof ArrayBuffer || memory instanceof SharedArrayBuffer) return new Uint8Array(memory)
+  throw new ArgumentError(argument, `${argument} must be a typed array, a DataView or a buffer`)
+}

@@ -1,0 +1,47 @@
+import { ArgumentError } from '../native/index.ts'
+
+/** A number of bytes, or text with a binary unit: `4096`, `'64KiB'`, `'1.5 GiB'`. */
+export type Size = number | string
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
+
+/**
+ * A {@link Size} in bytes.
+ * Decimal units (`MB`) are refused because half of their users mean the binary ones, and the two must not meet in one region.
+ * @throws ArgumentError naming `argument` when it is not a whole number of bytes between 1 and 2^53 - 1.
+ */
+export function parseSize(size: Size, argument: string): number {
+  const bytes = typeof size === 'string' ? parseText(size, argument) : size
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes
+  throw new ArgumentError(argument, `${argument} must be a whole number of bytes above 0, not ${show(size)}`)
+}
+
+/** Bytes for people: `67108864` is `64 MiB`; what is no whole number of units keeps its bytes. */
+export function formatSize(bytes: number): string {
+  for (const unit of ['TiB', 'GiB', 'MiB', 'KiB']) {
+    const factor = UNITS[unit] as number
+    if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`
+  }
+  return `${bytes} B`
+}
+
+function parseText(text: string, argument: string): number {
+  const match = PATTERN.exec(text.trim())
+  if (match === null)
+    throw new ArgumentError(argument, `${argument} ${show(text)} is no size; write for example '64MiB'`)
+  const [, digits = '', unit = ''] = match
+  const factor = UNITS[unit === '' ? 'B' : unit]
+  if (factor === undefined) throw new ArgumentError(argument, `${argument} ${show(text)}: ${unitHint(unit)}`)
+  return Number(digits) * factor
+}
+
+function unitHint(unit: string): string {
+  const binary = Object.keys(UNITS).find((known) => known.charAt(0).toLowerCase() === unit.charAt(0).toLowerCase())
+  const hint = binary === undefined ? '' : `; did you mean ${binary}?`
+  return `${show(unit)} is no unit that Aether knows (B, KiB, MiB, GiB, TiB)${hint}`
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}

@@ -1,0 +1,122 @@
+import {
+  type EventOptions,
+  enter,
+  type LockOptions,
+  type Member,
+  Membership,
+  type SpaceEvent,
+} from '../cluster/index.ts'
+import type { Profile, ProfilingArea } from '../profiling/index.ts'
+import type { Region } from './region.ts'
+import { RegionDirectory } from './region-directory.ts'
+import type { RegionHost } from './region-host.ts'
+import { openRegionOf } from './region-openers.ts'
+import { parseRegionRequest, type RegionOptions } from './region-request.ts'
+
+/** Options of `open`. */
+export interface OpenOptions {
+  /** Stop waiting to get in. */
+  readonly signal?: AbortSignal
+  /** How long another process may hold the space's lock before that is an error. Default 10 s. */
+  readonly lockTimeoutMs?: number
+}
+
+/**
+ * Join the space `name`: processes of this user on this machine that share memory. The first one in makes it; when the last has left, closed or been
+ * killed, all of its memory is gone. No server, no configuration.
+ *
+ * Every call is a member of its own, also within one process and in Workers.
+ *
+ * ```ts
+ * await using space = await open('shop')
+ * await using region = await space.openRegion('hits', { size: '64MiB' })
+ * Atomics.add(region.int32, 0, 1)
+ * ```
+ *
+ * @throws ArgumentError for a bad name; UnsupportedError off Linux; AccessError for another user's directory; SpaceError when it is full or
+ * cannot be reached; TimeoutError naming the process that holds the lock.
+ */
+export async function open(name: string, options: OpenOptions = {}): Promise<Space> {
+  const { signal, lockTimeoutMs } = options
+  const lock: LockOptions = { signal, ...(lockTimeoutMs === undefined ? {} : { timeoutMs: lockTimeoutMs }) }
+  return new Space(new Membership(await enter(name, lock)))
+}
+
+/** One member's view of a space. Does not keep the process alive, except while an `events()` iteration waits. */
+export class Space implements AsyncDisposable {
+  readonly #host: RegionHost
+
+  constructor(membership: Membership) {
+    this.#host = { membership, directory: new RegionDirectory(membership) }
+  }
+
+  get name(): string {
+    return this.#host.membership.name
+  }
+
+  /** This member: its slot, its epoch (the how-manieth member of the space it is) and its process. */
+  get self(): Member {
+    return this.#host.membership.self
+  }
+
+  get closed(): boolean {
+    return this.#host.membership.closed
+  }
+
+  /** Where this member counts what it does, for all members to read. */
+  get profiling(): ProfilingArea {
+    return this.#host.membership.profiling
+  }
+
+  /** Everybody who is in the space now, this member included, by slot. */
+  members(): readonly Member[] {
+    return this.#host.membership.members()
+  }
+
+  /**
+   * Who joins, leaves and dies from this call on, in order; a death says which regions the dead had open.
+   * While one is awaited the process stays alive. Leaving the `for await` unsubscribes; `signal` makes it reject with the signal's reason; it ends with the space.
+   */
+  events(options?: EventOptions): AsyncIterableIterator<SpaceEvent, undefined> {
+    return this.#host.membership.events(options)
+  }
+
+  /**
+   * Make the region `name`, or open the one that is there; without `size` it must be. It lives as long as the space does: closing keeps its bytes,
+   * `region.delete()` gives them up.
+   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError; ArgumentError.
+   */
+  async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
+    return await openRegionOf(this.#host, parseRegionRequest(name, options, 'hardware'))
+  }
+
+  /** Names and sizes, in bytes, of the regions of the space. */
+  regions(): readonly { readonly name: string; readonly size: number }[] {
+    this.members()
+    return this.#host.directory.list().map(({ name, size }) => ({ name, size }))
+  }
+
+  /** Publish up to 4 KiB about this member, as a whole, in place of what it published before. */
+  publish(bytes: Uint8Array): void {
+    this.#host.membership.publish(bytes)
+  }
+
+  /** A copy of what `member` published; undefined when there is nothing, or the member is gone. */
+  card(member: Member): Uint8Array | undefined {
+    return this.#host.membership.card(member)
+  }
+
+  /** What `member` has counted; undefined when its slot is another's by now. */
+  profile(member: Member): Profile | undefined {
+    return this.#host.membership.profile(member)
+  }
+
+  /** Leave: close the regions, then the slot. Idempotent. Views that somebody kept show memory of nobody. */
+  close(): Promise<void> {
+    return this.#host.membership.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

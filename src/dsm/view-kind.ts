@@ -1,0 +1,52 @@
+import { ArgumentError } from '../native/index.ts'
+
+/** Every typed array that a region can be seen as. */
+export type View =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | BigInt64Array
+  | BigUint64Array
+
+/** The constructor of such a typed array. `Buffer` is one too but has a constructor of its own: use `Uint8Array`. */
+export interface ViewConstructor<T extends View> {
+  readonly name: string
+  readonly BYTES_PER_ELEMENT: number
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T
+}
+
+/** Which part of a region a view shows. */
+export interface ViewOptions {
+  /** Where it begins, in bytes; a multiple of the element size. Default 0. */
+  readonly byteOffset?: number
+  /** How many elements. Default: all that fit between `byteOffset` and the end of the region. */
+  readonly length?: number
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<unknown>([
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+])
+
+/** @throws ArgumentError when `kind` is not the constructor of a typed array. */
+export function checkViewKind(kind: unknown): void {
+  if (KINDS.has(kind)) return
+  const name = typeof kind === 'function' ? kind.name : String(kind)
+  const names = [...KINDS].map((known) => (known as { name: string }).name).join(', ')
+  throw new ArgumentError('kind', `${name} is no view of a region; use one of ${names}`)
+}

@@ -1,0 +1,51 @@
+import { type MemoryWindow, WINDOW_BYTES_MAX } from './memory-window.ts'
+
+/** Large regions get a window every 2 GiB, each of 4 GiB: any range of up to 2 GiB lies within one. */
+const WINDOW_STRIDE_BYTES = WINDOW_BYTES_MAX / 2
+
+/**
+ * The windows through which one process sees one region, mapped as they are needed. One window a place, so that all views of a process
+ * share page tables.
+ */
+export class WindowSet {
+  readonly #open: (offsetBytes: number, lengthBytes: number) => MemoryWindow
+  readonly #sizeBytes: number
+  #windows: MemoryWindow[] = []
+  /** The window that was used last: nearly always the next one too. */
+  #last: MemoryWindow | undefined
+
+  /** `open` maps one window; `sizeBytes` is the region's length rounded up to whole pages. */
+  constructor(sizeBytes: number, open: (offsetBytes: number, lengthBytes: number) => MemoryWindow) {
+    this.#sizeBytes = sizeBytes
+    this.#open = open
+  }
+
+  /** The window that holds this range of at most 4 GiB, which the caller has checked against the region. */
+  at(offsetBytes: number, lengthBytes: number): MemoryWindow {
+    if (this.#last?.holds(offsetBytes, lengthBytes) === true) return this.#last
+    const known = this.#windows.find((window) => window.holds(offsetBytes, lengthBytes))
+    this.#last = known ?? this.#map(offsetBytes, lengthBytes)
+    return this.#last
+  }
+
+  /** Unmap them all. */
+  close(): void {
+    for (const window of this.#windows) window.close()
+    this.#windows = []
+    this.#last = undefined
+  }
+
+  #map(offsetBytes: number, lengthBytes: number): MemoryWindow {
+    const begin = this.#beginOf(offsetBytes, lengthBytes)
+    const window = this.#open(begin, Math.min(WINDOW_BYTES_MAX, this.#sizeBytes - begin))
+    this.#windows.push(window)
+    return window
+  }
+
+  /** A regular place where the range fits in one; for the odd range above 2 GiB a window that begins at its page. */
+  #beginOf(offsetBytes: number, lengthBytes: number): number {
+    const regular = Math.floor(offsetBytes / WINDOW_STRIDE_BYTES) * WINDOW_STRIDE_BYTES
+    if (offsetBytes + lengthBytes <= regular + WINDOW_BYTES_MAX) return regular
+    return Math.floor(offsetBytes / 4096) * 4096
+  }
+}

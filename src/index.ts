@@ -1,0 +1,51 @@
+/**
+ * Aether: shared memory for Node.js, between processes on one machine with no set-up.
+ *
+ * ```ts
+ * import { open } from 'aether-dsm'
+ *
+ * await using space = await open('shop')                                  // the first one in makes it
+ * await using region = await space.openRegion('hits', { size: '64MiB' })
+ * const hits = region.view(Int32Array, { byteOffset: 0, length: 1024 })   // an ordinary typed array
+ * Atomics.add(hits, 0, 1)
+ * ```
+ *
+ * @module
+ */
+export {
+  AccessError,
+  type EventOptions,
+  MEMBERS_MAX,
+  type Member,
+  SpaceError,
+  type SpaceEvent,
+} from './cluster/index.ts'
+export {
+  type Bytes,
+  type Coherence,
+  type CoherenceKind,
+  MemoryExhaustedError,
+  type OpenOptions,
+  OutOfBoundsError,
+  open,
+  type PageDescription,
+  type Placement,
+  Region,
+  type RegionCallOptions,
+  RegionError,
+  type RegionOptions,
+  type Size,
+  Space,
+  type View,
+  type ViewConstructor,
+  type ViewOptions,
+} from './dsm/index.ts'
+export {
+  AetherError,
+  type AetherErrorCode,
+  ArgumentError,
+  ClosedError,
+  SystemError,
+  TimeoutError,
+  UnsupportedError,
+} from './native/index.ts'
