@@ -12,7 +12,8 @@ const codes: Readonly<Record<Mark, readonly [number, number]>> = {
 export type Paint = (mark: Mark, text: string) => string
 
 export function paintFor(stream: { isTTY?: boolean }, environment: NodeJS.ProcessEnv = process.env): Paint {
-  const plain = stream.isTTY !== true || Boolean(environment['NO_COLOR']) || environment['TERM'] === 'dumb'
+  const { NO_COLOR, TERM } = environment
+  const plain = stream.isTTY !== true || Boolean(NO_COLOR) || TERM === 'dumb'
   if (plain) return (_mark, text) => text
   return (mark, text) => `\u001b[${codes[mark][0]}m${text}\u001b[${codes[mark][1]}m`
 }

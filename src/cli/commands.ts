@@ -1,0 +1,22 @@
+import type { Command } from './command.ts'
+
+/** A line of the list of commands. The command itself is loaded only when asked for, so that `aether help` is quick and runs anywhere. */
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+/** Every command, in the order in which help lists them. */
+export const commandTable: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    summary: 'see what it is for: a shared counter, then PageRank by several processes',
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
+    name: 'run',
+    summary: 'start N processes of a script as the ranks of a group',
+    load: async () => (await import('./run.ts')).runCommand,
+  },
+]

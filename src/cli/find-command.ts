@@ -1,0 +1,13 @@
+import type { CommandEntry } from './commands.ts'
+import { nearestWord } from './suggestion.ts'
+import { UsageError } from './usage-error.ts'
+
+/** The command of that name. @throws UsageError that suggests the one probably meant. */
+export function findCommand(entries: readonly CommandEntry[], name: string): CommandEntry {
+  const entry = entries.find((each) => each.name === name)
+  if (entry !== undefined) return entry
+  const names = entries.map((each) => each.name)
+  const near = nearestWord(name, names)
+  const advice = near === undefined ? `the commands are ${names.join(', ')}` : `did you mean '${near}'?`
+  throw new UsageError(`there is no command '${name}'; ${advice}`)
+}

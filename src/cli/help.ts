@@ -1,0 +1,52 @@
+import { type Command, ExitCode } from './command.ts'
+import type { CommandEntry } from './commands.ts'
+import { findCommand } from './find-command.ts'
+import { parseOptions } from './options.ts'
+
+/** The list of commands, for `aether help` and for `aether` alone. */
+export function formatOverview(entries: readonly CommandEntry[]): string {
+  const width = Math.max(...entries.map((entry) => entry.name.length))
+  const lines = entries.map((entry) => `  ${entry.name.padEnd(width)}   ${entry.summary}`)
+  return `Aether: shared memory for Node.js, between processes and, over RDMA, between machines.
+
+Usage: aether <command> [options]
+
+Commands:
+${lines.join('\n')}
+
+  aether <command> --help   options and examples of a command
+  aether --version          the version
+
+Exit status: 0 done; 1 it failed, or a check of the demo did not hold; 2 the command line cannot be understood.
+'aether run' ends with the status of the rank that failed: its own, or 128 + the number of the signal that ended it.
+
+In a checkout the command is 'npx aether', and 'npm start' is the demo. Elsewhere say 'npx aether-dsm':
+'aether' on npm is another package.`
+}
+
+const helpText = `Usage: aether help [command]
+
+Lists the commands, or prints what 'aether <command> --help' prints.
+
+Examples:
+  aether help
+  aether help run`
+
+/** Adds `help` to a list of commands; it is apart from the list because it reads it. */
+export function withHelp(entries: readonly CommandEntry[]): readonly CommandEntry[] {
+  const all: CommandEntry[] = [...entries]
+  all.push({ name: 'help', summary: 'explain a command, or list them all', load: async () => helpCommand(all) })
+  return all
+}
+
+function helpCommand(entries: readonly CommandEntry[]): Command {
+  return {
+    help: helpText,
+    async run(args) {
+      const [name] = parseOptions('help', args, {}, 1).positionals
+      const text = name === undefined ? formatOverview(entries) : (await findCommand(entries, name).load()).help
+      process.stdout.write(`${text}\n`)
+      return ExitCode.Done
+    },
+  }
+}

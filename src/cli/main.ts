@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+/**
+ * The command line: finds the command, runs it, turns errors into one clear line and an exit status.
+ * @module
+ */
+import { AetherError } from '../native/index.ts'
+import { ExitCode } from './command.ts'
+import { commandTable } from './commands.ts'
+import { findCommand } from './find-command.ts'
+import { formatOverview, withHelp } from './help.ts'
+import { UsageError } from './usage-error.ts'
+import { readVersion } from './version.ts'
+
+const entries = withHelp(commandTable)
+
+async function main(args: readonly string[]): Promise<number> {
+  const [first, ...rest] = args
+  if (first === undefined || first === '--help' || first === '-h') return print(formatOverview(entries))
+  if (first === '--version' || first === '-v') return print(readVersion())
+  if (first.startsWith('-')) throw new UsageError(`unknown option '${first}'; options come after a command`)
+  const command = await findCommand(entries, first).load()
+  if (rest[0] === '--help' || rest[0] === '-h') return print(command.help)
+  return command.run(rest)
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return ExitCode.Done
+}
+
+/** An error of ours speaks for itself; of any other the stack is wanted. */
+function report(error: unknown): number {
+  if (error instanceof UsageError) {
+    const command = error.command === undefined ? 'aether help' : `aether ${error.command} --help`
+    process.stderr.write(`aether: ${error.message}\nSee '${command}'.\n`)
+    return ExitCode.Usage
+  }
+  const text = error instanceof AetherError ? error.message : error instanceof Error ? error.stack : String(error)
+  process.stderr.write(`aether: ${text}\n`)
+  return ExitCode.Failed
+}
+
+// A reader that has seen enough (`aether help | head -1`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+process.exitCode = await main(process.argv.slice(2)).catch(report)

@@ -1,0 +1,59 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { UsageError } from './usage-error.ts'
+
+/** Options in the form of util.parseArgs. */
+export type OptionTable = NonNullable<ParseArgsConfig['options']>
+
+/** What was given. */
+export type ParsedArguments<T extends OptionTable> = ReturnType<
+  typeof parseArgs<{ options: T; allowPositionals: true; strict: true }>
+>
+
+/**
+ * util.parseArgs, with its complaints as UsageErrors of `command`.
+ * @throws UsageError for an unknown option, a missing value, or positionals beyond `positionalsMax`.
+ */
+export function parseOptions<const T extends OptionTable>(
+  command: string,
+  args: readonly string[],
+  options: T,
+  positionalsMax: number = 0,
+): ParsedArguments<T> {
+  const parsed = parseStrictly(command, args, options)
+  const extra = parsed.positionals[positionalsMax]
+  if (extra !== undefined) throw new UsageError(`'${extra}' is one argument too many`, command)
+  return parsed
+}
+
+function parseStrictly<T extends OptionTable>(
+  command: string,
+  args: readonly string[],
+  options: T,
+): ParsedArguments<T> {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    // The first sentence says what is wrong; the rest advises on positionals that begin with a dash, of which there are none here.
+    throw new UsageError(cause.message.split('. ')[0]!, command, { cause })
+  }
+}
+
+/** An integer option. @throws UsageError unless `text` is one within the bounds. */
+export function integerOption(command: string, option: string, text: string, min: number, max: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  throw new UsageError(`${option} takes an integer from ${min} to ${max}, not '${text}'`, command)
+}
+
+/** One of a few words. @throws UsageError for any other. */
+export function wordOption<const W extends string>(
+  command: string,
+  option: string,
+  text: string,
+  words: readonly W[],
+): W {
+  const word = words.find((each) => each === text)
+  if (word !== undefined) return word
+  throw new UsageError(`${option} takes ${words.join(' or ')}, not '${text}'`, command)
+}
