@@ -92,10 +92,10 @@ module.exports = {
     },
     {
       name: 'no-cycle',
-      comment: 'Modules that need each other to be loaded. Parent and child may know each other by type only.',
+      comment: 'Modules that import each other cannot be read, or loaded, one after the other.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'no-orphan',

@@ -21,7 +21,7 @@ const shownBytesMax = 80
  * @throws GraphError with file, line number and text for a malformed line; for a missing, unreadable or empty file; for a directory.
  */
 export async function readEdgeList(file: string): Promise<EdgeSet> {
-  await assertReadableFile(file)
+  await checkGraphFile(file)
   const builder = new EdgeListBuilder(file)
   try {
     for await (const chunk of openChunks(file)) builder.add(chunk as Buffer)
@@ -94,7 +94,8 @@ class EdgeListBuilder {
   }
 }
 
-async function assertReadableFile(file: string): Promise<void> {
+/** Whether there is such a file at all. @throws GraphError. */
+export async function checkGraphFile(file: string): Promise<void> {
   const description = await stat(file).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${cause.message}`
     throw new GraphError(reason, { file }, { cause })

