@@ -46,6 +46,14 @@ export interface UserfaultDescription {
 }
 
 /**
+ * A WebAssembly.Memory made with `shared: true`, as far as it matters here. Its own type would oblige every user of this package to have a
+ * browser's declarations at hand, which are the only ones that TypeScript has of it.
+ */
+export interface PageMemory {
+  readonly buffer: ArrayBuffer | SharedArrayBuffer
+}
+
+/**
  * A native thread that waits on many descriptors. One an environment is plenty.
  * Never keeps the process alive unless `ref()` was called.
  */
@@ -97,14 +105,14 @@ export interface Addon {
    * Returns the address. `memory` must be a WebAssembly.Memory made with `shared: true`; everything page multiples and in bounds.
    */
   mapView(
-    memory: WebAssembly.Memory,
+    memory: PageMemory,
     viewOffsetBytes: number,
     descriptor: number,
     offsetBytes: number,
     lengthBytes: number,
   ): number
   /** Lay anonymous memory back over that part, so that a stray access is harmless. */
-  unmapView(memory: WebAssembly.Memory, viewOffsetBytes: number, lengthBytes: number): void
+  unmapView(memory: PageMemory, viewOffsetBytes: number, lengthBytes: number): void
 
   // ---- userfaultfd -----------------------------------------------------------------------------------------------------------
   /**
