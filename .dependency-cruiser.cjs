@@ -92,10 +92,10 @@ module.exports = {
     },
     {
       name: 'no-cycle',
-      comment: 'Modules that import each other cannot be read, or loaded, one after the other.',
+      comment: 'Modules that need each other to be loaded. Parent and child may know each other by type only.',
       severity: 'error',
       from: {},
-      to: { circular: true },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
       name: 'no-orphan',

@@ -35,6 +35,8 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/native/lonely.ts': 'export const lonely = 1\n',
     'src/runtime/index.ts': "import { one } from './cycle.ts'\nexport const uno: number = one\n",
     'src/runtime/cycle.ts': "import { uno } from './index.ts'\nexport const one: number = uno\n",
+    'src/verbs/index.ts': "import type { Queue } from './queue.ts'\nexport interface Device { queue: Queue }\n",
+    'src/verbs/queue.ts': "import type { Device } from './index.ts'\nexport interface Queue { device: Device }\n",
     'src/providers/shm/device.ts': "export { name } from '../sim/device.ts'\n",
     'src/providers/sim/device.ts': "import { cwd } from 'node:process'\nexport const name: string = cwd()\n",
     'src/cluster/index.ts': "export { Space } from './space.ts'\n",

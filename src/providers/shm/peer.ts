@@ -207,7 +207,7 @@ export class Peer {
     if (this.#process >= 0) native.closeDescriptor(this.#process)
     if (this.#mapping === undefined) return
     native.unmapMemory(this.#mapping)
-    native.closeDescriptor(this.#descriptor)
+    closeSync(this.#descriptor)
   }
 }
 
@@ -222,7 +222,10 @@ interface OpenedSegment {
   readonly process: number
 }
 
-/** The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the nonce would differ. */
+/**
+ * The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the nonce would differ.
+ * What node:fs opened is closed by node:fs: a Worker closes at its end what it still lists, and a number closed behind its back is another's by then.
+ */
 function openSegment(location: SegmentLocation): OpenedSegment | undefined {
   const { processId } = location
   let processDescriptor = -1
@@ -241,7 +244,7 @@ function openSegment(location: SegmentLocation): OpenedSegment | undefined {
     if (!(error instanceof AetherError) && (error as NodeJS.ErrnoException).errno === undefined) throw error
   }
   if (mapping !== undefined) native.unmapMemory(mapping)
-  if (descriptor >= 0) native.closeDescriptor(descriptor)
+  if (descriptor >= 0) closeSync(descriptor)
   if (processDescriptor >= 0) native.closeDescriptor(processDescriptor)
   return undefined
 }

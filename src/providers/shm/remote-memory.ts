@@ -1,4 +1,4 @@
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { AetherError, native } from '../../native/index.ts'
 import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyWord, MAX_REGION_BYTES, NO_DESCRIPTOR, PAGE_BYTES } from './layout.ts'
 import type { FixedViews } from './segment.ts'
@@ -86,7 +86,7 @@ export function openRemoteMemory(
     try {
       return mapClaim(descriptor, word, key, claim)
     } finally {
-      native.closeDescriptor(descriptor)
+      closeSync(descriptor)
     }
   } catch (error) {
     if (error instanceof AetherError || (error as NodeJS.ErrnoException).errno !== undefined) return undefined
