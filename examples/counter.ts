@@ -1,0 +1,25 @@
+/**
+ * A counter that several processes share: this program starts itself three more times, all open the same space, each adds 100,000.
+ *
+ *     node dist/examples/counter.js
+ *
+ * Kill one of them while it counts, and nothing that it has added is lost.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { open } from 'aether-dsm'
+
+const times = 100_000
+
+await using space = await open('example-counter')
+await using region = await space.openRegion('hits', { size: '4KiB' })
+const hits = region.view(Int32Array)
+
+if (process.send === undefined) {
+  const children = [1, 2, 3].map(() => fork(fileURLToPath(import.meta.url)))
+  await Promise.all(children.map((child) => once(child, 'exit')))
+  console.log(`3 processes added 1 ${times} times each: ${Atomics.load(hits, 0)}`)
+} else {
+  for (let i = 0; i < times; i++) Atomics.add(hits, 0, 1)
+}
