@@ -59,10 +59,17 @@ const FATE_OF_STATE: Readonly<Record<number, Fate>> = {
 
 /** A slot at a glance. */
 export interface SlotGlance {
+  readonly slot: number
   readonly epoch: number
   readonly state: number
   /** Undefined while its member has not ended. */
   readonly fate: Fate | undefined
+}
+
+/** What a state word says. */
+export function glanceAt(slot: number, word: number): SlotGlance {
+  const state = word & STATE_MASK
+  return { slot, epoch: word >>> STATE_BITS, state, fate: FATE_OF_STATE[state] }
 }
 
 /** The slots of an arena. */
@@ -75,11 +82,14 @@ export class MemberTable {
     this.#floats = new Float64Array(control, SLOTS_OFFSET, MEMBERS_MAX * FLOATS)
   }
 
+  /** The state word of a slot, for comparing. */
+  wordOf(slot: number): number {
+    return Atomics.load(this.#words, slot * WORDS)
+  }
+
   /** State and epoch of a slot, in one load. */
   glance(slot: number): SlotGlance {
-    const word = Atomics.load(this.#words, slot * WORDS)
-    const state = word & STATE_MASK
-    return { epoch: word >>> STATE_BITS, state, fate: FATE_OF_STATE[state] }
+    return glanceAt(slot, this.wordOf(slot))
   }
 
   /** The slot whose member ended longest ago, so that what it held stays readable for as long as can be; undefined when all are taken. */

@@ -1,7 +1,7 @@
 import type { Arena } from './arena.ts'
 import type { EpochArchive } from './epoch-archive.ts'
 import { EPOCH_ENTRIES, MEMBERS_MAX } from './layout.ts'
-import { type Fate, type Member, type MemberTable, type SlotGlance, SlotState } from './member-table.ts'
+import { type Fate, glanceAt, type Member, type MemberTable, type SlotGlance, SlotState } from './member-table.ts'
 
 /** What changed between two looks at the table. */
 export type MemberChange =
@@ -18,10 +18,13 @@ export class MemberTracker {
   readonly #arena: Arena
   readonly #table: MemberTable
   readonly #archive: EpochArchive
+  /** By slot. */
   readonly #known = new Map<number, Member>()
+  /** The state words as they were: a slot whose word is the same needs no second look. */
+  readonly #words = new Int32Array(MEMBERS_MAX)
   /** Epochs given out whose member was not there yet. */
   #awaited = new Set<number>()
-  #lastEpoch = 0
+  #lastEpoch: number
 
   /** Begins with those who are there now: they are no changes. */
   constructor(arena: Arena, table: MemberTable, archive: EpochArchive) {
@@ -29,48 +32,53 @@ export class MemberTracker {
     this.#table = table
     this.#archive = archive
     this.#lastEpoch = arena.lastEpoch
-    this.#noteClaims()
-    for (const { slot, epoch, processId } of table.present()) this.#known.set(epoch, { slot, epoch, processId })
+    for (const [epoch, { slot, state }] of this.#changedSlots()) {
+      if (state === SlotState.Claimed || (state === SlotState.Present && this.#meet(slot, epoch) === undefined)) {
+        this.#awaited.add(epoch)
+      }
+    }
   }
 
   /** What changed since the last look: ends of known members first, then later ones in the order in which they joined. */
   advance(): readonly MemberChange[] {
     const last = this.#arena.lastEpoch
-    const glances = this.#glances()
-    return [...this.#endsOfKnown(glances), ...this.#newcomers(last, glances)]
+    const slots = this.#changedSlots()
+    if (slots.size === 0 && last === this.#lastEpoch && this.#awaited.size === 0) return []
+    return [...this.#endsOfKnown(slots), ...this.#newcomers(last, slots)]
   }
 
-  #glances(): ReadonlyMap<number, SlotGlance & { readonly slot: number }> {
-    const glances = new Map<number, SlotGlance & { readonly slot: number }>()
+  /** The slots whose word is another than at the last look, by the epoch that stands in them. */
+  #changedSlots(): ReadonlyMap<number, SlotGlance> {
+    const slots = new Map<number, SlotGlance>()
     for (let slot = 0; slot < MEMBERS_MAX; slot += 1) {
-      const glance = this.#table.glance(slot)
-      if (glance.epoch > 0) glances.set(glance.epoch, { ...glance, slot })
+      const word = this.#table.wordOf(slot)
+      if (word === this.#words[slot]) continue
+      this.#words[slot] = word
+      const glance = glanceAt(slot, word)
+      slots.set(glance.epoch, glance)
     }
-    return glances
+    return slots
   }
 
-  #noteClaims(): void {
-    for (const [epoch, { state }] of this.#glances()) if (state === SlotState.Claimed) this.#awaited.add(epoch)
-  }
-
-  #endsOfKnown(glances: ReadonlyMap<number, SlotGlance>): MemberChange[] {
-    const changes: MemberChange[] = []
-    for (const [epoch, member] of [...this.#known].sort(([a], [b]) => a - b)) {
-      const glance = glances.get(epoch)
-      if (glance?.state === SlotState.Present) continue
-      this.#known.delete(epoch)
-      // Not even in the archive: thousands have joined since. That it ended is certain; how is not, so the worse is told.
-      const fate = glance?.fate ?? this.#archive.read(epoch)?.fate ?? 'died'
-      changes.push(this.#ended(member, fate))
+  #endsOfKnown(slots: ReadonlyMap<number, SlotGlance>): MemberChange[] {
+    const ended: Member[] = []
+    for (const glance of slots.values()) {
+      const member = this.#known.get(glance.slot)
+      if (member === undefined || (glance.epoch === member.epoch && glance.state === SlotState.Present)) continue
+      this.#known.delete(glance.slot)
+      ended.push(member)
     }
-    return changes
+    ended.sort((a, b) => a.epoch - b.epoch)
+    // Not even in the archive: thousands have joined since. That it ended is certain; how is not, so the worse is told.
+    const fateOf = ({ epoch }: Member) => slots.get(epoch)?.fate ?? this.#archive.read(epoch)?.fate ?? 'died'
+    return ended.map((member) => this.#ended(member, fateOf(member)))
   }
 
-  #newcomers(last: number, glances: ReadonlyMap<number, SlotGlance & { readonly slot: number }>): MemberChange[] {
+  #newcomers(last: number, slots: ReadonlyMap<number, SlotGlance>): MemberChange[] {
     const changes: MemberChange[] = []
     const awaited = new Set<number>()
     for (const epoch of this.#candidates(last)) {
-      const found = glances.get(epoch) ?? this.#archive.read(epoch)
+      const found = slots.get(epoch) ?? this.#slotOf(epoch) ?? this.#archive.read(epoch)
       if (found?.fate === undefined) {
         const member = found === undefined ? undefined : this.#meet(found.slot, epoch)
         if (member !== undefined) changes.push({ type: 'joined', member })
@@ -90,14 +98,21 @@ export class MemberTracker {
   #candidates(last: number): readonly number[] {
     const fresh = Math.max(this.#lastEpoch, last - EPOCH_ENTRIES)
     const epochs = Array.from({ length: last - fresh }, (_, index) => fresh + 1 + index)
-    return [...this.#awaited, ...epochs].filter((epoch) => !this.#known.has(epoch)).sort((a, b) => a - b)
+    const known = new Set([...this.#known.values()].map((member) => member.epoch))
+    return [...new Set([...this.#awaited, ...epochs])].filter((epoch) => !known.has(epoch)).sort((a, b) => a - b)
+  }
+
+  /** A slot seen at an earlier look, before its epoch was announced. */
+  #slotOf(epoch: number): SlotGlance | undefined {
+    const slot = this.#words.findIndex((word, at) => glanceAt(at, word).epoch === epoch)
+    return slot < 0 ? undefined : this.#table.glance(slot)
   }
 
   #meet(slot: number, epoch: number): Member | undefined {
     const record = this.#table.read(slot)
     if (record?.epoch !== epoch) return undefined
     const member = { slot, epoch, processId: record.processId }
-    this.#known.set(epoch, member)
+    this.#known.set(slot, member)
     return member
   }
 

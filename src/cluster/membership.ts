@@ -51,6 +51,7 @@ export class Membership implements AsyncDisposable {
   readonly #parts: MembershipPart[] = []
   readonly #wakers = new Set<() => void>()
   readonly #exit = (): void => this.#leaveAtExit()
+  #closed = false
   #closing: Promise<void> | undefined
 
   constructor(entry: Entry) {
@@ -68,7 +69,7 @@ export class Membership implements AsyncDisposable {
   }
 
   get closed(): boolean {
-    return this.#closing !== undefined
+    return this.#closed
   }
 
   /** Everybody who is in the space, this member included, by slot. */
@@ -211,6 +212,7 @@ export class Membership implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#closed = true
     offExit(this.#exit)
     for (const part of this.#parts) part.close()
     this.#watch.close()

@@ -7,8 +7,8 @@ import { isAlive } from './process-identity.ts'
 
 /** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
 const BELL = 0
-/** How often to look after members that are Workers: a thread's end wakes nobody. */
-const THREAD_CHECK_MS = 1000
+/** How often to look after members whose end wakes nobody: Workers. */
+const CHECK_MS = 1000
 
 /** Whom a {@link PeerWatch} tells. */
 export interface PeerWatchListener {
@@ -30,7 +30,7 @@ export class PeerWatch {
   readonly #watcher: Watcher
   /** The others' records by epoch; those with a pidfd are watched by it. */
   readonly #peers = new Map<number, { readonly record: MemberRecord; readonly descriptor: number | undefined }>()
-  readonly #threadCheck: NodeJS.Timeout
+  readonly #check: NodeJS.Timeout
   #references = 0
 
   constructor(table: MemberTable, tracker: MemberTracker, bell: Doorbell, listener: PeerWatchListener) {
@@ -40,7 +40,7 @@ export class PeerWatch {
     this.#listener = listener
     this.#watcher = native.createWatcher((token) => this.#fired(token))
     this.#watcher.add(BELL, bell.readEnd)
-    this.#threadCheck = setInterval(() => this.#checkThreads(), THREAD_CHECK_MS).unref()
+    this.#check = setInterval(() => this.#checkUnwatched(), CHECK_MS).unref()
     for (const record of table.present()) this.#watch(record)
   }
 
@@ -56,7 +56,7 @@ export class PeerWatch {
   }
 
   close(): void {
-    clearInterval(this.#threadCheck)
+    clearInterval(this.#check)
     this.#watcher.close()
     for (const { descriptor } of this.#peers.values()) if (descriptor !== undefined) native.closeDescriptor(descriptor)
     this.#peers.clear()
@@ -86,6 +86,7 @@ export class PeerWatch {
   }
 
   #watch(record: MemberRecord): void {
+    if (this.#peers.has(record.epoch)) return
     const descriptor = record.processId === process.pid ? undefined : openPeer(record.processId)
     this.#peers.set(record.epoch, { record, descriptor })
     if (descriptor !== undefined) this.#watcher.add(record.epoch, descriptor)
@@ -106,9 +107,13 @@ export class PeerWatch {
     if (record !== undefined && this.#table.end(record.slot, epoch, 'died')) this.#listener.sawDeath()
   }
 
-  #checkThreads(): void {
-    const threads = [...this.#peers.values()].filter(({ record }) => record.threadId !== record.processId)
-    for (const { record } of threads) if (!isAlive(record)) this.#fired(record.epoch)
+  /** Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as we do. */
+  #checkUnwatched(): void {
+    const unwatched = [...this.#peers.values()].filter(
+      ({ record, descriptor }) =>
+        record.threadId !== record.processId || (descriptor === undefined && record.processId !== process.pid),
+    )
+    for (const { record } of unwatched) if (!isAlive(record)) this.#fired(record.epoch)
   }
 }
 

@@ -22,6 +22,7 @@ export class HardwareRegion extends Region {
   readonly #directory: RegionDirectory
   readonly #held: HeldRegion
   readonly #windows: WindowSet
+  #closed = false
   #closing: Promise<void> | undefined
 
   constructor(host: RegionHost, held: HeldRegion) {
@@ -36,7 +37,7 @@ export class HardwareRegion extends Region {
   }
 
   get closed(): boolean {
-    return this.#closing !== undefined
+    return this.#closed
   }
 
   async read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T> {
@@ -103,6 +104,7 @@ export class HardwareRegion extends Region {
   }
 
   async #close(): Promise<void> {
+    this.#closed = true
     this.forgetViews()
     this.#windows.close()
     this.#directory.remove(this)
