@@ -1,4 +1,5 @@
 // Entry of the addon: one call of each file's register function. System calls only; no policy, no protocol.
+#include "mappings.h"
 #include "support.h"
 
 namespace aether {
@@ -21,7 +22,11 @@ static napi_value SetErrors(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-static void endEnvironment(napi_env, void* data, void*) { delete static_cast<Environment*>(data); }
+static void endEnvironment(napi_env, void* data, void*) {
+  auto* environment = static_cast<Environment*>(data);
+  forgetViews(environment);
+  delete environment;
+}
 
 }  // namespace aether
 
@@ -30,6 +35,7 @@ NAPI_MODULE_INIT() {
   napi_set_instance_data(env, new Environment(), endEnvironment, nullptr);
   define(env, exports, "setErrors", SetErrors);
   registerMemory(env, exports);
+  registerReserve(env, exports);
   registerMappings(env, exports);
   registerUserfault(env, exports);
   registerSleeping(env, exports);

@@ -1,7 +1,7 @@
 // Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. No network, no other tool than a C++ compiler.
 //   node native/build.mjs [--sanitize]     --sanitize: AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,10 +62,14 @@ mkdirSync(output, { recursive: true })
 // A name of our own until it is whole: two builds at once must not see each other's halves.
 const scratch = (name) => join(output, `${name}.${process.pid}`)
 try {
-  await Promise.all(sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])))
+  const compiled = await Promise.all(
+    sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])),
+  )
+  for (const { stderr } of compiled) if (stderr !== '') console.error(stderr)
   await run(compiler, [...flags, '-shared', ...sources.map(scratch), '-o', scratch('aether.node')])
 } catch (error) {
   console.error(`aether-dsm: ${compiler} failed\n${error.stderr}`)
+  for (const name of [...sources, 'aether.node']) rmSync(scratch(name), { force: true })
   process.exit(1)
 }
 for (const name of sources) renameSync(scratch(name), join(output, name.replace(/\.cc$/, '.o')))

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <map>
@@ -59,10 +60,34 @@ bool isMapped(uintptr_t address, size_t length, MappingKind kind) {
   return false;
 }
 
-size_t mappedLength(uintptr_t address) {
+bool touchesMapping(uintptr_t address, size_t length, MappingKind kind) {
   std::lock_guard<std::mutex> lock(extentsMutex);
-  auto it = extents().find(address);
-  return it != extents().end() && it->second.kind == MappingKind::Buffer ? it->second.length : 0;
+  auto& map = extents();
+  auto it = map.upper_bound(address);
+  if (it != map.begin()) --it;
+  for (; it != map.end() && it->first < address + length; ++it)
+    if (it->second.kind == kind && it->first + it->second.length > address) return true;
+  return false;
+}
+
+// Pages beyond the end of the object would end the process when they are touched, and so would a mapping cut through a huge page.
+static bool checkWithinObject(Arguments& arguments, int descriptor, size_t offset, size_t length) {
+  if (!arguments.ok()) return false;
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) {
+    throwSystem(arguments.env, "fstat", errno);
+    return false;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    arguments.fail("descriptor", "descriptor must be that of a memory object or a file");
+    return false;
+  }
+  const size_t page = pagesOf(descriptor), size = static_cast<size_t>(status.st_size);
+  if (offset % page != 0 || length % page != 0)
+    arguments.fail("lengthBytes", "offsetBytes and lengthBytes must be multiples of the object's pages of " + std::to_string(page));
+  else if (offset > size || length > size - offset)
+    arguments.fail("lengthBytes", "the object ends at " + std::to_string(size) + ": resize it first, or map less");
+  return arguments.ok();
 }
 
 // ---- buffers -------------------------------------------------------------------------------------------------------------------
@@ -70,31 +95,45 @@ size_t mappedLength(uintptr_t address) {
 constexpr int kPopulate = 1, kLock = 2;
 constexpr size_t kBufferMax = size_t{1} << 32;
 
-struct OwnedBuffer {
-  uintptr_t address;
-  size_t length;
-  bool unmapped;
+class Mapped {
+ public:
+  Mapped(uintptr_t at, size_t bytes) : address(at), length(bytes) { rememberMapping(at, bytes, MappingKind::Buffer); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped() {
+    forgetMapping(address, length, MappingKind::Buffer);
+    munmap(reinterpret_cast<void*>(address), length);
+  }
+
+  const uintptr_t address;
+  const size_t length;
 };
 
-// Which OwnedBuffer belongs to a mapped address, so that unmapMemory can tell the finalizer that there is nothing left to do.
-static std::mutex ownersMutex;
-static std::map<uintptr_t, OwnedBuffer*>& owners() {
-  static auto* map = new std::map<uintptr_t, OwnedBuffer*>();
+// The mappings under live buffers, by address.
+static std::mutex buffersMutex;
+static std::map<uintptr_t, std::shared_ptr<Mapped>>& buffers() {
+  static auto* map = new std::map<uintptr_t, std::shared_ptr<Mapped>>();
   return *map;
 }
 
-// Runs when the buffer is collected or its environment ends.
+std::shared_ptr<Mapped> holdMapping(uintptr_t address) {
+  std::lock_guard<std::mutex> lock(buffersMutex);
+  auto it = buffers().upper_bound(address);
+  if (it == buffers().begin()) return nullptr;
+  --it;
+  return address - it->first < it->second->length ? it->second : nullptr;
+}
+
+// Runs when the buffer is collected or its environment ends; long after unmapMemory perhaps, when another mapping has the address.
+// The hint is weak, so that it names this mapping and no other.
 static void finalizeBuffer(napi_env, void*, void* hint) {
-  auto* owned = static_cast<OwnedBuffer*>(hint);
-  if (!owned->unmapped) {
-    {
-      std::lock_guard<std::mutex> lock(ownersMutex);
-      owners().erase(owned->address);
-    }
-    forgetMapping(owned->address, owned->length, MappingKind::Buffer);
-    munmap(reinterpret_cast<void*>(owned->address), owned->length);
+  auto* weak = static_cast<std::weak_ptr<Mapped>*>(hint);
+  if (auto mapped = weak->lock()) {
+    std::lock_guard<std::mutex> lock(buffersMutex);
+    auto it = buffers().find(mapped->address);
+    if (it != buffers().end() && it->second == mapped) buffers().erase(it);
   }
-  delete owned;
+  delete weak;
 }
 
 static napi_value MapMemory(napi_env env, napi_callback_info info) {
@@ -104,29 +143,24 @@ static napi_value MapMemory(napi_env env, napi_callback_info info) {
   const size_t length = arguments.pages(2, "lengthBytes", false);
   const int flags = static_cast<int>(arguments.integer(3, "flags", 0, kPopulate | kLock));
   if (arguments.ok() && length > kBufferMax) arguments.fail("lengthBytes", "one buffer holds at most 4 GiB; map several");
-  if (!arguments.ok()) return nullptr;
-  const int mapFlags = MAP_SHARED | MAP_NORESERVE | ((flags & kPopulate) != 0 ? MAP_POPULATE : 0);
+  if (!checkWithinObject(arguments, descriptor, offset, length)) return nullptr;
+  const int mapFlags = MAP_SHARED | ((flags & kPopulate) != 0 ? MAP_POPULATE : 0);
   void* address = mmap(nullptr, length, PROT_READ | PROT_WRITE, mapFlags, descriptor, static_cast<off_t>(offset));
   if (address == MAP_FAILED) return throwSystem(env, "mmap", errno);
+  auto mapped = std::make_shared<Mapped>(reinterpret_cast<uintptr_t>(address), length);
   // A forked child must not share what only this process answers for.
   madvise(address, length, MADV_DONTFORK);
-  if ((flags & kLock) != 0 && mlock(address, length) != 0) {
-    const int error = errno;
-    munmap(address, length);
-    return throwSystem(env, "mlock", error);
-  }
-  auto* owned = new OwnedBuffer{reinterpret_cast<uintptr_t>(address), length, false};
+  if ((flags & kLock) != 0 && mlock(address, length) != 0) return throwSystem(env, "mlock", errno);
+  auto* hint = new std::weak_ptr<Mapped>(mapped);
   napi_value buffer = nullptr;
-  if (napi_create_external_arraybuffer(env, address, length, finalizeBuffer, owned, &buffer) != napi_ok) {
-    munmap(address, length);
-    delete owned;
+  if (napi_create_external_arraybuffer(env, address, length, finalizeBuffer, hint, &buffer) != napi_ok) {
+    delete hint;
     bool pending = false;
     napi_is_exception_pending(env, &pending);
     return pending ? nullptr : throwSystem(env, "mmap", ENOMEM);
   }
-  rememberMapping(owned->address, length, MappingKind::Buffer);
-  std::lock_guard<std::mutex> lock(ownersMutex);
-  owners()[owned->address] = owned;
+  std::lock_guard<std::mutex> lock(buffersMutex);
+  buffers()[mapped->address] = mapped;
   return buffer;
 }
 
@@ -141,17 +175,17 @@ static napi_value UnmapMemory(napi_env env, napi_callback_info info) {
   void* data = nullptr;
   size_t length = 0;
   napi_get_arraybuffer_info(env, arguments.at(0), &data, &length);
-  const uintptr_t address = reinterpret_cast<uintptr_t>(data);
+  std::shared_ptr<Mapped> mapped;
   {
-    std::lock_guard<std::mutex> lock(ownersMutex);
-    auto it = owners().find(address);
-    if (it == owners().end() || it->second->length != length) return throwArgument(env, "buffer", "buffer was not made by mapMemory");
-    it->second->unmapped = true;
-    owners().erase(it);
+    std::lock_guard<std::mutex> lock(buffersMutex);
+    auto it = buffers().find(reinterpret_cast<uintptr_t>(data));
+    if (it != buffers().end() && it->second->length == length) mapped = it->second;
   }
-  napi_detach_arraybuffer(env, arguments.at(0));
-  forgetMapping(address, length, MappingKind::Buffer);
-  if (munmap(data, length) != 0) return throwSystem(env, "munmap", errno);
+  if (mapped == nullptr) return throwArgument(env, "buffer", "buffer was not made by mapMemory");
+  if (napi_detach_arraybuffer(env, arguments.at(0)) != napi_ok) return throwArgument(env, "buffer", "buffer cannot be detached");
+  std::lock_guard<std::mutex> lock(buffersMutex);
+  auto it = buffers().find(mapped->address);
+  if (it != buffers().end() && it->second == mapped) buffers().erase(it);
   return nullptr;
 }
 
@@ -165,23 +199,41 @@ static napi_value AddressOf(napi_env env, napi_callback_info info) {
 // ---- views ---------------------------------------------------------------------------------------------------------------------
 
 // The bytes of a shared WebAssembly.Memory: page-aligned and mapped by the engine for this purpose alone, so that mapping over it is safe.
+// Asked of the engine's own getter: an object that only looks like a memory could name bytes of the heap.
 static bool memoryOf(Arguments& arguments, Bytes* out) {
   napi_env env = arguments.env;
-  napi_value global = nullptr, assembly = nullptr, constructor = nullptr, buffer = nullptr, shared = nullptr;
-  bool isMemory = false, isShared = false;
-  napi_get_global(env, &global);
-  napi_get_named_property(env, global, "WebAssembly", &assembly);
-  napi_get_named_property(env, assembly, "Memory", &constructor);
-  napi_get_named_property(env, global, "SharedArrayBuffer", &shared);
-  if (napi_instanceof(env, arguments.at(0), constructor, &isMemory) == napi_ok && isMemory &&
-      napi_get_named_property(env, arguments.at(0), "buffer", &buffer) == napi_ok &&
-      napi_instanceof(env, buffer, shared, &isShared) == napi_ok && isShared && bytesOf(env, buffer, out)) {
+  napi_value getter = nullptr, buffer = nullptr;
+  napi_ref getterRef = environmentOf(env)->bufferOf;
+  bool isPrivate = true;
+  if (getterRef != nullptr && napi_get_reference_value(env, getterRef, &getter) == napi_ok && getter != nullptr &&
+      napi_call_function(env, arguments.at(0), getter, 0, nullptr, &buffer) == napi_ok &&
+      napi_is_arraybuffer(env, buffer, &isPrivate) == napi_ok && !isPrivate && bytesOf(env, buffer, out)) {
     return true;
   }
   bool pending = false;
   napi_is_exception_pending(env, &pending);
-  if (!pending) arguments.fail("memory", "memory must be a WebAssembly.Memory with shared: true");
+  napi_value ignored = nullptr;
+  if (pending) napi_get_and_clear_last_exception(env, &ignored);
+  arguments.fail("memory", "memory must be a WebAssembly.Memory with shared: true");
   return false;
+}
+
+// While a view lies over it a memory must not be collected: its addresses would be somebody else's, and still count as a view.
+static void holdViewed(napi_env env, napi_value memory, const Bytes& bytes) {
+  auto& viewed = environmentOf(env)->viewed;
+  const auto base = reinterpret_cast<uintptr_t>(bytes.data);
+  if (viewed.count(base) != 0) return;
+  napi_ref reference = nullptr;
+  if (napi_create_reference(env, memory, 1, &reference) == napi_ok) viewed[base] = {reference, bytes.length};
+}
+
+static void releaseViewed(napi_env env, const Bytes& bytes) {
+  auto& viewed = environmentOf(env)->viewed;
+  const auto base = reinterpret_cast<uintptr_t>(bytes.data);
+  auto it = viewed.find(base);
+  if (it == viewed.end() || touchesMapping(base, bytes.length, MappingKind::View)) return;
+  napi_delete_reference(env, it->second.memory);
+  viewed.erase(it);
 }
 
 static bool checkWithin(Arguments& arguments, const Bytes& memory, size_t offset, size_t length) {
@@ -198,10 +250,17 @@ static napi_value MapView(napi_env env, napi_callback_info info) {
   const int descriptor = arguments.descriptor(2, "descriptor");
   const size_t offset = arguments.pages(3, "offsetBytes", true);
   const size_t length = arguments.pages(4, "lengthBytes", false);
-  if (!checkWithin(arguments, memory, viewOffset, length)) return nullptr;
-  void* at = memory.data + viewOffset;
-  void* address = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor, static_cast<off_t>(offset));
-  if (address == MAP_FAILED) return throwSystem(env, "mmap", errno);
+  if (!checkWithin(arguments, memory, viewOffset, length) || !checkWithinObject(arguments, descriptor, offset, length)) return nullptr;
+  uint8_t* at = memory.data + viewOffset;
+  if (reinterpret_cast<uintptr_t>(at) % pagesOf(descriptor) != 0)
+    return throwArgument(env, "viewOffsetBytes", "this place in the memory is not aligned to the object's huge pages");
+  holdViewed(env, arguments.at(0), memory);
+  void* address = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, static_cast<off_t>(offset));
+  if (address == MAP_FAILED) {
+    const int error = errno;
+    releaseViewed(env, memory);
+    return throwSystem(env, "mmap", error);
+  }
   madvise(address, length, MADV_DONTFORK);
   rememberMapping(reinterpret_cast<uintptr_t>(address), length, MappingKind::View);
   return makeNumber(env, static_cast<double>(reinterpret_cast<uintptr_t>(address)));
@@ -214,14 +273,43 @@ static napi_value UnmapView(napi_env env, napi_callback_info info) {
   const size_t viewOffset = arguments.pages(1, "viewOffsetBytes", true);
   const size_t length = arguments.pages(2, "lengthBytes", false);
   if (!checkWithin(arguments, memory, viewOffset, length)) return nullptr;
-  void* at = memory.data + viewOffset;
+  uint8_t* at = memory.data + viewOffset;
   if (mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
     return throwSystem(env, "mmap", errno);
   forgetMapping(reinterpret_cast<uintptr_t>(at), length, MappingKind::View);
+  releaseViewed(env, memory);
   return nullptr;
 }
 
+// ---- environments --------------------------------------------------------------------------------------------------------------
+
+void forgetViews(Environment* environment) {
+  for (const auto& [base, held] : environment->viewed) forgetMapping(base, held.length, MappingKind::View);
+  environment->viewed.clear();
+}
+
+// Keeps the engine's getter of a memory's bytes, before a program can have put another in its place.
+static void rememberGetter(napi_env env) {
+  napi_value at = nullptr, object = nullptr, describe = nullptr;
+  napi_get_global(env, &at);
+  napi_get_named_property(env, at, "Object", &object);
+  napi_get_named_property(env, object, "getOwnPropertyDescriptor", &describe);
+  napi_valuetype type = napi_undefined;
+  // Absent where Node.js was started without WebAssembly (--jitless): then there are no views.
+  for (const char* name : {"WebAssembly", "Memory", "prototype"}) {
+    napi_get_named_property(env, at, name, &at);
+    napi_typeof(env, at, &type);
+    if (type != napi_object && type != napi_function) return;
+  }
+  napi_value arguments[2] = {at, nullptr}, descriptor = nullptr, getter = nullptr;
+  napi_create_string_utf8(env, "buffer", NAPI_AUTO_LENGTH, &arguments[1]);
+  if (napi_call_function(env, object, describe, 2, arguments, &descriptor) != napi_ok) return;
+  napi_get_named_property(env, descriptor, "get", &getter);
+  napi_create_reference(env, getter, 1, &environmentOf(env)->bufferOf);
+}
+
 void registerMappings(napi_env env, napi_value exports) {
+  rememberGetter(env);
   define(env, exports, "mapMemory", MapMemory);
   define(env, exports, "unmapMemory", UnmapMemory);
   define(env, exports, "addressOf", AddressOf);

@@ -2,16 +2,30 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace aether {
+
+struct Environment;
 
 enum class MappingKind { Buffer, View };
 
 void rememberMapping(uintptr_t address, size_t length, MappingKind kind);
 // Forgets [address, address + length) of the given kind: mappings that lie in it whole are removed, others are cut.
 void forgetMapping(uintptr_t address, size_t length, MappingKind kind);
+// Whether all of the range lies in mappings of that kind.
 bool isMapped(uintptr_t address, size_t length, MappingKind kind);
-// Length of the buffer mapping that begins at `address`, 0 where there is none.
-size_t mappedLength(uintptr_t address);
+// Whether any of it does.
+bool touchesMapping(uintptr_t address, size_t length, MappingKind kind);
+
+// A mapping under a buffer. Unmapped with its last holder.
+class Mapped;
+
+// The mapping under the live buffer that contains `address`; empty where there is none. Whoever holds it may go on writing there after the
+// buffer was unmapped or collected.
+std::shared_ptr<Mapped> holdMapping(uintptr_t address);
+
+// The environment ends, and what its memories occupy may soon be somebody else's.
+void forgetViews(Environment* environment);
 
 }  // namespace aether

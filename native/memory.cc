@@ -2,10 +2,11 @@
 #include "support.h"
 
 #include <fcntl.h>
-#include <linux/falloc.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,23 +43,10 @@ static napi_value ResizeMemory(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-static napi_value allocateRange(napi_env env, napi_callback_info info, int mode) {
-  Arguments arguments(env, info);
-  const int descriptor = arguments.descriptor(0, "descriptor");
-  const double offset = arguments.integer(1, "offsetBytes", 0, kSafeIntegerMax);
-  const double length = arguments.integer(2, "lengthBytes", 1, kSafeIntegerMax);
-  if (!arguments.ok()) return nullptr;
-  int result;
-  do result = fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(length));
-  while (result != 0 && errno == EINTR);
-  if (result != 0) return throwSystem(env, "fallocate", errno);
-  return nullptr;
-}
-
-static napi_value ReserveMemory(napi_env env, napi_callback_info info) { return allocateRange(env, info, FALLOC_FL_KEEP_SIZE); }
-
-static napi_value ReleaseMemory(napi_env env, napi_callback_info info) {
-  return allocateRange(env, info, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+size_t pagesOf(int descriptor) {
+  struct statfs system;
+  if (fstatfs(descriptor, &system) != 0 || system.f_type != HUGETLBFS_MAGIC) return pageSize();
+  return static_cast<size_t>(system.f_bsize);
 }
 
 static napi_value DescribeMemory(napi_env env, napi_callback_info info) {
@@ -74,7 +62,7 @@ static napi_value DescribeMemory(napi_env env, napi_callback_info info) {
   setNumber(env, result, "inode", static_cast<double>(status.st_ino));
   setNumber(env, result, "device", static_cast<double>(status.st_dev));
   setNumber(env, result, "userId", static_cast<double>(status.st_uid));
-  setNumber(env, result, "pageBytes", static_cast<double>(status.st_blksize));
+  setNumber(env, result, "pageBytes", static_cast<double>(pagesOf(descriptor)));
   return result;
 }
 
@@ -119,8 +107,6 @@ static napi_value UnlockFile(napi_env env, napi_callback_info info) {
 void registerMemory(napi_env env, napi_value exports) {
   define(env, exports, "createMemory", CreateMemory);
   define(env, exports, "resizeMemory", ResizeMemory);
-  define(env, exports, "reserveMemory", ReserveMemory);
-  define(env, exports, "releaseMemory", ReleaseMemory);
   define(env, exports, "describeMemory", DescribeMemory);
   define(env, exports, "duplicateDescriptor", DuplicateDescriptor);
   define(env, exports, "closeDescriptor", CloseDescriptor);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <vector>
@@ -27,12 +28,15 @@ struct futex_waitv {
 
 namespace aether {
 
+// More than a process may have open on most systems; a bound on the memory that one call takes.
+constexpr size_t kPollMax = 65536;
+
 static napi_value Poll(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const Int32s descriptors = arguments.int32s(0, "descriptors");
   const Int32s ready = arguments.int32s(1, "ready");
-  const double most = static_cast<double>(descriptors.length < ready.length ? descriptors.length : ready.length);
-  const size_t count = static_cast<size_t>(arguments.integer(2, "count", 0, most));
+  const size_t most = std::min({descriptors.length, ready.length, kPollMax});
+  const size_t count = static_cast<size_t>(arguments.integer(2, "count", 0, static_cast<double>(most)));
   const int timeout = arguments.timeoutMs(3, "timeoutMs");
   if (!arguments.ok()) return nullptr;
   struct pollfd few[64];
@@ -86,6 +90,8 @@ static napi_value DrainPipe(napi_env env, napi_callback_info info) {
   }
 }
 
+constexpr uint32_t kWaitMax = 128;  // of the kernel
+
 static struct timespec afterMs(int milliseconds) { return {milliseconds / 1000, (milliseconds % 1000) * 1000000L}; }
 
 static napi_value FutexWait(napi_env env, napi_callback_info info) {
@@ -108,33 +114,43 @@ static napi_value FutexWait(napi_env env, napi_callback_info info) {
   }
 }
 
+// The elements of `words`. An array may have getters, which may run anything: all of them are read before the first pointer is taken.
+static bool readElements(Arguments& arguments, napi_value* elements, uint32_t* count) {
+  bool isArray = false;
+  napi_is_array(arguments.env, arguments.at(0), &isArray);
+  if (isArray) napi_get_array_length(arguments.env, arguments.at(0), count);
+  if (!isArray || *count < 1 || *count > kWaitMax) arguments.fail("words", "words must be an array of 1 to 128 Int32Arrays");
+  for (uint32_t index = 0; arguments.ok() && index < *count; index++)
+    if (napi_get_element(arguments.env, arguments.at(0), index, &elements[index]) != napi_ok) return false;
+  return arguments.ok();
+}
+
+static int32_t* wordOf(napi_env env, napi_value element, int32_t at) {
+  bool isTyped = false;
+  napi_typedarray_type type = napi_uint8_array;
+  size_t length = 0;
+  void* data = nullptr;
+  napi_is_typedarray(env, element, &isTyped);
+  if (isTyped) napi_get_typedarray_info(env, element, &type, &length, &data, nullptr, nullptr);
+  return type == napi_int32_array && at >= 0 && static_cast<size_t>(at) < length ? static_cast<int32_t*>(data) + at : nullptr;
+}
+
 static napi_value FutexWaitAny(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
+  napi_value elements[kWaitMax];
+  uint32_t count = 0;
+  if (!readElements(arguments, elements, &count)) return nullptr;
   const Int32s indexes = arguments.int32s(1, "indexes");
   const Int32s expected = arguments.int32s(2, "expected");
   const int timeout = arguments.timeoutMs(3, "timeoutMs");
-  bool isArray = false;
-  uint32_t count = 0;
-  napi_is_array(env, arguments.at(0), &isArray);
-  if (isArray) napi_get_array_length(env, arguments.at(0), &count);
-  if (arguments.ok() && (!isArray || count < 1 || count > 128)) arguments.fail("words", "words must be an array of 1 to 128 Int32Arrays");
   if (arguments.ok() && (indexes.length < count || expected.length < count)) arguments.fail("indexes", "indexes and expected must be as long as words");
   if (!arguments.ok()) return nullptr;
-  struct futex_waitv waits[128] = {};
+  struct futex_waitv waits[kWaitMax] = {};
   for (uint32_t index = 0; index < count; index++) {
-    napi_value element = nullptr;
-    napi_get_element(env, arguments.at(0), index, &element);
-    bool isTyped = false;
-    napi_typedarray_type type = napi_uint8_array;
-    size_t length = 0;
-    void* data = nullptr;
-    napi_is_typedarray(env, element, &isTyped);
-    if (isTyped) napi_get_typedarray_info(env, element, &type, &length, &data, nullptr, nullptr);
-    const int32_t at = indexes.data[index];
-    if (!isTyped || type != napi_int32_array || at < 0 || static_cast<size_t>(at) >= length)
-      return throwArgument(env, "words", "words must be Int32Arrays, and each index within its own");
+    const int32_t* word = wordOf(env, elements[index], indexes.data[index]);
+    if (word == nullptr) return throwArgument(env, "words", "words must be Int32Arrays, and each index within its own");
     waits[index].val = static_cast<uint32_t>(expected.data[index]);
-    waits[index].uaddr = reinterpret_cast<uintptr_t>(static_cast<int32_t*>(data) + at);
+    waits[index].uaddr = reinterpret_cast<uintptr_t>(word);
     waits[index].flags = FUTEX_32;
   }
   struct timespec limit;

@@ -47,6 +47,9 @@ static const char* adviceFor(const char* syscall, int error) {
       return "free memory, ask for less, or raise the limits of the container (and vm.max_map_count where there are very many mappings)";
     case ENOSPC:
       return "there is no more room: ask for less, or set huge pages aside (vm.nr_hugepages) where they were asked for";
+    case EINVAL:
+      if (call == "UFFDIO_API") return "this kernel is too old for views: they need Linux 6.4";
+      return nullptr;
     case EMFILE:
       return "this process has too many open files: raise its limit (ulimit -n)";
     case ENFILE:
@@ -58,6 +61,7 @@ static const char* adviceFor(const char* syscall, int error) {
       if (call == "process_vm_readv" || call == "process_vm_writev")
         return "the other process must be of the same user and, under Yama, must have called allowProcessAccess";
       if (call == "mlock") return "raise the limit of locked memory (ulimit -l)";
+      if (call == "epoll_ctl") return "this kind of descriptor cannot be waited for: watch pipes, sockets and processes";
       return "this user may not do that: check owner, capabilities and the container's seccomp profile";
     case ENOSYS:
       return "the kernel, or the container's seccomp profile, does not have this system call";
@@ -73,9 +77,27 @@ static const char* adviceFor(const char* syscall, int error) {
   }
 }
 
+// Only the GNU library names them; musl has numbers and sentences.
+static std::string nameOf(int error) {
+#ifdef __GLIBC__
+  const char* name = strerrorname_np(error);
+  if (name != nullptr) return name;
+#else
+  static const struct {
+    int error;
+    const char* name;
+  } names[] = {{EPERM, "EPERM"},   {ENOENT, "ENOENT"}, {ESRCH, "ESRCH"},   {EINTR, "EINTR"},   {EBADF, "EBADF"},   {EAGAIN, "EAGAIN"},
+               {ENOMEM, "ENOMEM"}, {EACCES, "EACCES"}, {EFAULT, "EFAULT"}, {EBUSY, "EBUSY"},   {EEXIST, "EEXIST"}, {EINVAL, "EINVAL"},
+               {ENFILE, "ENFILE"}, {EMFILE, "EMFILE"}, {ENOTTY, "ENOTTY"}, {EFBIG, "EFBIG"},   {ENOSPC, "ENOSPC"}, {EPIPE, "EPIPE"},
+               {ENODEV, "ENODEV"}, {ENOSYS, "ENOSYS"}, {ENOTSUP, "ENOTSUP"}, {ETIMEDOUT, "ETIMEDOUT"}};
+  for (const auto& each : names)
+    if (each.error == error) return each.name;
+#endif
+  return "errno " + std::to_string(error);
+}
+
 napi_value throwSystem(napi_env env, const char* syscall, int error) {
-  const char* symbolic = strerrorname_np(error);
-  const std::string name = symbolic != nullptr ? symbolic : "errno " + std::to_string(error);
+  const std::string name = nameOf(error);
   std::string message = std::string(syscall) + ": " + name + ", " + strerror(error);
   if (const char* advice = adviceFor(syscall, error)) message += "; " + std::string(advice);
   napi_value values[] = {makeText(env, syscall), makeNumber(env, error), makeText(env, name), makeText(env, message)};
@@ -115,7 +137,7 @@ void define(napi_env env, napi_value exports, const char* name, napi_callback ca
   napi_set_named_property(env, exports, name, function);
 }
 
-Arguments::Arguments(napi_env env, napi_callback_info info) : env(env) {
+Arguments::Arguments(napi_env environment, napi_callback_info info) : env(environment) {
   napi_value undefined = makeUndefined(env);
   for (napi_value& value : values_) value = undefined;
   napi_get_cb_info(env, info, &count_, values_, &self, nullptr);
@@ -190,11 +212,12 @@ Int32s Arguments::int32s(size_t index, const char* name) {
   return out;
 }
 
-bool bytesOf(napi_env env, napi_value value, Bytes* out) {
+// The same of what Node-API knows by itself.
+static bool plainBytesOf(napi_env env, napi_value value, Bytes* out) {
   bool is = false;
   void* data = nullptr;
   if (napi_is_typedarray(env, value, &is) == napi_ok && is) {
-    napi_typedarray_type type;
+    napi_typedarray_type type = napi_uint8_array;
     size_t length = 0;
     if (napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr) != napi_ok) return false;
     static const size_t widths[] = {1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8};
@@ -214,14 +237,20 @@ bool bytesOf(napi_env env, napi_value value, Bytes* out) {
     *out = {static_cast<uint8_t*>(data), length};
     return true;
   }
+  return false;
+}
+
+bool bytesOf(napi_env env, napi_value value, Bytes* out) {
+  if (plainBytesOf(env, value, out)) return true;
   // A SharedArrayBuffer: Node-API of this version knows it only through a typed array over it.
+  bool is = false;
   napi_value global = nullptr, shared = nullptr, constructor = nullptr, view = nullptr;
   napi_get_global(env, &global);
   napi_get_named_property(env, global, "SharedArrayBuffer", &shared);
   if (napi_instanceof(env, value, shared, &is) != napi_ok || !is) return false;
   napi_get_named_property(env, global, "Uint8Array", &constructor);
   if (napi_new_instance(env, constructor, 1, &value, &view) != napi_ok) return false;
-  return bytesOf(env, view, out);
+  return plainBytesOf(env, view, out);
 }
 
 Bytes Arguments::bytes(size_t index, const char* name) {

@@ -5,14 +5,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace aether {
+
+// A WebAssembly.Memory that has views laid over it.
+struct ViewedMemory {
+  napi_ref memory;
+  size_t length;
+};
 
 // One per JavaScript environment (main thread, each Worker): the addon is loaded into several at once.
 struct Environment {
   napi_ref argumentError = nullptr;  // (argument, message) => Error
   napi_ref systemError = nullptr;    // (syscall, errno, errnoName, message) => Error
+  napi_ref bufferOf = nullptr;       // the getter of WebAssembly.Memory.prototype.buffer
+  // Memories that have views of this environment laid over them, by address: they must not be collected meanwhile.
+  std::map<uintptr_t, ViewedMemory> viewed;
   std::string guardMessage;
   int guardCode = 0;
   bool guarded = false;
@@ -80,11 +90,14 @@ class Arguments {
 bool bytesOf(napi_env env, napi_value value, Bytes* out);
 
 size_t pageSize();
+// The size of the pages that hold an object: the huge page size where it is made of huge pages.
+size_t pagesOf(int descriptor);
 
 void define(napi_env env, napi_value exports, const char* name, napi_callback callback);
 
 // One for each file that has functions to export.
 void registerMemory(napi_env env, napi_value exports);
+void registerReserve(napi_env env, napi_value exports);
 void registerMappings(napi_env env, napi_value exports);
 void registerUserfault(napi_env env, napi_value exports);
 void registerSleeping(napi_env env, napi_value exports);

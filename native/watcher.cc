@@ -3,6 +3,9 @@
 // Who touches what: the map of entries is shared by the JavaScript thread (add, rearm, remove) and the watching thread (fire), under `mutex`.
 // Node-API values (callback, references to word buffers) are touched by the JavaScript thread only. A word is written only under `mutex` and
 // only while its entry exists, so after `remove` has returned it is not written any more.
+//
+// Who owns it: the JavaScript object and the threadsafe function, either of which may be the last to go, both on the JavaScript thread.
+#include "mappings.h"
 #include "support.h"
 
 #include <fcntl.h>
@@ -16,7 +19,9 @@
 
 #include <cerrno>
 #include <climits>
+#include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -24,15 +29,16 @@
 namespace aether {
 
 struct Entry {
-  int descriptor;      // a duplicate of our own: the caller may close his
-  uint64_t generation;  // tells a token's present entry from an earlier one of the same token
-  int32_t* word;
-  napi_ref wordRef;
+  int descriptor = -1;      // a duplicate of our own: the caller may close his
+  uint32_t generation = 0;  // tells a token's present entry from an earlier one of the same token
+  int32_t* word = nullptr;
+  napi_ref wordRef = nullptr;
+  std::shared_ptr<Mapped> wordMapping;  // keeps mapped what the watching thread writes, whatever becomes of the buffer
 };
 
 struct Fired {
   int32_t token;
-  uint64_t generation;
+  uint32_t generation;
 };
 
 struct Watcher {
@@ -40,24 +46,32 @@ struct Watcher {
   napi_threadsafe_function notify = nullptr;
   int epoll = -1;
   int stop = -1;
+  int owners = 2;
   std::thread thread;
   std::mutex mutex;
   std::unordered_map<int32_t, Entry> entries;
   std::vector<Fired> fired;
-  uint64_t generations = 0;
+  uint32_t generations = 0;
+  napi_ref self = nullptr;  // held while something is watched: the object must not be collected and its events be lost in silence
   bool closed = false;
 };
 
 static const napi_type_tag kWatcherTag = {0x6165746865720001ULL, 0x7761746368657200ULL};
 
-static uint64_t keyOf(int32_t token) { return static_cast<uint32_t>(token); }
-constexpr uint64_t kStopKey = UINT64_MAX;
+// What epoll hands back names the entry, not only its token: an event may still be under way when the token has got another descriptor,
+// and the death of one process must not be taken for that of the next.
+static uint64_t keyOf(int32_t token, uint32_t generation) { return static_cast<uint64_t>(generation) << 32 | static_cast<uint32_t>(token); }
+constexpr uint64_t kStopKey = UINT64_MAX;  // no token is negative, so that no entry has this key
+
+static void disown(Watcher* watcher) {
+  if (--watcher->owners == 0) delete watcher;
+}
 
 static void fire(Watcher* watcher, uint64_t key) {
   const auto token = static_cast<int32_t>(static_cast<uint32_t>(key));
   std::lock_guard<std::mutex> lock(watcher->mutex);
   auto it = watcher->entries.find(token);
-  if (it == watcher->entries.end()) return;
+  if (it == watcher->entries.end() || it->second.generation != key >> 32) return;
   if (it->second.word != nullptr) {
     __atomic_fetch_add(it->second.word, 1, __ATOMIC_SEQ_CST);
     syscall(SYS_futex, it->second.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -67,9 +81,6 @@ static void fire(Watcher* watcher, uint64_t key) {
 }
 
 static void watch(Watcher* watcher) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   pthread_setname_np(pthread_self(), "aether-watcher");
   struct epoll_event events[64];
   for (;;) {
@@ -84,7 +95,7 @@ static void watch(Watcher* watcher) {
 
 // On the JavaScript thread: what has fired and is still wanted.
 static void deliver(napi_env env, napi_value callback, void* context, void*) {
-  // The queue is emptied so once the function was aborted, and by then the watcher may be deleted.
+  // Called without an environment for what was queued when the threadsafe function ended; `context` may be gone by then.
   if (env == nullptr || callback == nullptr) return;
   auto* watcher = static_cast<Watcher*>(context);
   std::vector<Fired> fired;
@@ -111,37 +122,45 @@ static void deliver(napi_env env, napi_value callback, void* context, void*) {
 static void closeEntry(Watcher* watcher, const Entry& entry) {
   epoll_ctl(watcher->epoll, EPOLL_CTL_DEL, entry.descriptor, nullptr);
   close(entry.descriptor);
+  if (entry.wordRef != nullptr) napi_delete_reference(watcher->env, entry.wordRef);
+}
+
+static void holdSelf(Watcher* watcher, napi_value object) {
+  if (watcher->self == nullptr) napi_create_reference(watcher->env, object, 1, &watcher->self);
+}
+
+static void releaseSelf(Watcher* watcher) {
+  if (watcher->self != nullptr) napi_delete_reference(watcher->env, watcher->self);
+  watcher->self = nullptr;
 }
 
 // On the JavaScript thread. Also the environment's cleanup hook: the thread must not outlive the environment.
 static void closeWatcher(void* data) {
   auto* watcher = static_cast<Watcher*>(data);
   if (watcher->closed) return;
+  watcher->closed = true;
   const uint64_t one = 1;
   while (write(watcher->stop, &one, sizeof one) < 0 && errno == EINTR) {
   }
   watcher->thread.join();
-  std::unordered_map<int32_t, Entry> entries;
-  {
-    std::lock_guard<std::mutex> lock(watcher->mutex);
-    watcher->closed = true;
-    entries.swap(watcher->entries);
-    watcher->fired.clear();
-  }
-  for (auto& [token, entry] : entries) {
-    closeEntry(watcher, entry);
-    if (entry.wordRef != nullptr) napi_delete_reference(watcher->env, entry.wordRef);
-  }
+  for (auto& [token, entry] : watcher->entries) closeEntry(watcher, entry);
+  watcher->entries.clear();
+  watcher->fired.clear();
+  releaseSelf(watcher);
   close(watcher->stop);
   close(watcher->epoll);
-  napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
   napi_remove_env_cleanup_hook(watcher->env, closeWatcher, watcher);
+  napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
 }
 
-// The threadsafe function goes last: nothing calls `deliver` any more.
-static void forgetNotify(napi_env, void*, void* context) { delete static_cast<Watcher*>(context); }
+// The threadsafe function is gone.
+static void forgetNotify(napi_env, void*, void* context) { disown(static_cast<Watcher*>(context)); }
 
-static void collectWatcher(napi_env, void* data, void*) { closeWatcher(data); }
+// The object was collected, or its environment has ended.
+static void collectWatcher(napi_env, void* data, void*) {
+  closeWatcher(data);
+  disown(static_cast<Watcher*>(data));
+}
 
 static Watcher* watcherOf(Arguments& arguments) {
   bool tagged = false;
@@ -156,18 +175,17 @@ static Watcher* watcherOf(Arguments& arguments) {
   return static_cast<Watcher*>(data);
 }
 
-static bool removeToken(Watcher* watcher, int32_t token) {
+static void removeToken(Watcher* watcher, int32_t token) {
   Entry entry;
   {
     std::lock_guard<std::mutex> lock(watcher->mutex);
     auto it = watcher->entries.find(token);
-    if (it == watcher->entries.end()) return false;
+    if (it == watcher->entries.end()) return;
     entry = it->second;
     watcher->entries.erase(it);
   }
   closeEntry(watcher, entry);
-  if (entry.wordRef != nullptr) napi_delete_reference(watcher->env, entry.wordRef);
-  return true;
+  if (watcher->entries.empty()) releaseSelf(watcher);
 }
 
 static bool isUndefined(napi_env env, napi_value value) {
@@ -176,37 +194,53 @@ static bool isUndefined(napi_env env, napi_value value) {
   return type == napi_undefined;
 }
 
+// (word, index), where index may be left out. Only memory that stays where it is while it is watched: a plain ArrayBuffer may be
+// transferred or shrunk, and the watching thread would write into what is somebody else's by then.
+static void readWord(Arguments& arguments, Entry* entry) {
+  napi_env env = arguments.env;
+  if (!arguments.ok() || isUndefined(env, arguments.at(2))) return;
+  const Int32s array = arguments.int32s(2, "word");
+  if (arguments.ok() && array.length == 0) arguments.fail("word", "word must have elements");
+  const bool isFirst = isUndefined(env, arguments.at(3));
+  const double index = isFirst || !arguments.ok() ? 0 : arguments.integer(3, "index", 0, static_cast<double>(array.length) - 1);
+  if (!arguments.ok()) return;
+  napi_value buffer = nullptr;
+  bool isPrivate = false;
+  napi_get_typedarray_info(env, arguments.at(2), nullptr, nullptr, nullptr, &buffer, nullptr);
+  napi_is_arraybuffer(env, buffer, &isPrivate);
+  entry->word = array.data + static_cast<size_t>(index);
+  if (isPrivate) entry->wordMapping = holdMapping(reinterpret_cast<uintptr_t>(entry->word));
+  if (isPrivate && entry->wordMapping == nullptr)
+    arguments.fail("word", "word must be in memory that mapMemory made, or in a SharedArrayBuffer");
+}
+
+static int arm(const Watcher* watcher, int operation, int32_t token, const Entry& entry) {
+  struct epoll_event event = {};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = keyOf(token, entry.generation);
+  return epoll_ctl(watcher->epoll, operation, entry.descriptor, &event);
+}
+
 static napi_value Add(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Watcher* watcher = watcherOf(arguments);
   const auto token = static_cast<int32_t>(arguments.integer(0, "token", 0, INT32_MAX));
   const int descriptor = arguments.descriptor(1, "descriptor");
-  int32_t* word = nullptr;
-  if (arguments.ok() && !isUndefined(env, arguments.at(2))) {
-    if (isUndefined(env, arguments.at(3))) {
-      const Int32s array = arguments.int32s(2, "word");
-      if (arguments.ok() && array.length == 0) arguments.fail("word", "word must have elements");
-      word = array.data;
-    } else {
-      word = arguments.word(2, 3);
-    }
-  }
+  Entry entry;
+  readWord(arguments, &entry);
   if (arguments.ok() && watcher->closed) arguments.fail("this", "the watcher is closed");
   if (arguments.ok() && watcher->entries.count(token) != 0) arguments.fail("token", "this token is watched already; remove it first");
   if (!arguments.ok()) return nullptr;
-  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return throwSystem(env, "fcntl", errno);
-  Entry entry = {copy, 0, word, nullptr};
-  if (word != nullptr) napi_create_reference(env, arguments.at(2), 1, &entry.wordRef);
+  entry.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (entry.descriptor < 0) return throwSystem(env, "fcntl", errno);
+  if (entry.word != nullptr) napi_create_reference(env, arguments.at(2), 1, &entry.wordRef);
+  entry.generation = ++watcher->generations;
   {
     std::lock_guard<std::mutex> lock(watcher->mutex);
-    entry.generation = ++watcher->generations;
     watcher->entries[token] = entry;
   }
-  struct epoll_event event = {};
-  event.events = EPOLLIN | EPOLLONESHOT;
-  event.data.u64 = keyOf(token);
-  if (epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, copy, &event) != 0) {
+  holdSelf(watcher, arguments.self);
+  if (arm(watcher, EPOLL_CTL_ADD, token, entry) != 0) {
     const int error = errno;
     removeToken(watcher, token);
     return throwSystem(env, "epoll_ctl", error);
@@ -218,18 +252,12 @@ static napi_value Rearm(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Watcher* watcher = watcherOf(arguments);
   const auto token = static_cast<int32_t>(arguments.integer(0, "token", 0, INT32_MAX));
+  if (arguments.ok() && watcher->closed) arguments.fail("this", "the watcher is closed");
   if (!arguments.ok()) return nullptr;
-  int descriptor = -1;
-  {
-    std::lock_guard<std::mutex> lock(watcher->mutex);
-    auto it = watcher->entries.find(token);
-    if (it != watcher->entries.end()) descriptor = it->second.descriptor;
-  }
-  if (descriptor < 0) return throwArgument(env, "token", "this token is not watched; add it first");
-  struct epoll_event event = {};
-  event.events = EPOLLIN | EPOLLONESHOT;
-  event.data.u64 = keyOf(token);
-  if (epoll_ctl(watcher->epoll, EPOLL_CTL_MOD, descriptor, &event) != 0) return throwSystem(env, "epoll_ctl", errno);
+  // Only this thread adds and removes, so that reading without the mutex is safe.
+  auto it = watcher->entries.find(token);
+  if (it == watcher->entries.end()) return throwArgument(env, "token", "this token is not watched; add it first");
+  if (arm(watcher, EPOLL_CTL_MOD, token, it->second) != 0) return throwSystem(env, "epoll_ctl", errno);
   return nullptr;
 }
 
@@ -258,15 +286,37 @@ static napi_value Unref(napi_env env, napi_callback_info info) {
 static napi_value Close(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Watcher* watcher = watcherOf(arguments);
-  if (!arguments.ok()) return nullptr;
-  // The object must not reach the watcher again: it is deleted once the threadsafe function is gone.
-  napi_remove_wrap(env, arguments.self, nullptr);
-  napi_wrap(env, arguments.self, new Watcher{}, [](napi_env, void* data, void*) { delete static_cast<Watcher*>(data); }, nullptr, nullptr);
-  void* closedOne = nullptr;
-  napi_unwrap(env, arguments.self, &closedOne);
-  static_cast<Watcher*>(closedOne)->closed = true;
-  closeWatcher(watcher);
+  if (arguments.ok()) closeWatcher(watcher);
   return nullptr;
+}
+
+// Starts the thread with every signal blocked: signals are for the threads of JavaScript. Returns an errno.
+static int startThread(Watcher* watcher) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  int error = 0;
+  try {
+    watcher->thread = std::thread(watch, watcher);
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+static void closeDescriptors(const Watcher* watcher) {
+  if (watcher->epoll >= 0) close(watcher->epoll);
+  if (watcher->stop >= 0) close(watcher->stop);
+}
+
+static bool openDescriptors(Watcher* watcher) {
+  watcher->epoll = epoll_create1(EPOLL_CLOEXEC);
+  watcher->stop = eventfd(0, EFD_CLOEXEC);
+  struct epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kStopKey;
+  return watcher->epoll >= 0 && watcher->stop >= 0 && epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, watcher->stop, &event) == 0;
 }
 
 static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
@@ -276,28 +326,26 @@ static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
   if (type != napi_function) return throwArgument(env, "callback", "callback must be a function");
   auto* watcher = new Watcher();
   watcher->env = env;
-  watcher->epoll = epoll_create1(EPOLL_CLOEXEC);
-  watcher->stop = eventfd(0, EFD_CLOEXEC);
-  if (watcher->epoll < 0 || watcher->stop < 0) {
-    const int error = errno;
-    if (watcher->epoll >= 0) close(watcher->epoll);
-    if (watcher->stop >= 0) close(watcher->stop);
-    delete watcher;
-    return throwSystem(env, "epoll_create1", error);
-  }
-  struct epoll_event event = {};
-  event.events = EPOLLIN;
-  event.data.u64 = kStopKey;
-  epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, watcher->stop, &event);
   napi_value name = nullptr, object = nullptr;
   napi_create_string_utf8(env, "aether-watcher", NAPI_AUTO_LENGTH, &name);
-  if (napi_create_threadsafe_function(env, arguments.at(0), nullptr, name, 0, 1, nullptr, forgetNotify, watcher, deliver, &watcher->notify) != napi_ok) {
-    close(watcher->epoll);
-    close(watcher->stop);
-    delete watcher;
-    return throwSystem(env, "napi_create_threadsafe_function", ENOMEM);
+  int error = openDescriptors(watcher) ? 0 : errno;
+  const char* failed = error != 0 ? "epoll_create1" : "pthread_create";
+  if (error == 0 && napi_create_threadsafe_function(env, arguments.at(0), nullptr, name, 0, 1, nullptr, forgetNotify, watcher, deliver,
+                                                    &watcher->notify) != napi_ok)
+    error = ENOMEM;
+  if (error == 0) error = startThread(watcher);
+  if (error != 0) {
+    closeDescriptors(watcher);
+    watcher->closed = true;
+    watcher->owners = 1;
+    if (watcher->notify != nullptr)
+      napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
+    else
+      delete watcher;
+    return throwSystem(env, failed, error);
   }
   napi_unref_threadsafe_function(env, watcher->notify);
+  napi_add_env_cleanup_hook(env, closeWatcher, watcher);
   napi_create_object(env, &object);
   napi_type_tag_object(env, object, &kWatcherTag);
   napi_wrap(env, object, watcher, collectWatcher, nullptr, nullptr);
@@ -307,8 +355,6 @@ static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
   define(env, object, "ref", Ref);
   define(env, object, "unref", Unref);
   define(env, object, "close", Close);
-  napi_add_env_cleanup_hook(env, closeWatcher, watcher);
-  watcher->thread = std::thread(watch, watcher);
   return object;
 }
 
