@@ -82,7 +82,7 @@ static bool checkWithinObject(Arguments& arguments, int descriptor, size_t offse
     arguments.fail("descriptor", "descriptor must be that of a memory object or a file");
     return false;
   }
-  const size_t page = pagesOf(descriptor), size = static_cast<size_t>(status.st_size);
+  const size_t page = pagesOf(descriptor), size = (static_cast<size_t>(status.st_size) + page - 1) / page * page;  // of its last page all may be touched
   if (offset % page != 0 || length % page != 0)
     arguments.fail("lengthBytes", "offsetBytes and lengthBytes must be multiples of the object's pages of " + std::to_string(page));
   else if (offset > size || length > size - offset)
