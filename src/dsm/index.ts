@@ -13,6 +13,7 @@
  */
 export { availableMemory } from './available-memory.ts'
 export type { Coherence, CoherenceKind } from './coherence.ts'
+export * from './coherence/index.ts'
 export { MemoryExhaustedError, OutOfBoundsError, RegionError } from './errors.ts'
 export { type Bytes, type PageDescription, Region, type RegionCallOptions, type RegionDescription } from './region.ts'
 export { type Placement, REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'

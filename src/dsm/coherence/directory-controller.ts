@@ -1,0 +1,197 @@
+import { CompiledTable } from './compiled-table.ts'
+import { ProtocolError } from './errors.ts'
+import { type CoherenceMessage, MessageKind, noFrame } from './message.ts'
+import { type DirectoryAction, type DirectoryEvent, directoryEvents, type Protocol } from './protocol.ts'
+import { RankSet } from './rank-set.ts'
+
+/** What a home remembers of one page. */
+export interface DirectoryEntry {
+  state: number
+  /** The rank in E or M, or about to be; -1 where there is none. */
+  owner: number
+  sharers: RankSet
+  /** Whose request is being served; -1 at rest. */
+  requester: number
+  /** The old owner that was asked to answer the requester; -1 where home answered itself. */
+  forwardedTo: number
+  /** Sharers that were told to acknowledge to the requester. */
+  invalidated: number[]
+  queue: CoherenceMessage[]
+  /** How many times the page got a new owner: a bound on how often its bytes changed hands. */
+  version: number
+}
+
+/** What the directory side asks of the world. */
+export interface DirectoryPort {
+  /** To the requester of `message`. */
+  respond(kind: MessageKind, page: number, message: CoherenceMessage, acks: number): void
+  /** To a holder, on behalf of `message`'s requester, with where home's frame is. */
+  forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage): void
+  /** Write home's frame into the requester's, ahead of the next message to it. Nothing where the requester is the home itself. */
+  pushToRequester(page: number, message: CoherenceMessage): void
+  isAlive(rank: number): boolean
+}
+
+const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [event, index])) as Record<DirectoryEvent, number>
+
+/** Runs the directory table of a protocol at the home of a page. */
+export class DirectoryController {
+  readonly #table: CompiledTable<DirectoryEvent, DirectoryAction, string>
+  readonly #port: DirectoryPort
+  readonly #ranks: number
+
+  constructor(protocol: Protocol, ranks: number, port: DirectoryPort) {
+    this.#table = new CompiledTable(protocol.directory, directoryEvents)
+    this.#port = port
+    this.#ranks = ranks
+  }
+
+  newEntry(): DirectoryEntry {
+    const sharers = new RankSet(this.#ranks)
+    return { state: this.#table.initial, owner: -1, sharers, requester: -1, forwardedTo: -1, invalidated: [], queue: [], version: 0 }
+  }
+
+  stateName(entry: DirectoryEntry): string {
+    return this.#table.name(entry.state)
+  }
+
+  isTransient(entry: DirectoryEntry): boolean {
+    return this.#table.isTransient(entry.state)
+  }
+
+  receive(entry: DirectoryEntry, message: CoherenceMessage): void {
+    this.#step(entry, message.page, this.#eventOf(entry, message), message)
+    this.#settle(entry, message.page)
+  }
+
+  /** Member `rank` has died: end what waited for it, forget what it held. */
+  memberDied(entry: DirectoryEntry, page: number, rank: number): void {
+    entry.queue = entry.queue.filter((message) => message.requester !== rank)
+    entry.sharers.delete(rank)
+    if (!this.isTransient(entry)) {
+      if (entry.owner === rank) this.#step(entry, page, 'OwnerDied', undefined)
+    } else {
+      this.#endTransactionWith(entry, page, rank)
+    }
+    this.#settle(entry, page)
+  }
+
+  #endTransactionWith(entry: DirectoryEntry, page: number, rank: number): void {
+    const toRequester = { ...emptyMessage(page), requester: entry.requester }
+    if (entry.requester === rank) {
+      if (entry.owner === rank) this.#step(entry, page, 'OwnerDied', undefined)
+      else if (this.#awaits(entry, 'Unblock')) this.#step(entry, page, 'Unblock', undefined)
+    } else if (entry.invalidated.includes(rank)) {
+      this.#port.forward(MessageKind.AcknowledgeForDead, page, entry.requester, { ...toRequester, requester: rank })
+    } else if (entry.forwardedTo === rank) {
+      this.#port.respond(MessageKind.Abandoned, page, toRequester, 0)
+    }
+  }
+
+  /** After each step: what a dead member still owes will not come; a resting page takes the next request. */
+  #settle(entry: DirectoryEntry, page: number): void {
+    for (;;) {
+      if (this.isTransient(entry)) {
+        const onlyOldOwnerOwes = this.#awaits(entry, 'Downgraded') && !this.#awaits(entry, 'Unblock')
+        if (!onlyOldOwnerOwes || this.#port.isAlive(entry.forwardedTo)) return
+        this.#step(entry, page, 'OwnerDied', undefined)
+        continue
+      }
+      entry.requester = -1
+      entry.forwardedTo = -1
+      if (entry.invalidated.length > 0) entry.invalidated = []
+      const next = entry.queue.shift()
+      if (next === undefined) return
+      this.#step(entry, page, this.#eventOf(entry, next), next)
+    }
+  }
+
+  #awaits(entry: DirectoryEntry, event: DirectoryEvent): boolean {
+    return this.#table.cell(entry.state, eventIndex[event]) !== undefined
+  }
+
+  #eventOf(entry: DirectoryEntry, message: CoherenceMessage): DirectoryEvent {
+    switch (message.kind) {
+      case MessageKind.GetShared:
+        return 'GetShared'
+      case MessageKind.GetModified:
+        return 'GetModified'
+      case MessageKind.Unblock:
+        return 'Unblock'
+      case MessageKind.UnblockLost:
+        return 'UnblockLost'
+      case MessageKind.Downgraded:
+        return 'Downgraded'
+      default:
+        throw new ProtocolError('directory', message.page, this.stateName(entry), `message kind ${message.kind}`)
+    }
+  }
+
+  #step(entry: DirectoryEntry, page: number, event: DirectoryEvent, message: CoherenceMessage | undefined): void {
+    const cell = this.#table.cell(entry.state, eventIndex[event])
+    if (cell === undefined) throw new ProtocolError('directory', page, this.stateName(entry), event)
+    const starts = !this.isTransient(entry) && this.#table.isTransient(cell.next)
+    entry.state = cell.next
+    if (starts) entry.requester = message!.requester
+    for (const action of cell.actions) this.#act(action, entry, page, message)
+  }
+
+  #act(action: DirectoryAction, entry: DirectoryEntry, page: number, message: CoherenceMessage | undefined): void {
+    const port = this.#port
+    switch (action) {
+      case 'sendExclusive':
+        port.pushToRequester(page, message!)
+        return port.respond(MessageKind.DataExclusive, page, message!, 0)
+      case 'sendShared':
+        port.pushToRequester(page, message!)
+        return port.respond(MessageKind.DataShared, page, message!, 0)
+      case 'sendModified':
+        // A sharer that upgrades has the bytes.
+        if (!entry.sharers.has(message!.requester)) port.pushToRequester(page, message!)
+        entry.sharers.clear()
+        return port.respond(MessageKind.Grant, page, message!, entry.invalidated.length)
+      case 'invalidateSharers':
+        entry.invalidated = [...entry.sharers].filter((rank) => rank !== message!.requester)
+        for (const rank of entry.invalidated) port.forward(MessageKind.Invalidate, page, rank, message!)
+        return
+      case 'forwardShared':
+        return this.#forward(MessageKind.ForwardShared, entry, page, message!)
+      case 'forwardModified':
+        return this.#forward(MessageKind.ForwardModified, entry, page, message!)
+      case 'ownerBecomesSharer':
+        entry.sharers.add(entry.owner)
+        entry.owner = -1
+        return
+      case 'addSharer':
+        return entry.sharers.add(message!.requester)
+      case 'setOwner':
+        entry.owner = message!.requester
+        entry.version++
+        return
+      case 'clearOwner':
+        entry.owner = -1
+        entry.sharers.clear()
+        return
+      case 'queue':
+        entry.queue.push(message!)
+        return
+      case 'refuse':
+        return port.respond(MessageKind.Refused, page, message!, 0)
+    }
+  }
+
+  #forward(kind: MessageKind, entry: DirectoryEntry, page: number, message: CoherenceMessage): void {
+    entry.forwardedTo = entry.owner
+    this.#port.forward(kind, page, entry.owner, message)
+  }
+}
+
+const emptyMessage = (page: number): CoherenceMessage => ({
+  kind: MessageKind.Abandoned,
+  page,
+  from: -1,
+  requester: -1,
+  acks: 0,
+  requesterFrame: noFrame,
+  homeFrame: noFrame,
+})
