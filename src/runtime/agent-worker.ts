@@ -1,0 +1,128 @@
+/**
+ * The agent's own thread: loads the machine, then loops for ever.
+ *
+ * It must never touch a managed page (it would wait for itself), nor use `console` (that goes through the main thread, which may be blocked in
+ * the very fault the agent is to answer). If it fails, the process must end at once: the guard does that from the environment's cleanup hook.
+ */
+import { writeSync } from 'node:fs'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { native } from '../native/index.ts'
+import { type AgentContext, type AgentMessage, type AgentStart, AgentState, AgentWord, type CommandMessage, type Machine, type MachineFactory } from './agent-contract.ts'
+import { Random } from './random.ts'
+import { Timers } from './timers.ts'
+
+/** A sleep is never longer, so that termination is noticed even when nobody rings. */
+const sleepMsMax = 100
+
+const start = workerData as AgentStart
+const port = parentPort as MessagePort
+const words = new Int32Array(start.words)
+
+class Loop {
+  readonly #timers = new Timers()
+  readonly #machine: Machine
+  #now = native.monotonicNs()
+  #bellSeen = -1
+
+  constructor(createMachine: MachineFactory) {
+    const context: AgentContext = {
+      runtime: { now: () => this.#now, timers: this.#timers, random: new Random(start.seed) },
+      notify: (note) => say({ kind: 'note', note }),
+    }
+    this.#machine = createMachine(context, start.machineData)
+  }
+
+  run(): void {
+    Atomics.store(words, AgentWord.State, AgentState.Running)
+    say({ kind: 'up' })
+    let idleSince = native.monotonicNs()
+    while (!this.#isOver()) {
+      this.#now = native.monotonicNs()
+      if (this.#turn()) idleSince = this.#now
+      else if (this.#now - idleSince >= start.spinNs) {
+        this.#sleep()
+        idleSince = native.monotonicNs()
+      }
+    }
+    this.#machine.close()
+    native.unguardEnvironment()
+    Atomics.store(words, AgentWord.State, AgentState.Closed)
+    Atomics.notify(words, AgentWord.State)
+  }
+
+  #turn(): boolean {
+    const bell = Atomics.load(words, AgentWord.Bell)
+    const rung = bell !== this.#bellSeen
+    this.#bellSeen = bell
+    if (rung) this.#takeCommands()
+    const due = this.#timers.runDue(this.#now)
+    return this.#machine.turn() || due || rung
+  }
+
+  #takeCommands(): void {
+    for (let received = receiveMessageOnPort(port); received !== undefined; received = receiveMessageOnPort(port)) {
+      const { id, name, payload } = received.message as CommandMessage
+      const reject = (error: unknown): void => say({ kind: 'error', id, error })
+      try {
+        this.#machine.command(name, payload, { resolve: (value) => say({ kind: 'reply', id, value }), reject })
+      } catch (error) {
+        reject(error)
+      }
+    }
+  }
+
+  #sleep(): void {
+    const descriptors = this.#machine.descriptors
+    Atomics.store(words, AgentWord.Asleep, 1)
+    if (Atomics.load(words, AgentWord.Bell) === this.#bellSeen && this.#machine.prepareSleep()) {
+      const timeoutMs = Math.max(0, Math.min(sleepMsMax, (this.#timers.nextNs - native.monotonicNs()) / 1e6))
+      pollSet.wait(descriptors, timeoutMs)
+    }
+    Atomics.store(words, AgentWord.Asleep, 0)
+    native.drainPipe(start.doorbell)
+  }
+
+  /** Acts on what the main thread wrote into the state word. */
+  #isOver(): boolean {
+    const state = Atomics.load(words, AgentWord.State)
+    if (state === AgentState.Leaving) {
+      native.unguardEnvironment()
+      Atomics.store(words, AgentWord.State, AgentState.Unguarded)
+      Atomics.notify(words, AgentWord.State)
+    }
+    return state === AgentState.Closing
+  }
+}
+
+/** The arrays that poll(2) reads, reused from sleep to sleep. */
+class PollSet {
+  #descriptors = new Int32Array(16)
+  #ready = new Int32Array(16)
+
+  wait(descriptors: readonly number[], timeoutMs: number): void {
+    const count = descriptors.length + 1
+    if (count > this.#descriptors.length) {
+      this.#descriptors = new Int32Array(2 * count)
+      this.#ready = new Int32Array(2 * count)
+    }
+    this.#descriptors[0] = start.doorbell
+    for (let index = 1; index < count; index++) this.#descriptors[index] = descriptors[index - 1]!
+    // Less than a millisecond to the next timer: turn instead of sleeping too long.
+    native.poll(this.#descriptors, this.#ready, count, timeoutMs < 1 ? 0 : Math.floor(timeoutMs))
+  }
+}
+
+const pollSet = new PollSet()
+
+function say(message: AgentMessage): void {
+  port.postMessage(message)
+}
+
+native.guardEnvironment(70, 'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n')
+try {
+  const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }
+  new Loop(module.createMachine).run()
+} catch (error) {
+  writeSync(2, `aether: the agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  native.exitNow(70)
+}

@@ -1,0 +1,130 @@
+import { Worker } from 'node:worker_threads'
+import { AetherError, ClosedError, native } from '../native/index.ts'
+import { type AgentMessage, type AgentStart, AgentState, AgentWord, type CommandMessage } from './agent-contract.ts'
+import { KeepAlive } from './keep-alive.ts'
+
+export interface AgentOptions {
+  /** The module that exports `createMachine`. */
+  readonly machine: URL
+  /** Handed to it by structured clone; SharedArrayBuffers are shared. */
+  readonly data: unknown
+  readonly spinNs: number
+  readonly seed: number
+  /** What the machine says without having been asked. */
+  readonly onNote: (note: unknown) => void
+}
+
+interface Pending {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/** How long the exit handler waits for the agent to take its guard off. */
+const leaveMsMax = 2000
+
+/** The main thread's side of the agent: starts it, talks to it, ends it. */
+export class Agent {
+  readonly #worker: Worker
+  readonly #words: Int32Array
+  readonly #doorbell: readonly [number, number]
+  readonly #pending = new Map<number, Pending>()
+  readonly #keepAlive = new KeepAlive()
+  readonly #onExit = (): void => this.#leave()
+  #nextId = 1
+  #closed = false
+
+  private constructor(options: AgentOptions) {
+    const shared = new SharedArrayBuffer(4 * AgentWord.Count)
+    this.#words = new Int32Array(shared)
+    this.#doorbell = native.createPipe()
+    const { machine, data, spinNs, seed } = options
+    const start: AgentStart = { machineUrl: machine.href, machineData: data, words: shared, doorbell: this.#doorbell[0], spinNs, seed }
+    // The parent's flags (an inspector, a loader) are not for this thread.
+    this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), { workerData: start, execArgv: [], name: 'aether-agent' })
+    this.#worker.unref()
+    process.once('exit', this.#onExit)
+    this.#worker.on('message', (message: AgentMessage) => this.#receive(message, options.onNote))
+  }
+
+  /** Start an agent; resolves when its machine runs. */
+  static async start(options: AgentOptions): Promise<Agent> {
+    const agent = new Agent(options)
+    await agent.#whenUp()
+    return agent
+  }
+
+  #whenUp(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pending.set(0, { resolve: () => resolve(), reject })
+      this.#keepAlive.hold()
+    })
+  }
+
+  #receive(message: AgentMessage, onNote: (note: unknown) => void): void {
+    if (message.kind === 'note') return onNote(message.note)
+    const id = message.kind === 'up' ? 0 : message.id
+    const pending = this.#pending.get(id)
+    if (pending === undefined) return
+    this.#pending.delete(id)
+    this.#keepAlive.release()
+    if (message.kind === 'error') pending.reject(message.error)
+    else pending.resolve(message.kind === 'reply' ? message.value : undefined)
+  }
+
+  /** Tell the agent that there is something for it in shared memory. A system call only where it sleeps. */
+  ring(): void {
+    Atomics.add(this.#words, AgentWord.Bell, 1)
+    if (Atomics.load(this.#words, AgentWord.Asleep) === 1) native.ringPipe(this.#doorbell[1])
+  }
+
+  /** Ask the machine for something, off the hot path. */
+  command(name: string, payload: unknown): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new ClosedError('the agent'))
+    const id = this.#nextId++
+    const message: CommandMessage = { id, name, payload }
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject })
+      this.#keepAlive.hold()
+      this.#worker.postMessage(message)
+      this.ring()
+    })
+  }
+
+  /** End the agent in order. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    process.off('exit', this.#onExit)
+    this.#keepAlive.hold()
+    await this.#endWorker()
+    this.#keepAlive.release()
+    for (const pending of this.#pending.values()) {
+      this.#keepAlive.release()
+      pending.reject(new ClosedError('the agent'))
+    }
+    this.#pending.clear()
+    for (const end of this.#doorbell) native.closeDescriptor(end)
+  }
+
+  async #endWorker(): Promise<void> {
+    const ended = new Promise((resolve) => this.#worker.once('exit', resolve))
+    Atomics.store(this.#words, AgentWord.State, AgentState.Closing)
+    this.ring()
+    // Its loop ends by itself; termination is for the environment that is left. It must not come before the guard is off.
+    while (Atomics.load(this.#words, AgentWord.State) !== AgentState.Closed) {
+      const waited = Atomics.waitAsync(this.#words, AgentWord.State, AgentState.Closing, leaveMsMax)
+      if ((await waited.value) === 'timed-out') {
+        throw new AetherError('ERR_AETHER_AGENT', `the agent did not end within ${leaveMsMax} ms; end the process`)
+      }
+    }
+    await Promise.all([ended, this.#worker.terminate()])
+  }
+
+  /** The process ends without `close()`: the guard comes off, and the agent serves until Node takes it down. */
+  #leave(): void {
+    this.#closed = true
+    Atomics.store(this.#words, AgentWord.State, AgentState.Leaving)
+    this.ring()
+    Atomics.wait(this.#words, AgentWord.State, AgentState.Leaving, leaveMsMax)
+  }
+}
