@@ -1,0 +1,20 @@
+/**
+ * The second seam: who checks that a program only does what it has the right to do. The coherence engine knows no more of memory than this.
+ *
+ * Pages are numbers within a region. When `protect` returns no store reaches the page's frame any more, when `unmap` returns no access does;
+ * until then they may. `map…` also ends the wait of threads that faulted on the page.
+ */
+export interface Mmu {
+  mapReadOnly(page: number): void
+  mapWritable(page: number): void
+  protect(page: number): void
+  unmap(page: number): void
+}
+
+/** A thread of this process touched a page without the right. */
+export interface Fault {
+  readonly page: number
+  readonly write: boolean
+  /** Kernel thread id, so that a grant can be held until that thread has run; 0 where it is not known. */
+  readonly thread: number
+}
