@@ -7,7 +7,16 @@
 import { writeSync } from 'node:fs'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { native } from '../native/index.ts'
-import { type AgentContext, type AgentMessage, type AgentStart, AgentState, AgentWord, type CommandMessage, type Machine, type MachineFactory } from './agent-contract.ts'
+import {
+  type AgentContext,
+  type AgentMessage,
+  type AgentStart,
+  AgentState,
+  AgentWord,
+  type CommandMessage,
+  type Machine,
+  type MachineFactory,
+} from './agent-contract.ts'
 import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
@@ -118,7 +127,10 @@ function say(message: AgentMessage): void {
   port.postMessage(message)
 }
 
-native.guardEnvironment(70, 'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n')
+native.guardEnvironment(
+  70,
+  'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n',
+)
 try {
   const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }
   new Loop(module.createMachine).run()

@@ -38,9 +38,20 @@ export class Agent {
     this.#words = new Int32Array(shared)
     this.#doorbell = native.createPipe()
     const { machine, data, spinNs, seed } = options
-    const start: AgentStart = { machineUrl: machine.href, machineData: data, words: shared, doorbell: this.#doorbell[0], spinNs, seed }
+    const start: AgentStart = {
+      machineUrl: machine.href,
+      machineData: data,
+      words: shared,
+      doorbell: this.#doorbell[0],
+      spinNs,
+      seed,
+    }
     // The parent's flags (an inspector, a loader) are not for this thread.
-    this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), { workerData: start, execArgv: [], name: 'aether-agent' })
+    this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), {
+      workerData: start,
+      execArgv: [],
+      name: 'aether-agent',
+    })
     this.#worker.unref()
     process.once('exit', this.#onExit)
     this.#worker.on('message', (message: AgentMessage) => this.#receive(message, options.onNote))

@@ -8,7 +8,14 @@
  * the last value; at rest (no message, nobody waiting) no page is in a transient state. Asserted of the whole: from every
  * state a state at rest can be reached (progress), and every demand is satisfied there.
  */
-import { type CoherenceMessage, CoherenceNode, messageKindName, type NodePort, type Protocol, type Right } from '../dsm/index.ts'
+import {
+  type CoherenceMessage,
+  CoherenceNode,
+  messageKindName,
+  type NodePort,
+  type Protocol,
+  type Right,
+} from '../dsm/index.ts'
 
 export interface ExplorerOptions {
   readonly protocol: Protocol
@@ -132,14 +139,20 @@ class World {
   #assertInvariants(): void {
     const writers = this.rights.filter((right) => right === 'write').length
     const readers = this.rights.filter((right) => right === 'read').length
-    if (writers > 1 || (writers === 1 && readers > 0)) throw new Violation(`single writer or many readers: ${writers} writers and ${readers} readers`)
+    if (writers > 1 || (writers === 1 && readers > 0))
+      throw new Violation(`single writer or many readers: ${writers} writers and ${readers} readers`)
     this.rights.forEach((right, node) => {
-      if (right !== 'none' && !this.fresh[node]) throw new Violation(`data value: node ${node} may ${right} a page that is not the last one written`)
+      if (right !== 'none' && !this.fresh[node])
+        throw new Violation(`data value: node ${node} may ${right} a page that is not the last one written`)
     })
     if (!this.isAtRest()) return
     this.nodes.forEach((machine, node) => {
-      if (!machine.isQuiescent()) throw new Violation(`quiescence: nothing is under way, but node ${node} is in ${machine.copyState(0)} / ${machine.directory(0).state}`)
-      if (machine.right(0) !== this.rights[node]) throw new Violation(`mirror: node ${node} is in ${machine.copyState(0)}, but the mmu says ${this.rights[node]}`)
+      if (!machine.isQuiescent())
+        throw new Violation(
+          `quiescence: nothing is under way, but node ${node} is in ${machine.copyState(0)} / ${machine.directory(0).state}`,
+        )
+      if (machine.right(0) !== this.rights[node])
+        throw new Violation(`mirror: node ${node} is in ${machine.copyState(0)}, but the mmu says ${this.rights[node]}`)
     })
   }
 
@@ -149,7 +162,14 @@ class World {
 
   fingerprint(): string {
     const channels = this.channels.map((channel) => channel.map((m) => [m.kind, m.requester, m.acks]))
-    return JSON.stringify([this.nodes.map((node) => node.fingerprint()), this.rights, this.fresh, this.wants, this.held, channels])
+    return JSON.stringify([
+      this.nodes.map((node) => node.fingerprint()),
+      this.rights,
+      this.fresh,
+      this.wants,
+      this.held,
+      channels,
+    ])
   }
 
   describe(step: Step): string {
@@ -183,14 +203,24 @@ export function exploreCoherence(options: ExplorerOptions): ExplorerResult {
         world.take(step)
       } catch (cause) {
         const what = cause instanceof Error ? cause.message : String(cause)
-        return { states: visited.length, transitions, depth: path.length + 1, violation: { what, trace: describe(protocol, nodes, [...path, step]) } }
+        return {
+          states: visited.length,
+          transitions,
+          depth: path.length + 1,
+          violation: { what, trace: describe(protocol, nodes, [...path, step]) },
+        }
       }
       const key = world.fingerprint()
       let next = indexOf.get(key)
       if (next === undefined) {
         next = visited.push({ from: index, step, depth: path.length + 1 }) - 1
         if (next >= statesMax) {
-          return { states: next, transitions, depth: path.length + 1, violation: { what: `more than ${statesMax} states`, trace: describe(protocol, nodes, [...path, step]) } }
+          return {
+            states: next,
+            transitions,
+            depth: path.length + 1,
+            violation: { what: `more than ${statesMax} states`, trace: describe(protocol, nodes, [...path, step]) },
+          }
         }
         indexOf.set(key, next)
         predecessors.push([])
@@ -203,7 +233,12 @@ export function exploreCoherence(options: ExplorerOptions): ExplorerResult {
   const stuck = firstThatCannotReach(predecessors, resting)
   if (stuck === undefined) return { states: visited.length, transitions, depth }
   const what = 'progress: from here the nodes can never come to rest'
-  return { states: visited.length, transitions, depth, violation: { what, trace: describe(protocol, nodes, pathTo(visited, stuck)) } }
+  return {
+    states: visited.length,
+    transitions,
+    depth,
+    violation: { what, trace: describe(protocol, nodes, pathTo(visited, stuck)) },
+  }
 }
 
 function pathTo(visited: readonly Visited[], index: number): Step[] {

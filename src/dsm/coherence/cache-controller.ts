@@ -117,12 +117,23 @@ export class CacheController {
     return entry.granted && entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
   }
 
-  #step(entry: CacheEntry, page: number, event: CacheEvent, message: CoherenceMessage | undefined, tellHomeOfLoss = true): void {
+  #step(
+    entry: CacheEntry,
+    page: number,
+    event: CacheEvent,
+    message: CoherenceMessage | undefined,
+    tellHomeOfLoss = true,
+  ): void {
     const cell = this.#table.cell(entry.state, eventIndex[event])
     if (cell === undefined) throw new ProtocolError('cache', page, this.stateName(entry), event)
     entry.state = cell.next
     for (const action of cell.actions) this.#act(action, page, message)
-    if (event === 'Abandoned' && tellHomeOfLoss && message?.kind === MessageKind.Abandoned && cell.actions.includes('fail')) {
+    if (
+      event === 'Abandoned' &&
+      tellHomeOfLoss &&
+      message?.kind === MessageKind.Abandoned &&
+      cell.actions.includes('fail')
+    ) {
       this.#port.tellHome(MessageKind.UnblockLost, page)
     }
     if (!this.isTransient(entry)) {

@@ -86,7 +86,8 @@ export class CoherenceNode implements CachePort {
 
   /** Every page's transactions with a dead member are ended, one way or the other. */
   memberDied(rank: number): void {
-    for (const [page, message] of this.#deferred) if (message.requester === rank && message.kind !== MessageKind.Invalidate) this.retry(page)
+    for (const [page, message] of this.#deferred)
+      if (message.requester === rank && message.kind !== MessageKind.Invalidate) this.retry(page)
     for (const [page, entry] of this.#copies) {
       if (this.#homeOf(page) === rank && this.#caches.isTransient(entry)) this.#caches.homeDied(entry, page)
     }
@@ -115,14 +116,24 @@ export class CoherenceNode implements CachePort {
   /** True where no page is in a transient state and nothing is deferred. */
   isQuiescent(): boolean {
     for (const entry of this.#copies.values()) if (this.#caches.isTransient(entry)) return false
-    for (const entry of this.#entries.values()) if (this.#directories.isTransient(entry) || entry.queue.length > 0) return false
+    for (const entry of this.#entries.values())
+      if (this.#directories.isTransient(entry) || entry.queue.length > 0) return false
     return this.#deferred.size === 0
   }
 
   /** Everything that decides what happens next, as text: two nodes with the same fingerprint behave the same. For the explorer. */
   fingerprint(): string {
-    const copies = [...this.#copies].map(([page, entry]) => [page, entry.state, entry.acksMissing, entry.granted, entry.ackedBy])
-    const entries = [...this.#entries].map(([page, { version: _, sharers, ...entry }]) => [page, { ...entry, sharers: [...sharers] }])
+    const copies = [...this.#copies].map(([page, entry]) => [
+      page,
+      entry.state,
+      entry.acksMissing,
+      entry.granted,
+      entry.ackedBy,
+    ])
+    const entries = [...this.#entries].map(([page, { version: _, sharers, ...entry }]) => [
+      page,
+      { ...entry, sharers: [...sharers] },
+    ])
     return JSON.stringify([copies.sort(), entries.sort(), [...this.#deferred]])
   }
 
@@ -131,7 +142,8 @@ export class CoherenceNode implements CachePort {
   request(kind: MessageKind, page: number): void {
     const home = this.#homeOf(page)
     // A request to the dead is answered at once, in order with everything else.
-    if (!this.isAlive(home)) return this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, 0, noFrame, noFrame))
+    if (!this.isAlive(home))
+      return this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, 0, noFrame, noFrame))
     this.#send(home, this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
   }
 
@@ -144,12 +156,14 @@ export class CoherenceNode implements CachePort {
   }
 
   pushToRequester(page: number, message: CoherenceMessage): void {
-    if (message.requester !== this.rank && this.isAlive(message.requester)) this.#port.push(page, message.requester, message.requesterFrame)
+    if (message.requester !== this.rank && this.isAlive(message.requester))
+      this.#port.push(page, message.requester, message.requesterFrame)
   }
 
   pushToHome(page: number, message: CoherenceMessage): void {
     const home = this.#homeOf(page)
-    if (home !== this.rank && home !== message.requester && this.isAlive(home)) this.#port.push(page, home, message.homeFrame)
+    if (home !== this.rank && home !== message.requester && this.isAlive(home))
+      this.#port.push(page, home, message.homeFrame)
   }
 
   mapReadOnly(page: number): void {
@@ -187,7 +201,14 @@ export class CoherenceNode implements CachePort {
     this.#send(holder, this.#message(kind, page, message.requester, 0, message.requesterFrame, homeFrame))
   }
 
-  #message(kind: MessageKind, page: number, requester: number, acks: number, requesterFrame: FrameReference, homeFrame: FrameReference): CoherenceMessage {
+  #message(
+    kind: MessageKind,
+    page: number,
+    requester: number,
+    acks: number,
+    requesterFrame: FrameReference,
+    homeFrame: FrameReference,
+  ): CoherenceMessage {
     return { kind, page, from: this.rank, requester, acks, requesterFrame, homeFrame }
   }
 
@@ -200,7 +221,8 @@ export class CoherenceNode implements CachePort {
     if (this.#delivering) return
     this.#delivering = true
     try {
-      for (let message = this.#toSelf.shift(); message !== undefined; message = this.#toSelf.shift()) this.#route(message)
+      for (let message = this.#toSelf.shift(); message !== undefined; message = this.#toSelf.shift())
+        this.#route(message)
     } finally {
       this.#delivering = false
     }
@@ -209,7 +231,8 @@ export class CoherenceNode implements CachePort {
   #route(message: CoherenceMessage): void {
     const { page, kind } = message
     if (isForDirectory(kind)) return this.#directories.receive(this.#entry(page), message)
-    const takesAway = kind === MessageKind.Invalidate || kind === MessageKind.ForwardShared || kind === MessageKind.ForwardModified
+    const takesAway =
+      kind === MessageKind.Invalidate || kind === MessageKind.ForwardShared || kind === MessageKind.ForwardModified
     if (takesAway && this.#port.mustHold(page)) {
       this.#deferred.set(page, message)
       return

@@ -32,7 +32,10 @@ export interface DirectoryPort {
   isAlive(rank: number): boolean
 }
 
-const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [event, index])) as Record<DirectoryEvent, number>
+const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [event, index])) as Record<
+  DirectoryEvent,
+  number
+>
 
 /** Runs the directory table of a protocol at the home of a page. */
 export class DirectoryController {
@@ -48,7 +51,16 @@ export class DirectoryController {
 
   newEntry(): DirectoryEntry {
     const sharers = new RankSet(this.#ranks)
-    return { state: this.#table.initial, owner: -1, sharers, requester: -1, forwardedTo: -1, invalidated: [], queue: [], version: 0 }
+    return {
+      state: this.#table.initial,
+      owner: -1,
+      sharers,
+      requester: -1,
+      forwardedTo: -1,
+      invalidated: [],
+      queue: [],
+      version: 0,
+    }
   }
 
   stateName(entry: DirectoryEntry): string {

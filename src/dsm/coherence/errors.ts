@@ -8,7 +8,10 @@ export class ProtocolError extends AetherError {
   readonly event: string
 
   constructor(side: 'cache' | 'directory', page: number, state: string, event: string) {
-    super('ERR_AETHER_PROTOCOL', `page ${page}: the ${side} in state ${state} has no transition for ${event}; this is a defect, please report it with the trace`)
+    super(
+      'ERR_AETHER_PROTOCOL',
+      `page ${page}: the ${side} in state ${state} has no transition for ${event}; this is a defect, please report it with the trace`,
+    )
     this.page = page
     this.state = state
     this.event = event

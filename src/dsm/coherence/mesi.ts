@@ -11,7 +11,7 @@
  * Source: Primer (2nd ed.) 8.2-8.4 for the states and messages; home's blocking with Unblock as in gem5's MESI_Two_Level (there: `Unblock`,
  * `Exclusive_Unblock`). The holder of the bytes writes them into the requester's frame and then sends the grant on the same queue pair.
  */
-import type { Cell, CacheAction, CacheEvent, DirectoryAction, DirectoryEvent, Protocol, StateRow } from './protocol.ts'
+import type { CacheAction, CacheEvent, Cell, DirectoryAction, DirectoryEvent, Protocol, StateRow } from './protocol.ts'
 
 type CacheState = 'I' | 'IS' | 'IM' | 'IM_A' | 'S' | 'SM' | 'SM_A' | 'E' | 'M' | 'L'
 type DirectoryState = 'U' | 'S' | 'X' | 'S_B' | 'X_B' | 'S_DB' | 'S_D' | 'S_L' | 'L'
@@ -141,7 +141,7 @@ const L: Row = {
 }
 
 const homeU: HomeRow = {
-  describe: 'Nobody holds a copy; home\'s memory is valid.',
+  describe: "Nobody holds a copy; home's memory is valid.",
   transient: false,
   on: {
     GetShared: to('X_B', 'setOwner', 'sendExclusive'),
@@ -150,7 +150,7 @@ const homeU: HomeRow = {
 }
 
 const homeS: HomeRow = {
-  describe: 'Sharers hold copies; home\'s memory is valid.',
+  describe: "Sharers hold copies; home's memory is valid.",
   transient: false,
   on: {
     GetShared: to('S_B', 'sendShared', 'addSharer'),
@@ -159,7 +159,7 @@ const homeS: HomeRow = {
 }
 
 const homeX: HomeRow = {
-  describe: 'One node owns the page (E or M); home\'s memory may be stale.',
+  describe: "One node owns the page (E or M); home's memory may be stale.",
   transient: false,
   on: {
     GetShared: to('S_DB', 'forwardShared', 'ownerBecomesSharer', 'addSharer'),
@@ -168,13 +168,15 @@ const homeX: HomeRow = {
   },
 }
 
-const busy = <S extends DirectoryState>(state: S): { GetShared: Cell<DirectoryAction, S>; GetModified: Cell<DirectoryAction, S> } => ({
+const busy = <S extends DirectoryState>(
+  state: S,
+): { GetShared: Cell<DirectoryAction, S>; GetModified: Cell<DirectoryAction, S> } => ({
   GetShared: to(state, 'queue'),
   GetModified: to(state, 'queue'),
 })
 
 const homeSB: HomeRow = {
-  describe: 'A new sharer was served from home\'s memory; waits for it to say so.',
+  describe: "A new sharer was served from home's memory; waits for it to say so.",
   transient: true,
   on: { ...busy('S_B'), Unblock: to('S') },
 }
@@ -186,19 +188,20 @@ const homeXB: HomeRow = {
 }
 
 const homeSDB: HomeRow = {
-  describe: 'The owner serves a reader; waits for the owner to say that home\'s memory is valid, and for the reader.',
+  describe: "The owner serves a reader; waits for the owner to say that home's memory is valid, and for the reader.",
   transient: true,
   on: { ...busy('S_DB'), Unblock: to('S_D'), Downgraded: to('S_B'), UnblockLost: to('L', 'clearOwner') },
 }
 
 const homeSD: HomeRow = {
-  describe: 'The reader has its page; waits for the old owner to say that home\'s memory is valid.',
+  describe: "The reader has its page; waits for the old owner to say that home's memory is valid.",
   transient: true,
   on: { ...busy('S_D'), Downgraded: to('S'), OwnerDied: to('S_L') },
 }
 
 const homeSL: HomeRow = {
-  describe: 'Sharers hold copies, but the old owner died before home\'s memory was valid: kept by its readers, lost to all others.',
+  describe:
+    "Sharers hold copies, but the old owner died before home's memory was valid: kept by its readers, lost to all others.",
   transient: false,
   on: { GetShared: to('S_L', 'refuse'), GetModified: to('S_L', 'refuse') },
 }
@@ -211,11 +214,33 @@ const homeL: HomeRow = {
 
 export const mesi: Protocol<CacheState, DirectoryState> = {
   name: 'mesi',
-  describe: 'MESI with a blocking home: ordered at the home, exclusive-clean state, dirty pages written back when they become shared.',
+  describe:
+    'MESI with a blocking home: ordered at the home, exclusive-clean state, dirty pages written back when they become shared.',
   cache: { initial: 'I', states: { I, IS, IM, IM_A, S, SM, SM_A, E, M, L } },
   directory: {
     initial: 'U',
-    states: { U: homeU, S: homeS, X: homeX, S_B: homeSB, X_B: homeXB, S_DB: homeSDB, S_D: homeSD, S_L: homeSL, L: homeL },
+    states: {
+      U: homeU,
+      S: homeS,
+      X: homeX,
+      S_B: homeSB,
+      X_B: homeXB,
+      S_DB: homeSDB,
+      S_D: homeSD,
+      S_L: homeSL,
+      L: homeL,
+    },
   },
-  rights: { I: 'none', IS: 'none', IM: 'none', IM_A: 'none', S: 'read', SM: 'read', SM_A: 'read', E: 'read', M: 'write', L: 'none' },
+  rights: {
+    I: 'none',
+    IS: 'none',
+    IM: 'none',
+    IM_A: 'none',
+    S: 'read',
+    SM: 'read',
+    SM_A: 'read',
+    E: 'read',
+    M: 'write',
+    L: 'none',
+  },
 }

@@ -41,7 +41,11 @@ export class WindowTable {
     const count = Atomics.load(this.#count, 0)
     while (this.#known.length < count) {
       const at = ENTRIES + ENTRY * this.#known.length
-      const [address, offsetBytes, lengthBytes] = this.#numbers.subarray(at, at + ENTRY) as unknown as [number, number, number]
+      const [address, offsetBytes, lengthBytes] = this.#numbers.subarray(at, at + ENTRY) as unknown as [
+        number,
+        number,
+        number,
+      ]
       this.#known.push({ address, offsetBytes, lengthBytes })
     }
     return this.#known

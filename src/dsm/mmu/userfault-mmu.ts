@@ -81,5 +81,6 @@ export function pageAtAddress(windows: readonly WindowPlace[], address: number, 
 
 /** These fail only where the agent's picture of the process is wrong: going on would show stale bytes. */
 function check(syscall: string, result: number): void {
-  if (result < 0) throw new SystemError(syscall, -result, `errno ${-result}`, `${syscall} on a view failed with errno ${-result}`)
+  if (result < 0)
+    throw new SystemError(syscall, -result, `errno ${-result}`, `${syscall} on a view failed with errno ${-result}`)
 }

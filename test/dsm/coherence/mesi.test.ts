@@ -4,8 +4,17 @@ import { mesi, type Protocol } from '../../../src/dsm/index.ts'
 import { exploreCoherence } from '../../../src/testing/coherence-explorer.ts'
 
 /** The protocol with one cell of a table replaced. */
-function mutate(side: 'cache' | 'directory', state: string, event: string, actions: readonly string[], next: string): Protocol {
-  const copy = structuredClone(mesi) as unknown as Record<'cache' | 'directory', { states: Record<string, { on: Record<string, unknown> }> }>
+function mutate(
+  side: 'cache' | 'directory',
+  state: string,
+  event: string,
+  actions: readonly string[],
+  next: string,
+): Protocol {
+  const copy = structuredClone(mesi) as unknown as Record<
+    'cache' | 'directory',
+    { states: Record<string, { on: Record<string, unknown> }> }
+  >
   const row = copy[side].states[state]
   assert.ok(row?.on[event], `${side} ${state} ${event} is not in the table`)
   row.on[event] = { actions, next }
@@ -18,22 +27,60 @@ describe('mesi, explored', () => {
       const result = exploreCoherence({ protocol: mesi, nodes })
       assert.equal(result.violation, undefined, JSON.stringify(result.violation, null, 1))
       assert.ok(result.states > 100, `only ${result.states} states were visited`)
-      console.log(`mesi, ${nodes} nodes: ${result.states} states, ${result.transitions} transitions, depth ${result.depth}`)
+      console.log(
+        `mesi, ${nodes} nodes: ${result.states} states, ${result.transitions} transitions, depth ${result.depth}`,
+      )
     })
   }
 })
 
 describe('a mesi with a mistake is found out', () => {
   const mistakes: ReadonlyArray<[string, Protocol, RegExp]> = [
-    ['an owner keeps its right to write when it serves a reader', mutate('cache', 'M', 'ForwardShared', ['sendShared', 'writeBack', 'tellHome'], 'S'), /single writer|mirror/],
-    ['an owner keeps its copy when another writes', mutate('cache', 'M', 'ForwardModified', ['sendModified'], 'I'), /single writer|mirror|data value/],
-    ['a sharer acknowledges and keeps reading', mutate('cache', 'S', 'Invalidate', ['acknowledge'], 'I'), /single writer|data value/],
-    ['home is not written when its page becomes shared', mutate('cache', 'M', 'ForwardShared', ['protect', 'sendShared', 'tellHome'], 'S'), /data value/],
-    ['home forgets a sharer', mutate('directory', 'S', 'GetShared', ['sendShared'], 'S_B'), /single writer|data value|no transition/],
-    ['a writer does not wait for acknowledgements', mutate('cache', 'IM', 'GrantMore', ['mapWritable', 'unblock'], 'M'), /single writer|no transition/],
-    ['home does not wait for the write-back', mutate('directory', 'S_DB', 'Unblock', [], 'S'), /data value|no transition/],
-    ['a lost upgrade keeps its old bytes', mutate('cache', 'SM', 'Invalidate', ['acknowledge'], 'IM'), /single writer|data value|no transition/],
-    ['a reader never says that it is served', mutate('cache', 'IS', 'DataShared', ['mapReadOnly'], 'S'), /progress|quiescence/],
+    [
+      'an owner keeps its right to write when it serves a reader',
+      mutate('cache', 'M', 'ForwardShared', ['sendShared', 'writeBack', 'tellHome'], 'S'),
+      /single writer|mirror/,
+    ],
+    [
+      'an owner keeps its copy when another writes',
+      mutate('cache', 'M', 'ForwardModified', ['sendModified'], 'I'),
+      /single writer|mirror|data value/,
+    ],
+    [
+      'a sharer acknowledges and keeps reading',
+      mutate('cache', 'S', 'Invalidate', ['acknowledge'], 'I'),
+      /single writer|data value/,
+    ],
+    [
+      'home is not written when its page becomes shared',
+      mutate('cache', 'M', 'ForwardShared', ['protect', 'sendShared', 'tellHome'], 'S'),
+      /data value/,
+    ],
+    [
+      'home forgets a sharer',
+      mutate('directory', 'S', 'GetShared', ['sendShared'], 'S_B'),
+      /single writer|data value|no transition/,
+    ],
+    [
+      'a writer does not wait for acknowledgements',
+      mutate('cache', 'IM', 'GrantMore', ['mapWritable', 'unblock'], 'M'),
+      /single writer|no transition/,
+    ],
+    [
+      'home does not wait for the write-back',
+      mutate('directory', 'S_DB', 'Unblock', [], 'S'),
+      /data value|no transition/,
+    ],
+    [
+      'a lost upgrade keeps its old bytes',
+      mutate('cache', 'SM', 'Invalidate', ['acknowledge'], 'IM'),
+      /single writer|data value|no transition/,
+    ],
+    [
+      'a reader never says that it is served',
+      mutate('cache', 'IS', 'DataShared', ['mapReadOnly'], 'S'),
+      /progress|quiescence/,
+    ],
     ['a queued request is dropped', mutate('directory', 'X_B', 'GetModified', [], 'X_B'), /progress|quiescence/],
   ]
   for (const [name, protocol, what] of mistakes) {

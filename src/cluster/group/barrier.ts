@@ -1,0 +1,120 @@
+import type { Agent } from '../../runtime/index.ts'
+import { KeepAlive } from '../../runtime/index.ts'
+import { BarrierWord, newBarrierWords } from './barrier-words.ts'
+import { MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
+
+/** How long to wait for the answer to "who is missing?" before saying so without names. */
+const QUESTION_MS = 1000
+
+export interface BarrierOptions {
+  /** How long to wait for the others, in milliseconds; default 60,000. */
+  readonly timeoutMs?: number
+}
+
+/** The main thread's side of barriers: enters, sleeps until released, and says who is missing. */
+export class Barrier {
+  readonly words: SharedArrayBuffer
+  readonly #words: Int32Array
+  readonly #size: number
+  readonly #keepAlive = new KeepAlive()
+  #agent: Agent | undefined
+
+  constructor(size: number) {
+    this.#size = size
+    this.words = newBarrierWords(size)
+    this.#words = new Int32Array(this.words)
+  }
+
+  /** The agent exists after its words: it is started with them. */
+  attach(agent: Agent): void {
+    this.#agent = agent
+  }
+
+  /** Wait until every rank is here. After a time-out the same barrier is waited for again. */
+  async wait(options: BarrierOptions & { readonly signal?: AbortSignal }): Promise<void> {
+    const { timeoutMs = 60_000, signal } = options
+    signal?.throwIfAborted()
+    const generation = this.#enter()
+    const aborted = signal === undefined ? undefined : abortion(signal)
+    try {
+      await this.#keepAlive.during(this.#released(generation, timeoutMs, aborted?.promise))
+    } finally {
+      aborted?.stop()
+    }
+  }
+
+  /** As {@link wait}, blocking the thread. */
+  waitSync(options: BarrierOptions): void {
+    const { timeoutMs = 60_000 } = options
+    const generation = this.#enter()
+    const deadline = performance.now() + timeoutMs
+    for (;;) {
+      const released = Atomics.load(this.#words, BarrierWord.Released)
+      if (this.#isOver(generation, released)) return
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0) break
+      Atomics.wait(this.#words, BarrierWord.Released, released, leftMs)
+    }
+    const question = this.#ask()
+    Atomics.wait(this.#words, BarrierWord.Answer, question - 1, QUESTION_MS)
+    throw this.#missing(timeoutMs)
+  }
+
+  async #released(generation: number, timeoutMs: number, aborted: Promise<never> | undefined): Promise<void> {
+    const deadline = performance.now() + timeoutMs
+    for (;;) {
+      const released = Atomics.load(this.#words, BarrierWord.Released)
+      if (this.#isOver(generation, released)) return
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0) break
+      const change = Atomics.waitAsync(this.#words, BarrierWord.Released, released, leftMs).value
+      await (aborted === undefined ? change : Promise.race([change, aborted]))
+    }
+    const question = this.#ask()
+    await Atomics.waitAsync(this.#words, BarrierWord.Answer, question - 1, QUESTION_MS).value
+    throw this.#missing(timeoutMs)
+  }
+
+  #enter(): number {
+    const entered = Atomics.load(this.#words, BarrierWord.Entered)
+    if (entered !== Atomics.load(this.#words, BarrierWord.Released)) return entered
+    Atomics.store(this.#words, BarrierWord.Entered, entered + 1)
+    this.#agent!.ring()
+    return entered + 1
+  }
+
+  #isOver(generation: number, released: number): boolean {
+    if (released >= generation) return true
+    const failed = Atomics.load(this.#words, BarrierWord.Failed)
+    if (failed === 0) return false
+    const rank = failed - 1
+    throw new MemberEndedError([rank], `rank ${rank} has ended or left the group: a barrier of all ranks cannot end any more`)
+  }
+
+  #ask(): number {
+    const question = Atomics.add(this.#words, BarrierWord.Question, 1) + 1
+    this.#agent!.ring()
+    return question
+  }
+
+  #missing(timeoutMs: number): MissingMembersError {
+    const ranks: number[] = []
+    const answered = Atomics.load(this.#words, BarrierWord.Answer) === Atomics.load(this.#words, BarrierWord.Question)
+    for (let rank = 0; answered && rank < this.#size; rank++) {
+      if ((this.#words[BarrierWord.Missing + (rank >>> 5)]! & (1 << (rank & 31))) !== 0) ranks.push(rank)
+    }
+    const who = answered ? `${ranksInWords(ranks)} did not come` : 'rank 0 did not even say who is missing'
+    return new MissingMembersError(answered ? ranks : [0], `no barrier within ${timeoutMs} ms: ${who}`)
+  }
+}
+
+function abortion(signal: AbortSignal): { promise: Promise<never>; stop: () => void } {
+  let onAbort = (): void => {}
+  const promise = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  // Lost races must not surface as unhandled.
+  promise.catch(() => {})
+  return { promise, stop: () => signal.removeEventListener('abort', onAbort) }
+}

@@ -1,0 +1,212 @@
+import type { AgentContext, Reply } from '../../runtime/index.ts'
+import type { RemoteEndpoint } from '../../verbs/index.ts'
+import { BarrierMachine } from './barrier-machine.ts'
+import { MemberEndedError } from './errors.ts'
+import { Mesh } from './mesh.ts'
+import { MeshChannel } from './mesh-channel.ts'
+import { Registry, type RegistryAnswer } from './registry.ts'
+
+/** What the agent of a group is started with. */
+export interface GroupStart {
+  readonly rank: number
+  readonly size: number
+  readonly device: string
+  readonly barrierWords: SharedArrayBuffer
+}
+
+/** How a peer is reached. */
+export interface GroupPeer {
+  readonly rank: number
+  readonly endpoint: RemoteEndpoint
+  readonly processId: number
+}
+
+/** What the agent tells the main thread by itself. */
+export type GroupNote = { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
+
+type Control =
+  | { readonly op: 'leave' }
+  | { readonly op: 'open'; readonly token: number; readonly name: string; readonly parameters: string | null }
+  | { readonly op: 'opened'; readonly token: number; readonly answer: RegistryAnswer }
+  | { readonly op: 'close'; readonly name: string }
+  | { readonly op: 'free'; readonly id: number }
+
+const COORDINATOR = 0
+
+/** Who else in the agent listens to the group. */
+export interface GroupListener {
+  message(from: number, bytes: Uint8Array): void
+  /** A rank has died; its messages have all been handled. */
+  memberDied(rank: number): void
+  /** Nobody has region `id` open any more. */
+  regionFree(id: number): void
+}
+
+/** The agent's side of a group: mesh, barrier, registry of regions, departures. */
+export class GroupMachine {
+  readonly mesh: Mesh
+  readonly #context: AgentContext
+  readonly #start: GroupStart
+  readonly #barrier: BarrierMachine
+  /** Only the coordinator's is used. */
+  readonly #registry = new Registry()
+  readonly #gone = new Map<number, 'left' | 'died'>()
+  readonly #opening = new Map<number, (answer: RegistryAnswer | Error) => void>()
+  #listener: GroupListener | undefined
+  #nextToken = 1
+  #leaving: Reply | undefined
+
+  constructor(context: AgentContext, start: GroupStart) {
+    this.#context = context
+    this.#start = start
+    this.mesh = new Mesh({
+      rank: start.rank,
+      size: start.size,
+      device: start.device,
+      onMessage: ({ from, bytes }) => this.#receive(from, bytes),
+      onDeath: (rank, reason) => this.#died(rank, reason),
+    })
+    const words = new Int32Array(start.barrierWords)
+    this.#barrier = new BarrierMachine({ ...start, words, send: (rank, bytes) => this.mesh.send(rank, bytes) })
+  }
+
+  listen(listener: GroupListener): void {
+    this.#listener = listener
+  }
+
+  get descriptors(): number[] {
+    return this.mesh.descriptors
+  }
+
+  turn(): boolean {
+    const any = this.mesh.turn()
+    return this.#barrier.turn() || any
+  }
+
+  prepareSleep(): boolean {
+    return this.mesh.prepareSleep()
+  }
+
+  /** How each peer reaches us. */
+  endpoints(): RemoteEndpoint[] {
+    const { rank, size } = this.#start
+    const none: RemoteEndpoint = { gid: 0n, queuePairNumber: 0, psn: 0 }
+    const endpoints = Array.from({ length: size }, (_, peer) => (peer === rank ? none : this.mesh.endpointFor(peer)))
+    const gid = endpoints.find((endpoint) => endpoint.gid !== 0n)?.gid ?? 0n
+    return endpoints.map((endpoint) => ({ ...endpoint, gid }))
+  }
+
+  connect(peers: readonly GroupPeer[]): void {
+    for (const { rank, endpoint, processId } of peers) this.mesh.connect(rank, endpoint, processId)
+  }
+
+  isAlive(rank: number): boolean {
+    return this.mesh.isAlive(rank)
+  }
+
+  /** Ask the registry. `done` gets its answer, or why there is none. */
+  openRegion(name: string, parameters: string | undefined, done: (answer: RegistryAnswer | Error) => void): void {
+    if (this.#start.rank === COORDINATOR) return done(this.#registry.open(COORDINATOR, name, parameters))
+    if (this.#gone.has(COORDINATOR)) return done(this.#coordinatorGone())
+    const token = this.#nextToken++
+    this.#opening.set(token, done)
+    this.#control(COORDINATOR, { op: 'open', token, name, parameters: parameters ?? null })
+  }
+
+  closeRegion(name: string): void {
+    if (this.#start.rank === COORDINATOR) this.#freed(this.#registry.close(COORDINATOR, name))
+    else this.#control(COORDINATOR, { op: 'close', name })
+  }
+
+  /** Leave the group; answered when every other rank has left too or is dead. Until then this agent serves. */
+  leave(reply: Reply): void {
+    this.#leaving = reply
+    this.#broadcast({ op: 'leave' })
+    this.#maybeLeft()
+  }
+
+  close(): void {
+    this.mesh.close()
+  }
+
+  #receive(from: number, bytes: Uint8Array): void {
+    switch (bytes[0]) {
+      case MeshChannel.Barrier:
+        this.#barrier.receive(from, bytes)
+        break
+      case MeshChannel.Control:
+        this.#obey(from, JSON.parse(Buffer.from(bytes.slice(1)).toString()) as Control)
+        break
+      default:
+        this.#listener?.message(from, bytes)
+    }
+  }
+
+  #obey(from: number, control: Control): void {
+    switch (control.op) {
+      case 'leave':
+        this.#end(from, 'left', 'it left the group')
+        break
+      case 'open': {
+        const answer = this.#registry.open(from, control.name, control.parameters ?? undefined)
+        this.#control(from, { op: 'opened', token: control.token, answer })
+        break
+      }
+      case 'opened':
+        this.#opening.get(control.token)?.(control.answer)
+        this.#opening.delete(control.token)
+        break
+      case 'close':
+        this.#freed(this.#registry.close(from, control.name))
+        break
+      case 'free':
+        this.#listener?.regionFree(control.id)
+    }
+  }
+
+  #died(rank: number, reason: string): void {
+    // Who has left in order is missed by nobody: all that wait for it have left too.
+    if (this.#gone.get(rank) === 'left') return
+    this.#listener?.memberDied(rank)
+    this.#end(rank, 'died', reason)
+    for (const id of this.#registry.memberEnded(rank)) this.#freed(id)
+    if (rank !== COORDINATOR) return
+    for (const done of this.#opening.values()) done(this.#coordinatorGone())
+    this.#opening.clear()
+  }
+
+  #end(rank: number, type: 'left' | 'died', reason: string): void {
+    this.#gone.set(rank, type)
+    this.#barrier.memberEnded(rank)
+    this.#context.notify({ type, rank, reason } satisfies GroupNote)
+    this.#maybeLeft()
+  }
+
+  #maybeLeft(): void {
+    if (this.#leaving === undefined || this.#gone.size < this.#start.size - 1) return
+    this.#leaving.resolve(undefined)
+    this.#leaving = undefined
+  }
+
+  #freed(id: number | undefined): void {
+    if (id === undefined) return
+    this.#broadcast({ op: 'free', id })
+    this.#listener?.regionFree(id)
+  }
+
+  #coordinatorGone(): MemberEndedError {
+    return new MemberEndedError([COORDINATOR], 'rank 0 has ended: no region can be opened any more, because it kept their names')
+  }
+
+  #broadcast(control: Control): void {
+    for (let peer = 0; peer < this.#start.size; peer++) if (peer !== this.#start.rank) this.#control(peer, control)
+  }
+
+  #control(to: number, control: Control): void {
+    const text = Buffer.from(JSON.stringify(control))
+    const bytes = new Uint8Array(1 + text.length)
+    bytes[0] = MeshChannel.Control
+    bytes.set(text, 1)
+    this.mesh.send(to, bytes)
+  }
+}

@@ -1,0 +1,190 @@
+import process from 'node:process'
+import { ClosedError } from '../../native/index.ts'
+import { Agent } from '../../runtime/index.ts'
+import type { RemoteEndpoint } from '../../verbs/index.ts'
+import { PROFILING_OFFSET } from '../layout.ts'
+import { enter } from '../enter.ts'
+import { Membership } from '../membership.ts'
+import { PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
+import { Barrier, type BarrierOptions } from './barrier.ts'
+import type { GroupNote, GroupStart } from './group-machine.ts'
+import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
+import { meet, type RankMember } from './rendezvous.ts'
+
+/** What happened to a rank. */
+export interface GroupEvent {
+  readonly type: 'left' | 'died'
+  readonly rank: number
+  /** In words. */
+  readonly reason: string
+}
+
+/** Where the agent finds the place for its counters. */
+export interface ProfilingPlace {
+  readonly descriptor: number
+  readonly offsetBytes: number
+  readonly lengthBytes: number
+}
+
+/** What a group is made of; for the rooms above, which give it regions. */
+export interface GroupParts {
+  readonly plan: JoinPlan
+  readonly membership: Membership
+  readonly agent: Agent
+  readonly barrier: Barrier
+  readonly ranks: readonly RankMember[]
+}
+
+/**
+ * N ranks that compute together. Made by `join()`.
+ *
+ * Leaving is collective, as MPI_Finalize is: an agent serves the pages it holds until every other rank has left too, so `close()` resolves then.
+ * A process that ends without it is dead to the others.
+ */
+export abstract class Group implements AsyncDisposable {
+  readonly rank: number
+  readonly size: number
+  protected readonly parts: GroupParts
+  readonly #ranks: readonly RankMember[]
+  readonly #listeners = new Set<(event: GroupEvent) => void>()
+  readonly #onBeforeExit = (): void => void this.close()
+  #closing: Promise<void> | undefined
+
+  protected constructor(parts: GroupParts, notes: NoteBox) {
+    this.parts = parts
+    this.rank = parts.plan.rank
+    this.size = parts.plan.size
+    this.#ranks = parts.ranks
+    notes.open((note) => this.#tell(note))
+    // A program that runs to its end without close() still leaves in order.
+    process.once('beforeExit', this.#onBeforeExit)
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** Every rank with its process, by rank. */
+  members(): readonly { readonly rank: number; readonly processId: number }[] {
+    return this.#ranks.map(({ rank, member }) => ({ rank, processId: member.processId }))
+  }
+
+  /** What a rank's threads have counted, read from shared memory without disturbing them; undefined once its slot is another's. */
+  profile(rank: number): Profile | undefined {
+    this.checkOpen()
+    const found = this.#ranks[rank]
+    return found && this.parts.membership.profile(found.member)
+  }
+
+  /**
+   * Wait until every rank is here. What each wrote before is visible to all afterwards.
+   * @throws MissingMembersError naming who did not come in time (the same barrier may then be waited for again); MemberEndedError.
+   */
+  async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
+    this.checkOpen()
+    await this.parts.barrier.wait(options)
+  }
+
+  /** As {@link barrier}, blocking the thread. */
+  barrierSync(options: BarrierOptions = {}): void {
+    this.checkOpen()
+    this.parts.barrier.waitSync(options)
+  }
+
+  /** Call `listener` when a rank leaves or dies, until the returned function is called. */
+  onEvent(listener: (event: GroupEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Leave, together with the others. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Throws ClosedError after `close()`. */
+  protected checkOpen(): void {
+    if (this.closed) throw new ClosedError('the group')
+  }
+
+  /** For the room above: give up what is held in this process. The agent serves on. */
+  protected abstract release(): void
+
+  async #close(): Promise<void> {
+    process.off('beforeExit', this.#onBeforeExit)
+    this.release()
+    await this.parts.agent.command('leave', undefined)
+    await this.parts.agent.close()
+    await this.parts.membership.close()
+  }
+
+  #tell(event: GroupEvent): void {
+    for (const listener of [...this.#listeners]) listener(event)
+  }
+}
+
+/** Keeps what the agent says until there is a group to hear it. */
+export class NoteBox {
+  readonly #kept: GroupNote[] = []
+  #listener: ((note: GroupNote) => void) | undefined
+
+  readonly take = (note: unknown): void => {
+    if (this.#listener === undefined) this.#kept.push(note as GroupNote)
+    else this.#listener(note as GroupNote)
+  }
+
+  open(listener: (note: GroupNote) => void): void {
+    this.#listener = listener
+    for (const note of this.#kept.splice(0)) listener(note)
+  }
+}
+
+/** What the machine's module is started with, besides what the room above adds. */
+export interface GroupAgentData {
+  readonly group: GroupStart
+  readonly profiling: ProfilingPlace
+}
+
+/**
+ * Become a rank: enter the space, start the agent with the machine of module `machine`, and connect it with every other rank's.
+ * `extra` is handed to the machine too.
+ */
+export async function assembleGroup(options: JoinOptions, machine: URL, extra: object): Promise<{ parts: GroupParts; notes: NoteBox }> {
+  const plan = planJoin(options)
+  const membership = new Membership(await enter(plan.space, { timeoutMs: plan.timeoutMs }))
+  const barrier = new Barrier(plan.size)
+  const notes = new NoteBox()
+  let agent: Agent | undefined
+  try {
+    const group: GroupStart = { rank: plan.rank, size: plan.size, device: 'shm0', barrierWords: barrier.words }
+    const profiling = profilingPlace(membership)
+    const data: GroupAgentData = { ...extra, group, profiling }
+    agent = await Agent.start({ machine, data, spinNs: plan.spinNs, seed: process.pid, onNote: notes.take })
+    barrier.attach(agent)
+    const ranks = await connect(agent, membership, plan)
+    await barrier.wait({ timeoutMs: plan.timeoutMs, ...(plan.signal && { signal: plan.signal }) })
+    return { parts: { plan, membership, agent, barrier, ranks }, notes }
+  } catch (error) {
+    await agent?.close()
+    await membership.close()
+    throw error
+  }
+}
+
+async function connect(agent: Agent, membership: Membership, plan: JoinPlan): Promise<RankMember[]> {
+  const endpoints = (await agent.command('endpoints', undefined)) as RemoteEndpoint[]
+  const peers = await meet(membership, plan, endpoints)
+  await agent.command('connect', peers.map(({ rank, endpoint, processId }) => ({ rank, endpoint, processId })))
+  const self: RankMember = { rank: plan.rank, member: membership.self }
+  return [...peers.map(({ rank, member }) => ({ rank, member })), self].sort((a, b) => a.rank - b.rank)
+}
+
+function profilingPlace(membership: Membership): ProfilingPlace {
+  const offsetBytes = PROFILING_OFFSET + membership.self.slot * PROFILING_AREA_BYTES
+  return { descriptor: membership.arena.descriptor, offsetBytes, lengthBytes: PROFILING_AREA_BYTES }
+}

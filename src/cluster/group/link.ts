@@ -1,0 +1,126 @@
+import {
+  Access,
+  type CompletionQueue,
+  type MemoryRegion,
+  type PreparedReceive,
+  type PreparedRequest,
+  type ProtectionDomain,
+  type QueuePair,
+  type RemoteEndpoint,
+} from '../../verbs/index.ts'
+import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
+
+type Place = { readonly address: number; readonly key: number }
+type Waiting = { readonly bytes: Uint8Array } | { readonly source: Place; readonly lengthBytes: number; readonly target: Place }
+
+/**
+ * One rank's connection to one other: a queue pair, a ring of send slots, a ring of receive slots.
+ *
+ * A send slot is reused after SENDS_PER_LINK further requests; the send queue holds no more than that, so by then the request that used
+ * it has completed.
+ */
+export class Link {
+  readonly peer: number
+  /** Why a request failed; undefined while all is well. */
+  broken: string | undefined
+  dead = false
+  readonly #pair: QueuePair
+  readonly #outbox: MemoryRegion
+  readonly #inbox: MemoryRegion
+  readonly #send: PreparedRequest
+  readonly #write: PreparedRequest
+  readonly #receive: PreparedReceive
+  readonly #waiting: Waiting[] = []
+  #posted = 0
+  #completed = 0
+  #nextSlot = 0
+
+  constructor(peer: number, domain: ProtectionDomain, queue: CompletionQueue) {
+    this.peer = peer
+    this.#pair = domain.createQueuePair({
+      type: 'rc',
+      sendQueue: queue,
+      receiveQueue: queue,
+      maxSendRequests: SENDS_PER_LINK,
+      maxReceiveRequests: RECEIVES_PER_LINK,
+    })
+    this.#outbox = domain.allocate(SENDS_PER_LINK * MESSAGE_BYTES_MAX, Access.LocalWrite)
+    this.#inbox = domain.allocate(RECEIVES_PER_LINK * MESSAGE_BYTES_MAX, Access.LocalWrite)
+    this.#send = this.#pair.prepareSend({ local: this.#outbox.subarray(0, MESSAGE_BYTES_MAX) })
+    this.#write = this.#pair.prepareWrite({ local: this.#outbox.subarray(0, MESSAGE_BYTES_MAX), remote: { address: 0, key: 0 } })
+    this.#receive = this.#pair.prepareReceive({ local: this.#inbox.subarray(0, MESSAGE_BYTES_MAX) })
+  }
+
+  get number(): number {
+    return this.#pair.number
+  }
+
+  get endpoint(): RemoteEndpoint {
+    return this.#pair.endpoint
+  }
+
+  connect(remote: RemoteEndpoint): void {
+    // The peer may still be starting: its death is told by its process, not by a time-out.
+    this.#pair.connect(remote, { timeout: 0 })
+    for (let slot = 0; slot < RECEIVES_PER_LINK; slot++) this.repost(slot)
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.dead) return
+    if (this.#mustWait()) this.#waiting.push({ bytes: bytes.slice() })
+    else this.#postSend(bytes)
+  }
+
+  write(source: Place, lengthBytes: number, target: Place): void {
+    if (this.dead) return
+    if (this.#mustWait()) this.#waiting.push({ source, lengthBytes, target })
+    else this.#postWrite(source, lengthBytes, target)
+  }
+
+  /** The bytes of a received message; valid until `repost(slot)`. */
+  received(slot: number, length: number): Uint8Array {
+    const begin = slot * MESSAGE_BYTES_MAX
+    return this.#inbox.bytes.subarray(begin, begin + length)
+  }
+
+  repost(slot: number): void {
+    if (this.dead || this.broken !== undefined) return
+    this.#receive.setSegmentAddress(0, this.#inbox.address + slot * MESSAGE_BYTES_MAX)
+    this.#receive.post(slot)
+  }
+
+  /** The request with number `id`, and all before it, are done. */
+  completed(id: number): void {
+    this.#completed = id
+    while (this.#waiting.length > 0 && this.#posted - this.#completed < SENDS_PER_LINK) {
+      const next = this.#waiting.shift()!
+      if ('bytes' in next) this.#postSend(next.bytes)
+      else this.#postWrite(next.source, next.lengthBytes, next.target)
+    }
+  }
+
+  #mustWait(): boolean {
+    return this.#waiting.length > 0 || this.#posted - this.#completed >= SENDS_PER_LINK
+  }
+
+  #postSend(bytes: Uint8Array): void {
+    const begin = this.#nextSlot * MESSAGE_BYTES_MAX
+    this.#nextSlot = (this.#nextSlot + 1) % SENDS_PER_LINK
+    this.#outbox.bytes.set(bytes, begin)
+    this.#send.setSegment(0, this.#outbox.address + begin, bytes.length, this.#outbox.localKey)
+    this.#post(this.#send)
+  }
+
+  #postWrite(source: Place, lengthBytes: number, target: Place): void {
+    this.#write.setSegment(0, source.address, lengthBytes, source.key)
+    this.#write.setRemote(target)
+    this.#post(this.#write)
+  }
+
+  #post(request: PreparedRequest): void {
+    if (this.broken !== undefined) return
+    this.#posted++
+    request.signaled = this.#posted % SIGNAL_EVERY === 0
+    request.post(this.#posted)
+  }
+}

@@ -1,0 +1,9 @@
+/** Byte 0 of every message of the mesh: who it is for. */
+export const MeshChannel = {
+  /** Binary, see barrier-machine.ts. */
+  Barrier: 1,
+  /** JSON from byte 1 on: departures and the registry of regions. */
+  Control: 2,
+  /** Binary, see dsm/coherent/coherence-channel.ts. */
+  Coherence: 3,
+} as const

@@ -1,0 +1,184 @@
+import { native } from '../../native/index.ts'
+import {
+  Access,
+  type BufferOrigin,
+  CompletionBatch,
+  type CompletionChannel,
+  CompletionOpcode,
+  type CompletionQueue,
+  CompletionStatus,
+  type Device,
+  explainStatus,
+  type MemoryRegion,
+  openDevice,
+  type ProtectionDomain,
+  type RemoteEndpoint,
+} from '../../verbs/index.ts'
+import { Link } from './link.ts'
+import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
+
+/** A message as its handler sees it: valid until the handler returns. */
+export interface MeshMessage {
+  readonly from: number
+  readonly bytes: Uint8Array
+}
+
+export interface MeshOptions {
+  readonly rank: number
+  readonly size: number
+  /** Name of the verbs device. */
+  readonly device: string
+  /** A message has come. Its first byte says which channel it is for. */
+  readonly onMessage: (message: MeshMessage) => void
+  /** A peer has ended; everything it had sent has been handled. Called once a peer. */
+  readonly onDeath: (rank: number, reason: string) => void
+}
+
+/**
+ * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered with them.
+ * Belongs to the agent's thread. Nothing here waits: what a full send queue cannot take is kept and posted later, in order.
+ */
+export class Mesh {
+  readonly rank: number
+  readonly size: number
+  readonly #options: MeshOptions
+  readonly #device: Device
+  readonly #domain: ProtectionDomain
+  readonly #channel: CompletionChannel
+  readonly #queue: CompletionQueue
+  readonly #links: (Link | undefined)[]
+  readonly #byNumber = new Map<number, Link>()
+  readonly #batch = new CompletionBatch(64)
+  /** Received and not handled yet: link and slot, in order of arrival. */
+  readonly #inbox: { link: Link; slot: number; length: number }[] = []
+  /** Process descriptors of the peers, by rank; -1 where there is none. */
+  readonly #processes: Int32Array
+  readonly #ended: Int32Array
+
+  constructor(options: MeshOptions) {
+    const { rank, size } = options
+    this.rank = rank
+    this.size = size
+    this.#options = options
+    this.#device = openDevice(options.device)
+    this.#domain = this.#device.createProtectionDomain()
+    this.#channel = this.#device.createCompletionChannel()
+    const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
+    this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
+    this.#links = Array.from({ length: size }, (_, peer) => (peer === rank ? undefined : new Link(peer, this.#domain, this.#queue)))
+    for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
+    this.#processes = new Int32Array(size).fill(-1)
+    this.#ended = new Int32Array(size)
+  }
+
+  /** What each peer needs to connect to us, by its rank. */
+  endpointFor(peer: number): RemoteEndpoint {
+    return this.#link(peer).endpoint
+  }
+
+  /** Connect to `peer`, whose agent lives in process `processId`. @throws SystemError ESRCH where that has ended. */
+  connect(peer: number, remote: RemoteEndpoint, processId: number): void {
+    this.#processes[peer] = native.openProcess(processId)
+    this.#link(peer).connect(remote)
+  }
+
+  /** Register memory that peers write pages into and that we write pages from. */
+  register(bytes: Uint8Array, origin: BufferOrigin): MemoryRegion {
+    return this.#domain.register(bytes, Access.LocalWrite | Access.RemoteWrite, origin)
+  }
+
+  isAlive(peer: number): boolean {
+    return peer === this.rank || this.#links[peer]?.dead === false
+  }
+
+  /** Send a copy of `bytes` (at most {@link MESSAGE_BYTES_MAX}). To the dead: nothing happens. */
+  send(peer: number, bytes: Uint8Array): void {
+    this.#link(peer).send(bytes)
+  }
+
+  /** Write registered memory into the peer's, ahead of every later message to it. The source must not change until the peer has answered. */
+  write(peer: number, source: { address: number; key: number }, lengthBytes: number, target: { address: number; key: number }): void {
+    this.#link(peer).write(source, lengthBytes, target)
+  }
+
+  /** For poll(2): readable while there is something to do. */
+  get descriptors(): number[] {
+    return [this.#channel.descriptor, ...this.#processes]
+  }
+
+  /** Handle what has come. True where there was anything. */
+  turn(): boolean {
+    this.#reap()
+    const any = this.#handleInbox()
+    // Deaths are looked for when there is nothing better to do: their descriptor stays readable.
+    return any || this.#lookForDeaths()
+  }
+
+  /** Arm the completion channel. False where something has come meanwhile. */
+  prepareSleep(): boolean {
+    this.#channel.drain()
+    this.#queue.arm()
+    this.#reap()
+    return this.#inbox.length === 0
+  }
+
+  close(): void {
+    for (const process of this.#processes) if (process >= 0) native.closeDescriptor(process)
+    this.#device.close()
+  }
+
+  #link(peer: number): Link {
+    return this.#links[peer]!
+  }
+
+  /** Take completions off the queue: sends make room, receives go to the inbox. */
+  #reap(): void {
+    const batch = this.#batch
+    for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
+      for (let row = 0; row < count; row++) this.#complete(batch, row)
+    }
+  }
+
+  #complete(batch: CompletionBatch, row: number): void {
+    const link = this.#byNumber.get(batch.queuePairNumber[row]!)
+    if (link === undefined || link.dead) return
+    const status = batch.status[row]!
+    if (status !== CompletionStatus.Success) link.broken ??= explainStatus(status)
+    else if (batch.opcode[row] === CompletionOpcode.Receive) this.#inbox.push({ link, slot: batch.id[row]!, length: batch.byteLength[row]! })
+    else link.completed(batch.id[row]!)
+  }
+
+  #handleInbox(): boolean {
+    const count = this.#inbox.length
+    for (let index = 0; index < count; index++) {
+      const { link, slot, length } = this.#inbox[index]!
+      this.#options.onMessage({ from: link.peer, bytes: link.received(slot, length) })
+      link.repost(slot)
+    }
+    this.#inbox.splice(0, count)
+    return count > 0
+  }
+
+  #lookForDeaths(): boolean {
+    const count = native.poll(this.#processes, this.#ended, this.size, 0)
+    let any = false
+    for (const link of this.#links) {
+      if (link === undefined || link.dead) continue
+      if (count > 0 && this.#ended[link.peer] !== 0) any = this.#bury(link, 'its process ended') || any
+      else if (link.broken !== undefined) any = this.#bury(link, link.broken) || any
+    }
+    return any
+  }
+
+  #bury(link: Link, reason: string): true {
+    // What it sent before it ended comes first.
+    this.#reap()
+    while (this.#handleInbox()) this.#reap()
+    link.dead = true
+    const process = this.#processes[link.peer]!
+    if (process >= 0) native.closeDescriptor(process)
+    this.#processes[link.peer] = -1
+    this.#options.onDeath(link.peer, reason)
+    return true
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * What everybody must agree on, kept by rank 0: names of regions with their parameters, and who has them open.
+ * Parameters are compared as text; the first who opens a name decides.
+ */
+export interface RegistryEntry {
+  readonly id: number
+  readonly parameters: string
+  readonly openers: Set<number>
+}
+
+/** The answer to an opener. `parameters` are those that are in force. */
+export type RegistryAnswer =
+  | { readonly kind: 'opened'; readonly id: number; readonly parameters: string }
+  | { readonly kind: 'other'; readonly parameters: string }
+  | { readonly kind: 'absent' }
+
+export class Registry {
+  readonly #entries = new Map<string, RegistryEntry>()
+  #nextId = 1
+
+  /** Rank `rank` opens `name`; without `parameters` it must exist. */
+  open(rank: number, name: string, parameters: string | undefined): RegistryAnswer {
+    const known = this.#entries.get(name)
+    if (known === undefined) {
+      if (parameters === undefined) return { kind: 'absent' }
+      this.#entries.set(name, { id: this.#nextId, parameters, openers: new Set([rank]) })
+      return { kind: 'opened', id: this.#nextId++, parameters }
+    }
+    if (parameters !== undefined && parameters !== known.parameters) return { kind: 'other', parameters: known.parameters }
+    known.openers.add(rank)
+    return { kind: 'opened', id: known.id, parameters: known.parameters }
+  }
+
+  /** Rank `rank` needs it no more. Returns the id once nobody does: then the name is free again. */
+  close(rank: number, name: string): number | undefined {
+    const known = this.#entries.get(name)
+    if (known === undefined) return undefined
+    known.openers.delete(rank)
+    if (known.openers.size > 0) return undefined
+    this.#entries.delete(name)
+    return known.id
+  }
+
+  /** A rank has ended. Returns the ids that nobody has open any more. */
+  memberEnded(rank: number): number[] {
+    return [...this.#entries.keys()].map((name) => this.close(rank, name)).filter((id) => id !== undefined)
+  }
+}

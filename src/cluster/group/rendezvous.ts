@@ -1,0 +1,69 @@
+import type { RemoteEndpoint } from '../../verbs/index.ts'
+import type { Member } from '../member-table.ts'
+import type { Membership } from '../membership.ts'
+import { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
+import { decodeGroupCard, encodeGroupCard } from './group-card.ts'
+import type { GroupPeer } from './group-machine.ts'
+import type { JoinPlan } from './group-options.ts'
+
+/** A rank with the member that it is. */
+export interface RankMember {
+  readonly rank: number
+  readonly member: Member
+}
+
+/** Looks again at least so often, should a ring be lost. */
+const LOOK_AGAIN_MS = 250
+
+/** Publish how we are reached, and wait until every rank has. Resolves with the others, by rank. */
+export async function meet(membership: Membership, plan: JoinPlan, endpoints: readonly RemoteEndpoint[]): Promise<(GroupPeer & RankMember)[]> {
+  membership.publish(encodeGroupCard({ rank: plan.rank, size: plan.size, endpoints }))
+  const deadline = performance.now() + plan.timeoutMs
+  const seen = new Map<number, RankMember>()
+  for (;;) {
+    plan.signal?.throwIfAborted()
+    const peers = look(membership, plan, seen)
+    if (peers.length === plan.size) return peers.filter((peer) => peer.rank !== plan.rank)
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0) throw missing(plan, peers)
+    await changed(membership, Math.min(leftMs, LOOK_AGAIN_MS), plan.signal)
+  }
+}
+
+function look(membership: Membership, plan: JoinPlan, seen: Map<number, RankMember>): (GroupPeer & RankMember)[] {
+  const peers = new Map<number, GroupPeer & RankMember>()
+  for (const member of membership.members()) {
+    const bytes = membership.card(member)
+    const card = bytes && decodeGroupCard(bytes, plan.size)
+    if (card === undefined) continue
+    const { rank } = card
+    if (peers.has(rank)) throw new JoinError(`two processes claim to be rank ${rank}: ${peers.get(rank)?.processId} and ${member.processId}`)
+    peers.set(rank, { rank, member, endpoint: card.endpoints[plan.rank]!, processId: member.processId })
+  }
+  for (const { rank, member } of seen.values()) {
+    if (!membership.isPresent(member)) throw new MemberEndedError([rank], `rank ${rank} (process ${member.processId}) ended before the group was complete`)
+  }
+  for (const peer of peers.values()) seen.set(peer.rank, peer)
+  return [...peers.values()].sort((a, b) => a.rank - b.rank)
+}
+
+function missing(plan: JoinPlan, peers: readonly RankMember[]): MissingMembersError {
+  const here = new Set(peers.map((peer) => peer.rank))
+  const ranks = Array.from({ length: plan.size }, (_, rank) => rank).filter((rank) => !here.has(rank))
+  const message = `the group of ${plan.size} was not complete within ${plan.timeoutMs} ms: ${ranksInWords(ranks)} did not come`
+  return new MissingMembersError(ranks, message)
+}
+
+function changed(membership: Membership, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop()
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const stop = membership.onChange(done)
+    const timer = setTimeout(done, timeoutMs)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}
