@@ -1,4 +1,5 @@
 import type { Membership } from '../cluster/index.ts'
+import type { CoherentHost } from './coherent/coherent-host.ts'
 import type { RegionDirectory } from './region-directory.ts'
 
 /** What a region is opened in: a space or a group. Openers take from it what their kind needs. */
@@ -7,4 +8,6 @@ export interface RegionHost {
   readonly membership: Membership
   /** The arena's list of regions. */
   readonly directory: RegionDirectory
+  /** What coherent kinds need; a space has none. */
+  readonly coherent?: CoherentHost
 }

@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../native/index.ts'
 import type { CoherenceKind } from './coherence.ts'
+import { openCoherentRegion } from './coherent/coherent-region.ts'
 import { openHardwareRegion } from './hardware-region.ts'
 import type { Region } from './region.ts'
 import type { RegionHost } from './region-host.ts'
@@ -11,6 +12,7 @@ export type RegionOpener = (host: RegionHost, request: RegionRequest) => Promise
 /** A coherence kind is added here. */
 const OPENERS: Readonly<Partial<Record<CoherenceKind, RegionOpener>>> = {
   hardware: openHardwareRegion,
+  mesi: openInGroup,
 }
 
 /** Opens `request` by its kind. @throws UnsupportedError where the kind is not to be had. */
@@ -19,4 +21,11 @@ export async function openRegionOf(host: RegionHost, request: RegionRequest): Pr
   if (opener === undefined)
     throw new UnsupportedError(`coherence '${request.coherence}' is not available in this build`)
   return await opener(host, request)
+}
+
+/** Kinds with a protocol need agents that are connected with each other. */
+async function openInGroup(host: RegionHost, request: RegionRequest): Promise<Region> {
+  if (host.coherent !== undefined) return await openCoherentRegion(host.coherent, request)
+  const kind = request.coherence
+  throw new UnsupportedError(`coherence '${kind}' needs a group of ranks: use join(); the members of a space share one machine and have 'hardware'`)
 }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Runtime } from './runtime.ts'
 
 /** What the agent gives to the machine that runs in it. */
@@ -35,9 +36,10 @@ export type MachineFactory = (context: AgentContext, data: unknown) => Machine
 
 /**
  * Words that main thread and agent share (Int32, one SharedArrayBuffer).
- * `Bell` counts requests; `Asleep` is 1 while the agent sleeps, so that only then a system call is spent on waking it.
+ * `Bell` counts requests; `Asleep` is 1 while the agent sleeps, so that only then a system call is spent on waking it. `SyncReplies` counts
+ * what was said on the port for those who block.
  */
-export const AgentWord = { Bell: 0, Asleep: 1, State: 2, Count: 3 } as const
+export const AgentWord = { Bell: 0, Asleep: 1, State: 2, SyncReplies: 3, Count: 4 } as const
 
 /** Values of `AgentWord.State`. */
 export const AgentState = {
@@ -57,6 +59,8 @@ export interface AgentStart {
   readonly machineUrl: string
   readonly machineData: unknown
   readonly words: SharedArrayBuffer
+  /** Replies to commands whose sender blocks, and so does not see its event loop. */
+  readonly syncPort: MessagePort
   readonly doorbell: number
   /** Turn for so long without work before sleeping; 0 where threads outnumber processors. */
   readonly spinNs: number
@@ -68,6 +72,8 @@ export interface CommandMessage {
   readonly id: number
   readonly name: string
   readonly payload: unknown
+  /** The sender blocks until it has the reply. */
+  readonly sync: boolean
 }
 
 /** What travels back. `id` is absent in notes. */

@@ -70,10 +70,11 @@ class Loop {
 
   #takeCommands(): void {
     for (let received = receiveMessageOnPort(port); received !== undefined; received = receiveMessageOnPort(port)) {
-      const { id, name, payload } = received.message as CommandMessage
-      const reject = (error: unknown): void => say({ kind: 'error', id, error })
+      const { id, name, payload, sync } = received.message as CommandMessage
+      const answer = sync ? sayToBlocked : say
+      const reject = (error: unknown): void => answer({ kind: 'error', id, error })
       try {
-        this.#machine.command(name, payload, { resolve: (value) => say({ kind: 'reply', id, value }), reject })
+        this.#machine.command(name, payload, { resolve: (value) => answer({ kind: 'reply', id, value }), reject })
       } catch (error) {
         reject(error)
       }
@@ -122,6 +123,12 @@ class PollSet {
 }
 
 const pollSet = new PollSet()
+
+function sayToBlocked(message: AgentMessage): void {
+  start.syncPort.postMessage(message)
+  Atomics.add(words, AgentWord.SyncReplies, 1)
+  Atomics.notify(words, AgentWord.SyncReplies)
+}
 
 function say(message: AgentMessage): void {
   port.postMessage(message)

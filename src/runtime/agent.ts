@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads'
-import { AetherError, ClosedError, native } from '../native/index.ts'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { AetherError, ClosedError, native, TimeoutError } from '../native/index.ts'
 import { type AgentMessage, type AgentStart, AgentState, AgentWord, type CommandMessage } from './agent-contract.ts'
 import { KeepAlive } from './keep-alive.ts'
 
@@ -27,6 +27,7 @@ export class Agent {
   readonly #worker: Worker
   readonly #words: Int32Array
   readonly #doorbell: readonly [number, number]
+  readonly #syncPort: MessagePort
   readonly #pending = new Map<number, Pending>()
   readonly #keepAlive = new KeepAlive()
   readonly #onExit = (): void => this.#leave()
@@ -38,6 +39,9 @@ export class Agent {
     this.#words = new Int32Array(shared)
     this.#doorbell = native.createPipe()
     const { machine, data, spinNs, seed } = options
+    const { port1, port2: syncPort } = new MessageChannel()
+    this.#syncPort = port1
+    this.#syncPort.unref()
     const start: AgentStart = {
       machineUrl: machine.href,
       machineData: data,
@@ -45,10 +49,12 @@ export class Agent {
       doorbell: this.#doorbell[0],
       spinNs,
       seed,
+      syncPort,
     }
     // The parent's flags (an inspector, a loader) are not for this thread.
     this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), {
       workerData: start,
+      transferList: [syncPort],
       execArgv: [],
       name: 'aether-agent',
     })
@@ -92,13 +98,33 @@ export class Agent {
   command(name: string, payload: unknown): Promise<unknown> {
     if (this.#closed) return Promise.reject(new ClosedError('the agent'))
     const id = this.#nextId++
-    const message: CommandMessage = { id, name, payload }
+    const message: CommandMessage = { id, name, payload, sync: false }
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject })
       this.#keepAlive.hold()
       this.#worker.postMessage(message)
       this.ring()
     })
+  }
+
+  /** As {@link command}, blocking the thread. @throws TimeoutError */
+  commandSync(name: string, payload: unknown, timeoutMs: number): unknown {
+    if (this.#closed) throw new ClosedError('the agent')
+    const message: CommandMessage = { id: this.#nextId++, name, payload, sync: true }
+    this.#worker.postMessage(message)
+    this.ring()
+    const deadline = performance.now() + timeoutMs
+    for (;;) {
+      const replies = Atomics.load(this.#words, AgentWord.SyncReplies)
+      const received = receiveMessageOnPort(this.#syncPort)?.message as AgentMessage | undefined
+      // An answer to an earlier command that was given up is passed over.
+      if (received?.kind === 'reply' && received.id === message.id) return received.value
+      if (received?.kind === 'error' && received.id === message.id) throw received.error
+      if (received !== undefined) continue
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0) throw new TimeoutError(`the agent did not answer '${name}' within ${timeoutMs} ms`)
+      Atomics.wait(this.#words, AgentWord.SyncReplies, replies, leftMs)
+    }
   }
 
   /** End the agent in order. Idempotent. */
@@ -114,6 +140,7 @@ export class Agent {
       pending.reject(new ClosedError('the agent'))
     }
     this.#pending.clear()
+    this.#syncPort.close()
     for (const end of this.#doorbell) native.closeDescriptor(end)
   }
 

@@ -30,6 +30,8 @@ type Control =
   | { readonly op: 'opened'; readonly token: number; readonly answer: RegistryAnswer }
   | { readonly op: 'close'; readonly name: string }
   | { readonly op: 'free'; readonly id: number }
+  | { readonly op: 'ask'; readonly token: number; readonly question: unknown }
+  | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
 
 const COORDINATOR = 0
 
@@ -40,6 +42,8 @@ export interface GroupListener {
   memberDied(rank: number): void
   /** Nobody has region `id` open any more. */
   regionFree(id: number): void
+  /** Another rank wants to know something. */
+  answer(question: unknown): unknown
 }
 
 /** The agent's side of a group: mesh, barrier, registry of regions, departures. */
@@ -51,7 +55,8 @@ export class GroupMachine {
   /** Only the coordinator's is used. */
   readonly #registry = new Registry()
   readonly #gone = new Map<number, 'left' | 'died'>()
-  readonly #opening = new Map<number, (answer: RegistryAnswer | Error) => void>()
+  /** Questions under way, by token: to whom, and what to do with the answer. */
+  readonly #asked = new Map<number, { readonly rank: number; readonly done: (answer: unknown) => void }>()
   #listener: GroupListener | undefined
   #nextToken = 1
   #leaving: Reply | undefined
@@ -107,10 +112,15 @@ export class GroupMachine {
   /** Ask the registry. `done` gets its answer, or why there is none. */
   openRegion(name: string, parameters: string | undefined, done: (answer: RegistryAnswer | Error) => void): void {
     if (this.#start.rank === COORDINATOR) return done(this.#registry.open(COORDINATOR, name, parameters))
-    if (this.#gone.has(COORDINATOR)) return done(this.#coordinatorGone())
-    const token = this.#nextToken++
-    this.#opening.set(token, done)
+    if (this.#gone.has(COORDINATOR)) return done(goneError(COORDINATOR))
+    const token = this.#remember(COORDINATOR, done as (answer: unknown) => void)
     this.#control(COORDINATOR, { op: 'open', token, name, parameters: parameters ?? null })
+  }
+
+  /** Ask rank `rank`'s listener. `done` gets its answer, or why there is none. */
+  ask(rank: number, question: unknown, done: (answer: unknown) => void): void {
+    if (this.#gone.has(rank)) return done(goneError(rank))
+    this.#control(rank, { op: 'ask', token: this.#remember(rank, done), question })
   }
 
   closeRegion(name: string): void {
@@ -153,8 +163,12 @@ export class GroupMachine {
         break
       }
       case 'opened':
-        this.#opening.get(control.token)?.(control.answer)
-        this.#opening.delete(control.token)
+      case 'answer':
+        this.#asked.get(control.token)?.done(control.answer)
+        this.#asked.delete(control.token)
+        break
+      case 'ask':
+        this.#control(from, { op: 'answer', token: control.token, answer: this.#listener?.answer(control.question) ?? null })
         break
       case 'close':
         this.#freed(this.#registry.close(from, control.name))
@@ -170,13 +184,15 @@ export class GroupMachine {
     this.#listener?.memberDied(rank)
     this.#end(rank, 'died', reason)
     for (const id of this.#registry.memberEnded(rank)) this.#freed(id)
-    if (rank !== COORDINATOR) return
-    for (const done of this.#opening.values()) done(this.#coordinatorGone())
-    this.#opening.clear()
   }
 
   #end(rank: number, type: 'left' | 'died', reason: string): void {
     this.#gone.set(rank, type)
+    for (const [token, asked] of this.#asked) {
+      if (asked.rank !== rank) continue
+      this.#asked.delete(token)
+      asked.done(goneError(rank))
+    }
     this.#barrier.memberEnded(rank)
     this.#context.notify({ type, rank, reason } satisfies GroupNote)
     this.#maybeLeft()
@@ -194,8 +210,10 @@ export class GroupMachine {
     this.#listener?.regionFree(id)
   }
 
-  #coordinatorGone(): MemberEndedError {
-    return new MemberEndedError([COORDINATOR], 'rank 0 has ended: no region can be opened any more, because it kept their names')
+  #remember(rank: number, done: (answer: unknown) => void): number {
+    const token = this.#nextToken++
+    this.#asked.set(token, { rank, done })
+    return token
   }
 
   #broadcast(control: Control): void {
@@ -209,4 +227,9 @@ export class GroupMachine {
     bytes.set(text, 1)
     this.mesh.send(to, bytes)
   }
+}
+
+function goneError(rank: number): MemberEndedError {
+  const role = rank === COORDINATOR ? ', and it kept the names of the regions' : ''
+  return new MemberEndedError([rank], `rank ${rank} has ended or left${role}: it cannot be asked any more`)
 }

@@ -115,11 +115,15 @@ export abstract class Group implements AsyncDisposable {
   /** For the room above: give up what is held in this process. The agent serves on. */
   protected abstract release(): void
 
+  /** For the room above: the agent has ended, so what it used can be given back. */
+  protected abstract afterAgent(): void
+
   async #close(): Promise<void> {
     process.off('beforeExit', this.#onBeforeExit)
     this.release()
     await this.parts.agent.command('leave', undefined)
     await this.parts.agent.close()
+    this.afterAgent()
     await this.parts.membership.close()
   }
 

@@ -36,6 +36,12 @@ export class WindowTable {
     return true
   }
 
+  /** The agent forgets them all; then the main thread may unmap them. */
+  clear(): void {
+    Atomics.store(this.#count, 0, 0)
+    this.#known.length = 0
+  }
+
   /** Every window there is now. */
   windows(): readonly WindowPlace[] {
     const count = Atomics.load(this.#count, 0)

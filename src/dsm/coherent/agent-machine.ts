@@ -1,0 +1,206 @@
+/**
+ * The machine that the agent of a group runs: the group's own part, and a {@link RegionServer} for each coherent region. Loaded by its URL in the agent.
+ */
+import { type GroupAgentData, GroupMachine, type GroupPeer, type RegistryAnswer } from '../../cluster/index.ts'
+import { AetherError, native } from '../../native/index.ts'
+import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
+import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
+import { type CoherenceMessage, mesi, type Protocol } from '../coherence/index.ts'
+import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
+import type { Mmu } from '../mmu/mmu.ts'
+import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
+import { CoherenceCodec } from './coherence-channel.ts'
+import { DemandRing } from './demand-ring.ts'
+import { FAULT_HISTOGRAM, pageCounters } from './page-counters.ts'
+import type { PageWords } from './page-words.ts'
+import type { RegionPlan } from './region-plan.ts'
+import { RegionServer } from './region-server.ts'
+import type { WindowTable } from './window-table.ts'
+
+/** What the agent of a group with regions is started with. */
+export interface RegionAgentData extends GroupAgentData {
+  readonly demands: SharedArrayBuffer
+  /** The process's userfaultfd, or -1 where there is none. */
+  readonly userfault: number
+}
+
+const protocols: ReadonlyMap<string, Protocol> = new Map([[mesi.name, mesi as unknown as Protocol]])
+
+/** Faults read from the userfaultfd in one go. */
+const FAULTS_MAX = 64
+/** Bits of a fault's flags: a write, or a write to a protected page. */
+const WRITE_FLAGS = 3
+
+/** Answer of the command `openRegion`. */
+export type OpenRegionReply = RegistryAnswer
+
+class RegionAgentMachine implements Machine {
+  readonly #context: AgentContext
+  readonly #data: RegionAgentData
+  readonly #group: GroupMachine
+  readonly #demands: DemandRing
+  readonly #servers = new Map<number, RegionServer>()
+  /** Messages for regions that this rank has not opened yet. */
+  readonly #early = new Map<number, CoherenceMessage[]>()
+  readonly #codec = new CoherenceCodec()
+  readonly #faults = new Float64Array(3 * FAULTS_MAX)
+  readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
+  readonly #faultNs: HistogramBlock
+
+  constructor(context: AgentContext, data: RegionAgentData) {
+    this.#context = context
+    this.#data = data
+    this.#demands = new DemandRing(data.demands)
+    const { descriptor, offsetBytes, lengthBytes } = data.profiling
+    const area = new ProfilingArea(native.mapMemory(descriptor, offsetBytes, lengthBytes, 0), 0, lengthBytes, native.threadId())
+    this.#counters = area.counters(pageCounters)
+    this.#faultNs = area.histogram(FAULT_HISTOGRAM)
+    this.#group = new GroupMachine(context, data.group)
+    this.#group.listen({
+      message: (from, bytes) => this.#receive(from, bytes),
+      memberDied: (rank) => {
+        for (const server of this.#servers.values()) server.memberDied(rank)
+      },
+      regionFree: (id) => this.#free(id),
+      answer: (question) => this.#answer(question),
+    })
+  }
+
+  get descriptors(): readonly number[] {
+    return [...this.#group.descriptors, this.#data.userfault]
+  }
+
+  turn(): boolean {
+    let any = this.#group.turn()
+    any = this.#takeFaults() || any
+    any = this.#demands.drain((region, page, write) => this.#servers.get(region)?.demand(page, write, 0)) > 0 || any
+    for (const server of this.#servers.values()) server.retryPinned()
+    return any
+  }
+
+  prepareSleep(): boolean {
+    return this.#group.prepareSleep()
+  }
+
+  command(name: string, payload: unknown, reply: Reply): void {
+    switch (name) {
+      case 'endpoints':
+        return reply.resolve(this.#group.endpoints())
+      case 'connect':
+        this.#group.connect(payload as GroupPeer[])
+        return reply.resolve(undefined)
+      case 'openRegion':
+        return this.#openRegion(payload as { plan: RegionPlan; parameters: string | undefined }, reply)
+      case 'lookUpRegion':
+        return this.#lookUp(payload as string, reply)
+      case 'page':
+        return this.#describePage(payload as { id: number; page: number }, reply)
+      case 'closeWindows':
+        this.#servers.get(payload as number)?.windows.clear()
+        return reply.resolve(undefined)
+      case 'closeRegion':
+        this.#group.closeRegion(payload as string)
+        return reply.resolve(undefined)
+      case 'leave':
+        return this.#group.leave(reply)
+      default:
+        return reply.reject(new AetherError('ERR_AETHER_AGENT', `the agent does not know the command '${name}'`))
+    }
+  }
+
+  close(): void {
+    for (const id of [...this.#servers.keys()]) this.#free(id)
+    this.#group.close()
+  }
+
+  #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string | undefined }, reply: Reply): void {
+    this.#group.openRegion(plan.name, parameters, (answer) => {
+      if (answer instanceof Error) return reply.reject(answer)
+      if (answer.kind === 'opened') this.#serve(answer.id, plan)
+      reply.resolve(answer)
+    })
+  }
+
+  /** The parameters of a region that exists, without opening it. */
+  #lookUp(name: string, reply: Reply): void {
+    this.#group.openRegion(name, undefined, (answer) => (answer instanceof Error ? reply.reject(answer) : reply.resolve(answer)))
+  }
+
+  #serve(id: number, plan: RegionPlan): void {
+    if (this.#servers.has(id)) return
+    const protocol = protocols.get(plan.coherence)
+    if (protocol === undefined) throw new AetherError('ERR_AETHER_AGENT', `there is no protocol '${plan.coherence}'`)
+    const server = new RegionServer({
+      id,
+      plan,
+      protocol,
+      mesh: this.#group.mesh,
+      runtime: this.#context.runtime,
+      counters: this.#counters,
+      faultNs: this.#faultNs,
+      makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
+    })
+    this.#servers.set(id, server)
+    for (const message of this.#early.get(id) ?? []) server.receive(message)
+    this.#early.delete(id)
+  }
+
+  #makeMmu(windows: WindowTable, words: PageWords, pageBytes: number): Mmu {
+    const { userfault } = this.#data
+    return userfault < 0 ? new ExplicitMmu() : new UserfaultMmu({ userfault, windows, words, pageBytes })
+  }
+
+  #receive(from: number, bytes: Uint8Array): void {
+    const decoded = this.#codec.decode(from, bytes)
+    if (decoded === undefined) return
+    const { region, message } = decoded
+    const server = this.#servers.get(region)
+    if (server !== undefined) server.receive(message)
+    else this.#early.set(region, [...(this.#early.get(region) ?? []), message])
+  }
+
+  #takeFaults(): boolean {
+    const { userfault } = this.#data
+    if (userfault < 0) return false
+    const count = native.readUserfaults(userfault, this.#faults)
+    for (let index = 0; index < count; index++) {
+      this.#fault(this.#faults[3 * index]!, this.#faults[3 * index + 1]!, this.#faults[3 * index + 2]!)
+    }
+    return count > 0
+  }
+
+  #fault(address: number, flags: number, thread: number): void {
+    const write = (flags & WRITE_FLAGS) !== 0
+    this.#counters.add(write ? 'writeFaults' : 'readFaults', 1)
+    for (const server of this.#servers.values()) {
+      const page = pageAtAddress(server.windows.windows(), address, server.plan.pageSize)
+      if (page >= 0) return server.demand(page, write, thread)
+    }
+    throw new AetherError('ERR_AETHER_AGENT', `a fault at address ${address.toString(16)} is in no region's window`)
+  }
+
+  /** A page's home answers for it. */
+  #describePage({ id, page }: { id: number; page: number }, reply: Reply): void {
+    const server = this.#servers.get(id)
+    if (server === undefined) return reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
+    const here = server.describe(page)
+    if (here.directory !== undefined) return reply.resolve(here)
+    this.#group.ask(here.home, { region: id, page }, (answer) => {
+      if (answer instanceof Error) reply.reject(answer)
+      else reply.resolve(answer ?? here)
+    })
+  }
+
+  #answer(question: unknown): unknown {
+    const { region, page } = question as { region: number; page: number }
+    return this.#servers.get(region)?.describe(page) ?? null
+  }
+
+  #free(id: number): void {
+    this.#servers.get(id)?.close()
+    this.#servers.delete(id)
+    this.#early.delete(id)
+  }
+}
+
+export const createMachine: MachineFactory = (context, data) => new RegionAgentMachine(context, data as RegionAgentData)

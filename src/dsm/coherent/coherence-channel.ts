@@ -1,0 +1,52 @@
+import { MeshChannel } from '../../cluster/index.ts'
+import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence/index.ts'
+
+/**
+ * How a coherence message travels on the mesh, in host order (all ranks run on machines of one byte order):
+ *
+ *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] requester [4] acks   UInt32 [5] requester's key [6] home's key
+ *   Float64 [4] requester's address [5] home's address                            48 bytes
+ */
+const LENGTH_BYTES = 48
+
+export class CoherenceCodec {
+  readonly #bytes = new Uint8Array(LENGTH_BYTES)
+  readonly #ints = new Int32Array(this.#bytes.buffer)
+  readonly #keys = new Uint32Array(this.#bytes.buffer)
+  readonly #floats = new Float64Array(this.#bytes.buffer)
+
+  /** The message as bytes, valid until the next call. */
+  encode(region: number, message: CoherenceMessage): Uint8Array {
+    this.#bytes[0] = MeshChannel.Coherence
+    this.#bytes[1] = message.kind
+    this.#ints[1] = region
+    this.#ints[2] = message.page
+    this.#ints[3] = message.requester
+    this.#ints[4] = message.acks
+    this.#keys[5] = message.requesterFrame.key
+    this.#keys[6] = message.homeFrame.key
+    this.#floats[4] = message.requesterFrame.address
+    this.#floats[5] = message.homeFrame.address
+    return this.#bytes
+  }
+
+  /** The inverse. Undefined where the length is not that of a coherence message. */
+  decode(from: number, bytes: Uint8Array): { region: number; message: CoherenceMessage } | undefined {
+    if (bytes.length !== LENGTH_BYTES) return undefined
+    this.#bytes.set(bytes)
+    const message: CoherenceMessage = {
+      kind: this.#bytes[1] as MessageKind,
+      page: this.#ints[2]!,
+      from,
+      requester: this.#ints[3]!,
+      acks: this.#ints[4]!,
+      requesterFrame: this.#frame(4, 5),
+      homeFrame: this.#frame(5, 6),
+    }
+    return { region: this.#ints[1]!, message }
+  }
+
+  #frame(address: number, key: number): FrameReference {
+    return { address: this.#floats[address]!, key: this.#keys[key]! }
+  }
+}

@@ -1,0 +1,13 @@
+import type { Agent } from '../../runtime/index.ts'
+import type { UserfaultProbe } from '../mmu/probe.ts'
+import type { DemandRing } from './demand-ring.ts'
+
+/** What a group offers to its coherent regions. */
+export interface CoherentHost {
+  readonly agent: Agent
+  readonly ranks: number
+  readonly demands: DemandRing
+  readonly userfault: UserfaultProbe
+  /** Regions of this process by name, also closed ones that other ranks still use: they may be opened again. */
+  readonly regions: Map<string, { close(): unknown }>
+}

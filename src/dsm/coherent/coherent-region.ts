@@ -1,0 +1,360 @@
+import type { RegistryAnswer } from '../../cluster/index.ts'
+import { ClosedError, native } from '../../native/index.ts'
+import { RegionError } from '../errors.ts'
+import { MemoryWindow } from '../memory-window.ts'
+import { type Bytes, type PageDescription, Region, type RegionCallOptions } from '../region.ts'
+import type { RegionRequest } from '../region-request.ts'
+import { formatSize } from '../size.ts'
+import { WindowSet } from '../window-set.ts'
+import type { CoherentHost } from './coherent-host.ts'
+import { Frames } from './frames.ts'
+import { PageAccess } from './page-access.ts'
+import { PageRight, PageWords } from './page-words.ts'
+import { homeFunction } from './placement.ts'
+import { FailureWord, pageCount, type RegionPlan } from './region-plan.ts'
+import { WindowTable } from './window-table.ts'
+
+/** Pages that are asked for ahead of the one that is copied. */
+const AHEAD = 16
+/** How long `page()` waits for the home's answer. */
+const PAGE_ANSWER_MS = 5000
+
+/** What the ranks must agree on. */
+type Parameters = Pick<RegionPlan, 'size' | 'pageSize' | 'placement' | 'coherence'>
+
+/** Makes or opens a region whose ranks have memory of their own, kept coherent by the protocol `request.coherence`. */
+export async function openCoherentRegion(host: CoherentHost, request: RegionRequest): Promise<Region> {
+  const known = host.regions.get(request.name) as CoherentRegion | undefined
+  if (known !== undefined) {
+    checkSame(request, known)
+    return known.reopen()
+  }
+  const parameters = await agreedParameters(host, request)
+  const plan = makePlan(request.name, parameters)
+  try {
+    const reply = (await host.agent.command('openRegion', { plan, parameters: JSON.stringify(parameters) })) as RegistryAnswer
+    if (reply.kind !== 'opened') throw mismatch(request, reply)
+    const region = new CoherentRegion(host, plan, reply.id)
+    host.regions.set(request.name, region)
+    return region
+  } catch (error) {
+    native.closeDescriptor(plan.framesDescriptor)
+    throw error
+  }
+}
+
+/** Those asked for; without a size those in force. */
+async function agreedParameters(host: CoherentHost, request: RegionRequest): Promise<Parameters> {
+  const { size, pageSize, placement, coherence, name } = request
+  if (size !== undefined) return { size, pageSize, placement, coherence }
+  const answer = (await host.agent.command('lookUpRegion', name)) as RegistryAnswer
+  if (answer.kind === 'opened') return JSON.parse(answer.parameters) as Parameters
+  throw mismatch(request, answer)
+}
+
+function makePlan(name: string, parameters: Parameters): RegionPlan {
+  const { size, pageSize } = parameters
+  const pages = pageCount(size, pageSize)
+  return {
+    ...parameters,
+    name,
+    words: new PageWords(pages).buffer,
+    windows: new WindowTable().buffer,
+    failure: new SharedArrayBuffer(4 * FailureWord.Count),
+    framesDescriptor: native.createMemory('aether-frames', pages * pageSize, 0),
+  }
+}
+
+function mismatch(request: RegionRequest, answer: RegistryAnswer): RegionError {
+  const { name } = request
+  if (answer.kind !== 'other') {
+    return new RegionError('ERR_AETHER_REGION_NOT_FOUND', name, `there is no region '${name}' in this group; give its size to make it`)
+  }
+  return differs(name, inWords(request as Parameters), inWords(JSON.parse(answer.parameters) as Parameters))
+}
+
+function checkSame(request: RegionRequest, known: CoherentRegion): void {
+  const { name, size = known.size, pageSize, placement, coherence } = request
+  const wanted = inWords({ size, pageSize, placement, coherence })
+  if (wanted !== inWords(known.plan)) throw differs(name, wanted, inWords(known.plan))
+}
+
+function differs(name: string, wanted: string, present: string): RegionError {
+  return new RegionError('ERR_AETHER_REGION_MISMATCH', name, `region '${name}' exists with other parameters: it has ${present}; asked for was ${wanted}`)
+}
+
+function inWords({ size, pageSize, placement, coherence }: Parameters): string {
+  return `size ${formatSize(size)}, coherence ${coherence}, page size ${formatSize(pageSize)}, placement ${placement}`
+}
+
+/**
+ * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls below ask the agent for the page,
+ * hold it while they copy, and never fault. A call that spans pages is not atomic as a whole; each page's part is.
+ */
+export class CoherentRegion extends Region {
+  readonly plan: RegionPlan
+  readonly #host: CoherentHost
+  readonly #id: number
+  readonly #frames: Frames
+  readonly #access: PageAccess
+  readonly #windowTable: WindowTable
+  #windows: WindowSet
+  #closing: Promise<void> | undefined
+
+  constructor(host: CoherentHost, plan: RegionPlan, id: number) {
+    super({ name: plan.name, size: plan.size, coherence: 'mesi', pageSize: plan.pageSize })
+    this.plan = plan
+    this.#host = host
+    this.#id = id
+    const { size, pageSize, name } = plan
+    const pages = pageCount(size, pageSize)
+    this.#frames = new Frames(plan.framesDescriptor, pages * pageSize, pageSize)
+    this.#windowTable = new WindowTable(plan.windows)
+    this.#windows = this.#newWindows()
+    this.#access = new PageAccess({
+      region: name,
+      id,
+      pageSize,
+      words: new PageWords(plan.words),
+      failure: new Int32Array(plan.failure),
+      demands: host.demands,
+      agent: host.agent,
+      homeOf: homeFunction(plan.placement, pages, host.ranks),
+    })
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  async read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T> {
+    const bytes = this.checkTransfer(offsetBytes, target, 'target')
+    await this.#transfer(offsetBytes, bytes, PageRight.Read, options?.signal)
+    return target
+  }
+
+  async write(offsetBytes: number, source: Bytes, options?: RegionCallOptions): Promise<void> {
+    const bytes = this.checkTransfer(offsetBytes, source, 'source')
+    await this.#transfer(offsetBytes, bytes, PageRight.Write, options?.signal)
+  }
+
+  override readSync<T extends Bytes>(offsetBytes: number, target: T): T {
+    const bytes = this.checkTransfer(offsetBytes, target, 'target')
+    this.#transferSync(offsetBytes, bytes, PageRight.Read)
+    return target
+  }
+
+  override writeSync(offsetBytes: number, source: Bytes): void {
+    this.#transferSync(offsetBytes, this.checkTransfer(offsetBytes, source, 'source'), PageRight.Write)
+  }
+
+  fetchAdd(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
+    return this.#atomic(offsetBytes, options, (words, index) => Atomics.add(words, index, value))
+  }
+
+  override fetchAddSync(offsetBytes: number, value: bigint): bigint {
+    return this.#atomicSync(offsetBytes, (words, index) => Atomics.add(words, index, value))
+  }
+
+  compareSwap(offsetBytes: number, expected: bigint, desired: bigint, options?: RegionCallOptions): Promise<bigint> {
+    const wanted = BigInt.asUintN(64, expected)
+    return this.#atomic(offsetBytes, options, (words, index) => Atomics.compareExchange(words, index, wanted, desired))
+  }
+
+  override compareSwapSync(offsetBytes: number, expected: bigint, desired: bigint): bigint {
+    const wanted = BigInt.asUintN(64, expected)
+    return this.#atomicSync(offsetBytes, (words, index) => Atomics.compareExchange(words, index, wanted, desired))
+  }
+
+  swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint> {
+    return this.#atomic(offsetBytes, options, (words, index) => Atomics.exchange(words, index, value))
+  }
+
+  override swapSync(offsetBytes: number, value: bigint): bigint {
+    return this.#atomicSync(offsetBytes, (words, index) => Atomics.exchange(words, index, value))
+  }
+
+  /** Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this thread's own accesses. */
+  async fence(options?: RegionCallOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.checkOpen()
+    Atomics.load(new Int32Array(this.plan.words, 0, 1), 0)
+  }
+
+  /** Resolves when every page of the range has been here; another rank may have taken some away again by then. */
+  async prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void> {
+    this.checkOpen()
+    this.checkRange(offsetBytes, lengthBytes)
+    for (const piece of this.#pieces(offsetBytes, lengthBytes)) {
+      this.#askAhead(piece.page, offsetBytes + lengthBytes, PageRight.Read)
+      await this.#access.pin(piece.page, PageRight.Read, options?.signal)
+      this.#access.unpin(piece.page)
+    }
+  }
+
+  page(index: number): PageDescription {
+    this.checkOpen()
+    const offsetBytes = index * this.pageSize
+    const lengthBytes = Math.min(this.pageSize, this.size - offsetBytes)
+    this.checkRange(offsetBytes, Math.max(1, lengthBytes))
+    const answer = this.#host.agent.commandSync('page', { id: this.#id, page: index }, PAGE_ANSWER_MS) as {
+      copy: string
+      directory?: { state: string; owner: number; sharers: number[]; version: number }
+    }
+    const { directory } = answer
+    if (directory === undefined) return { index, offsetBytes, lengthBytes, state: answer.copy, owner: null, sharers: [], version: null }
+    const { state, owner, sharers, version } = directory
+    return { index, offsetBytes, lengthBytes, state, owner: owner < 0 ? null : owner, sharers, version }
+  }
+
+  /** Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** The name becomes free when every rank has closed the region; there is nothing else to delete. */
+  async delete(): Promise<void> {
+    await this.close()
+  }
+
+  /** Open it again after `close()`, or once more before. */
+  async reopen(): Promise<this> {
+    await this.#closing
+    if (this.#closing !== undefined) {
+      const { host, plan } = { host: this.#host, plan: this.plan }
+      const parameters = JSON.stringify({ size: plan.size, pageSize: plan.pageSize, placement: plan.placement, coherence: plan.coherence })
+      await host.agent.command('openRegion', { plan, parameters })
+      this.#closing = undefined
+      this.#windows = this.#newWindows()
+    }
+    return this
+  }
+
+  /** The process leaves the group: nothing can be asked of the agent any more. */
+  abandon(): void {
+    this.#closing ??= Promise.resolve()
+    this.#access.close()
+    this.forgetViews()
+  }
+
+  /** After the agent has ended. */
+  unmap(): void {
+    this.#windows.close()
+    this.#frames.close()
+    native.closeDescriptor(this.plan.framesDescriptor)
+  }
+
+  protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {
+    return this.#windows.at(offsetBytes, lengthBytes)
+  }
+
+  #newWindows(): WindowSet {
+    const { size, pageSize } = this.plan
+    return new WindowSet(pageCount(size, pageSize) * pageSize, (offsetBytes, lengthBytes) => this.#openWindow(offsetBytes, lengthBytes))
+  }
+
+  /** The agent must know the window before a page of it can be touched. */
+  #openWindow(offsetBytes: number, lengthBytes: number): MemoryWindow {
+    const { userfault } = this.#host
+    if ('refused' in userfault) throw userfault.refused
+    const window = new MemoryWindow(this.plan.framesDescriptor, offsetBytes, offsetBytes, lengthBytes)
+    native.registerUserfault(userfault.descriptor, window.address, lengthBytes)
+    if (this.#windowTable.tryAdd({ address: window.address, offsetBytes, lengthBytes })) return window
+    window.close()
+    throw new ClosedError(`the table of windows of region '${this.name}' is full; a new window`)
+  }
+
+  async #close(): Promise<void> {
+    this.forgetViews()
+    const { agent } = this.#host
+    // The agent lets go of the windows before they are unmapped.
+    await agent.command('closeWindows', this.#id)
+    this.#windows.close()
+    await agent.command('closeRegion', this.name)
+  }
+
+  async #transfer(offsetBytes: number, bytes: Uint8Array, right: number, signal: AbortSignal | undefined): Promise<void> {
+    const copy = this.#copier(bytes, right)
+    for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
+      if (!this.#access.tryPin(piece.page, right)) {
+        this.#askAhead(piece.page, offsetBytes + bytes.byteLength, right)
+        await this.#access.pin(piece.page, right, signal)
+      }
+      copy(piece.offsetBytes, piece.begin, piece.lengthBytes)
+      this.#access.unpin(piece.page)
+    }
+    copy.finish()
+  }
+
+  #transferSync(offsetBytes: number, bytes: Uint8Array, right: number): void {
+    const copy = this.#copier(bytes, right)
+    for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
+      if (!this.#access.tryPin(piece.page, right)) {
+        this.#askAhead(piece.page, offsetBytes + bytes.byteLength, right)
+        this.#access.pinSync(piece.page, right)
+      }
+      copy(piece.offsetBytes, piece.begin, piece.lengthBytes)
+      this.#access.unpin(piece.page)
+    }
+    copy.finish()
+  }
+
+  /**
+   * Copies between the frames and the caller's memory while a page is pinned. Shared memory of the caller's may be a view of a region, and a fault
+   * under a pin could wait for a rank that waits for the pin: so such memory is copied outside of it.
+   */
+  #copier(bytes: Uint8Array, right: number): { (offsetBytes: number, begin: number, lengthBytes: number): void; finish(): void } {
+    const staged = bytes.buffer instanceof SharedArrayBuffer
+    const memory = staged ? new Uint8Array(bytes) : bytes
+    const copy = (offsetBytes: number, begin: number, lengthBytes: number): void => {
+      const chunk = this.#frames.chunkAt(offsetBytes)
+      const at = offsetBytes - chunk.offsetBytes
+      if (right === PageRight.Write) chunk.bytes.set(memory.subarray(begin, begin + lengthBytes), at)
+      else memory.set(chunk.bytes.subarray(at, at + lengthBytes), begin)
+    }
+    const finish = (): void => {
+      if (staged && right === PageRight.Read) bytes.set(memory)
+    }
+    return Object.assign(copy, { finish })
+  }
+
+  /** The parts of a range, page by page. */
+  *#pieces(offsetBytes: number, lengthBytes: number): Generator<{ page: number; offsetBytes: number; begin: number; lengthBytes: number }> {
+    for (let begin = 0; begin < lengthBytes; ) {
+      const at = offsetBytes + begin
+      const page = Math.floor(at / this.pageSize)
+      const length = Math.min(lengthBytes - begin, (page + 1) * this.pageSize - at)
+      yield { page, offsetBytes: at, begin, lengthBytes: length }
+      begin += length
+    }
+  }
+
+  #askAhead(page: number, endBytes: number, right: number): void {
+    const last = Math.min(page + AHEAD, Math.ceil(endBytes / this.pageSize) - 1)
+    for (let ahead = page + 1; ahead <= last; ahead++) if (!this.#access.ask(ahead, right)) return
+  }
+
+  async #atomic(offsetBytes: number, options: RegionCallOptions | undefined, act: (words: BigUint64Array, index: number) => bigint): Promise<bigint> {
+    this.checkWord(offsetBytes)
+    const page = Math.floor(offsetBytes / this.pageSize)
+    await this.#access.pin(page, PageRight.Write, options?.signal)
+    return this.#actAndUnpin(page, offsetBytes, act)
+  }
+
+  #atomicSync(offsetBytes: number, act: (words: BigUint64Array, index: number) => bigint): bigint {
+    this.checkWord(offsetBytes)
+    const page = Math.floor(offsetBytes / this.pageSize)
+    this.#access.pinSync(page, PageRight.Write)
+    return this.#actAndUnpin(page, offsetBytes, act)
+  }
+
+  #actAndUnpin(page: number, offsetBytes: number, act: (words: BigUint64Array, index: number) => bigint): bigint {
+    const chunk = this.#frames.chunkAt(offsetBytes)
+    try {
+      return act(chunk.words, (offsetBytes - chunk.offsetBytes) / 8)
+    } finally {
+      this.#access.unpin(page)
+    }
+  }
+}

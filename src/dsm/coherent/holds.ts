@@ -1,0 +1,60 @@
+import { native } from '../../native/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+
+/** A page that was just granted stays so long at least. */
+const HOLD_NS = 20_000
+/** Then until the thread that asked for it has run, looked at so often (the agent sleeps in between: it must not take that thread's processor). */
+const LOOK_AGAIN_NS = 1_000_000
+/** But never longer. */
+const HOLD_NS_MAX = 20_000_000
+
+interface Hold {
+  readonly sinceNs: number
+  /** The thread that faulted and how often it had been on a processor then; 0 where the wait was not a fault. */
+  readonly thread: number
+  readonly turns: number
+}
+
+export interface HoldsOptions {
+  readonly runtime: Runtime
+  /** True while a thread that waited through an explicit call has yet to run. */
+  readonly isFresh: (page: number) => boolean
+  /** The page may be taken now. */
+  readonly release: (page: number) => void
+}
+
+/**
+ * Keeps granted pages long enough to be of use. Without this, when two nodes want one page, nearly every grant is taken away before the thread that
+ * asked for it has been put on a processor, and nobody gets on.
+ */
+export class Holds {
+  readonly #options: HoldsOptions
+  readonly #holds = new Map<number, Hold>()
+
+  constructor(options: HoldsOptions) {
+    this.#options = options
+  }
+
+  /** A page is about to be granted to `thread` (0: not a fault), which sleeps. */
+  begin(page: number, thread: number): void {
+    const turns = thread === 0 ? 0 : native.threadTurns(thread)
+    this.#holds.set(page, { sinceNs: this.#options.runtime.now(), thread, turns })
+  }
+
+  /** Whether the page must stay. Where it must, `release` is called in bounded time. */
+  mustStay(page: number): boolean {
+    const hold = this.#holds.get(page)
+    if (hold === undefined) return false
+    const { runtime, release } = this.#options
+    const heldNs = runtime.now() - hold.sinceNs
+    const stays = heldNs < HOLD_NS || (heldNs < HOLD_NS_MAX && !this.#hasRun(page, hold))
+    if (stays) runtime.timers.at(heldNs < HOLD_NS ? hold.sinceNs + HOLD_NS : runtime.now() + LOOK_AGAIN_NS, () => release(page))
+    else this.#holds.delete(page)
+    return stays
+  }
+
+  #hasRun(page: number, hold: Hold): boolean {
+    if (hold.thread !== 0) return native.threadTurns(hold.thread) !== hold.turns
+    return !this.#options.isFresh(page)
+  }
+}

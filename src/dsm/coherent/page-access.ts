@@ -1,0 +1,133 @@
+import { AetherError, ClosedError, TimeoutError } from '../../native/index.ts'
+import type { Agent } from '../../runtime/index.ts'
+import { KeepAlive } from '../../runtime/index.ts'
+import { MemoryExhaustedError } from '../errors.ts'
+import type { DemandRing } from './demand-ring.ts'
+import { PageRight, type PageWords, PinResult } from './page-words.ts'
+import { FailureKind, FailureWord } from './region-plan.ts'
+
+/** A page cannot be had any more: its only copy, or its home, was at a member that died. */
+export class PageLostError extends AetherError {
+  override readonly name = 'PageLostError'
+  readonly region: string
+  readonly page: number
+  /** The rank that took it along. */
+  readonly rank: number
+
+  constructor(region: string, page: number, rank: number) {
+    super('ERR_AETHER_PAGE_LOST', `page ${page} of region '${region}' is lost: its only copy or its home was at rank ${rank}, which has died`)
+    this.region = region
+    this.page = page
+    this.rank = rank
+  }
+}
+
+export interface PageAccessOptions {
+  readonly region: string
+  readonly id: number
+  readonly pageSize: number
+  readonly words: PageWords
+  readonly failure: Int32Array
+  readonly demands: DemandRing
+  readonly agent: Agent
+  readonly homeOf: (page: number) => number
+}
+
+/** How long an explicit call waits for one page. */
+const PAGE_MS_MAX = 30_000
+/** A full ring is tried again so often. */
+const RING_FULL_MS = 1
+
+/** The user's thread asking for pages: pins those that are here, and has the agent fetch the others. */
+export class PageAccess {
+  readonly #options: PageAccessOptions
+  readonly #keepAlive = new KeepAlive()
+  #closed = false
+
+  constructor(options: PageAccessOptions) {
+    this.#options = options
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  /** Pin `page` with `right` where it is here now. */
+  tryPin(page: number, right: number): boolean {
+    const result = this.#options.words.tryPin(page, right)
+    if (result === PinResult.Failed) throw this.#lost(page)
+    return result === PinResult.Pinned
+  }
+
+  unpin(page: number): void {
+    if (this.#options.words.unpin(page)) this.#options.agent.ring()
+  }
+
+  /** Pin `page`, waiting for it without blocking. */
+  async pin(page: number, right: number, signal: AbortSignal | undefined): Promise<void> {
+    const deadline = performance.now() + PAGE_MS_MAX
+    while (!this.tryPin(page, right)) {
+      signal?.throwIfAborted()
+      if (this.#closed) throw new ClosedError(`region '${this.#options.region}'`)
+      const seen = this.#options.words.announceWait(page, right)
+      if (seen === undefined) continue
+      while (!this.ask(page, right)) await new Promise((resolve) => setTimeout(resolve, RING_FULL_MS))
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0) throw this.#late(page)
+      await this.#keepAlive.during(this.#change(page, seen, leftMs, signal))
+    }
+  }
+
+  /** Pin `page`, blocking the thread until it is here. */
+  pinSync(page: number, right: number): void {
+    const { words } = this.#options
+    const deadline = performance.now() + PAGE_MS_MAX
+    while (!this.tryPin(page, right)) {
+      const seen = words.announceWait(page, right)
+      if (seen === undefined) continue
+      while (!this.ask(page, right)) words.waitSync(page, seen, RING_FULL_MS)
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0) throw this.#late(page)
+      words.waitSync(page, seen, leftMs)
+    }
+  }
+
+  /** Have the agent fetch `page`, without waiting. False where it has too much to do just now. */
+  ask(page: number, right: number): boolean {
+    const { demands, agent, id } = this.#options
+    const pushed = demands.tryPush(id, page, right === PageRight.Write)
+    agent.ring()
+    return pushed
+  }
+
+  async #change(page: number, seen: number, leftMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const { words } = this.#options
+    if (signal === undefined) {
+      await words.wait(page, seen, leftMs)
+      return
+    }
+    let onAbort = (): void => {}
+    const aborted = new Promise<void>((resolve) => {
+      onAbort = resolve
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+    await Promise.race([words.wait(page, seen, leftMs), aborted])
+    signal.removeEventListener('abort', onAbort)
+  }
+
+  #lost(page: number): AetherError {
+    const { failure, region, pageSize } = this.#options
+    if (Atomics.load(failure, FailureWord.Kind) === FailureKind.MemoryExhausted) {
+      return new MemoryExhaustedError(`page ${page} of region '${region}'`, pageSize, undefined, 'there is no memory left')
+    }
+    return new PageLostError(region, page, Atomics.load(failure, FailureWord.Rank))
+  }
+
+  #late(page: number): TimeoutError {
+    const { region, homeOf } = this.#options
+    const home = homeOf(page)
+    return new TimeoutError(
+      `page ${page} of region '${region}' did not come within ${PAGE_MS_MAX} ms; its home is rank ${home}: is it stopped, or has it not opened the region?`,
+    )
+  }
+}

@@ -1,0 +1,31 @@
+import { type CounterLayout, defineCounters } from '../../profiling/index.ts'
+
+/** What an agent counts about the pages of its process. */
+export const pageCounters: CounterLayout<
+  | 'readFaults'
+  | 'writeFaults'
+  | 'demands'
+  | 'pagesReceived'
+  | 'bytesReceived'
+  | 'pagesSent'
+  | 'bytesSent'
+  | 'messagesSent'
+  | 'invalidations'
+  | 'downgrades'
+  | 'holds'
+> = defineCounters('dsm.pages', [
+  'readFaults',
+  'writeFaults',
+  'demands',
+  'pagesReceived',
+  'bytesReceived',
+  'pagesSent',
+  'bytesSent',
+  'messagesSent',
+  'invalidations',
+  'downgrades',
+  'holds',
+])
+
+/** Name of the histogram of how long a thread waited for a page, in nanoseconds. */
+export const FAULT_HISTOGRAM = 'dsm.fault'

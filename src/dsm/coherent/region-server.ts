@@ -1,0 +1,247 @@
+import { writeSync } from 'node:fs'
+import type { Mesh } from '../../cluster/index.ts'
+import { native, SystemError } from '../../native/index.ts'
+import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import type { MemoryRegion } from '../../verbs/index.ts'
+import { type CoherenceMessage, CoherenceNode, type FrameReference, MessageKind, type NodePort, type Protocol } from '../coherence/index.ts'
+import type { Mmu } from '../mmu/mmu.ts'
+import { CoherenceCodec } from './coherence-channel.ts'
+import { Frames } from './frames.ts'
+import { Holds } from './holds.ts'
+import type { pageCounters } from './page-counters.ts'
+import { PageRight, PageWords } from './page-words.ts'
+import { homeFunction } from './placement.ts'
+import { FailureKind, FailureWord, pageCount, type RegionPlan } from './region-plan.ts'
+import { WindowTable } from './window-table.ts'
+
+/** Ends the process: a page that a view needs cannot be had, and a load or store cannot be given an error. */
+const LOST_PAGE_EXIT_CODE = 71
+
+export interface RegionServerOptions {
+  readonly id: number
+  readonly plan: RegionPlan
+  readonly protocol: Protocol
+  readonly mesh: Mesh
+  readonly runtime: Runtime
+  readonly counters: CounterBlock<(typeof pageCounters.counters)[number]>
+  readonly faultNs: HistogramBlock
+  readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
+}
+
+/** Since when a page is waited for, and which thread faulted on it (0: an explicit call). */
+interface Demand {
+  readonly sinceNs: number
+  readonly thread: number
+}
+
+/** One region in the agent: real frames, page rights and queue pairs around a {@link CoherenceNode}. */
+export class RegionServer implements NodePort {
+  readonly id: number
+  readonly plan: RegionPlan
+  readonly windows: WindowTable
+  readonly #options: RegionServerOptions
+  readonly #node: CoherenceNode
+  readonly #words: PageWords
+  readonly #frames: Frames
+  readonly #memory = new Map<number, MemoryRegion>()
+  readonly #mmu: Mmu
+  readonly #holds: Holds
+  readonly #codec = new CoherenceCodec()
+  readonly #demands = new Map<number, Demand>()
+  /** Pages that user threads have pinned and that others wait for. */
+  readonly #pinned = new Set<number>()
+  readonly #homeOf: (page: number) => number
+
+  constructor(options: RegionServerOptions) {
+    const { plan, runtime } = options
+    this.#options = options
+    this.id = options.id
+    this.plan = plan
+    this.windows = new WindowTable(plan.windows)
+    this.#words = new PageWords(plan.words)
+    const pages = pageCount(plan.size, plan.pageSize)
+    this.#frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, plan.pageSize)
+    this.#mmu = options.makeMmu(this.windows, this.#words, plan.pageSize)
+    this.#holds = new Holds({ runtime, isFresh: (page) => this.#words.isFresh(page), release: (page) => this.#node.retry(page) })
+    const { rank, size } = options.mesh
+    this.#homeOf = homeFunction(plan.placement, pages, size)
+    this.#node = new CoherenceNode({ rank, ranks: size, protocol: options.protocol, homeOf: this.#homeOf, port: this })
+  }
+
+  /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
+  demand(page: number, write: boolean, thread: number): void {
+    const { runtime } = this.#options
+    if (thread !== 0 || !this.#demands.has(page)) this.#demands.set(page, { sinceNs: runtime.now(), thread })
+    if (!this.#reserve(page)) return
+    this.#node.demand(page, write)
+  }
+
+  receive(message: CoherenceMessage): void {
+    if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
+    this.#node.receive(message)
+  }
+
+  /** User threads may have let go of pages (they ring): serve who waits for those. */
+  retryPinned(): void {
+    const pages = [...this.#pinned]
+    this.#pinned.clear()
+    for (const page of pages) this.#node.retry(page)
+  }
+
+  memberDied(rank: number): void {
+    Atomics.store(this.#failure, FailureWord.Rank, rank)
+    this.#setFailure(FailureKind.MemberDied)
+    this.#node.memberDied(rank)
+    this.#setFailure(FailureKind.MemberDied)
+  }
+
+  /** What this node knows of a page; `directory` only at its home. */
+  describe(page: number): { home: number; copy: string; directory?: ReturnType<CoherenceNode['directory']> } {
+    const home = this.#homeOf(page)
+    const copy = this.#node.copyState(page)
+    return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
+  }
+
+  close(): void {
+    for (const memory of this.#memory.values()) memory.close()
+    this.#frames.close()
+  }
+
+  // ---- what the coherence node asks for -------------------------------------------------------------------------------------
+
+  send(to: number, message: CoherenceMessage): void {
+    this.#options.counters.add('messagesSent', 1)
+    this.#options.mesh.send(to, this.#codec.encode(this.id, message))
+  }
+
+  push(page: number, to: number, frame: FrameReference): void {
+    const { counters, mesh } = this.#options
+    counters.add('pagesSent', 1)
+    counters.add('bytesSent', this.plan.pageSize)
+    const memory = this.#memoryOf(page)
+    const own = this.#frameIn(memory, page)
+    mesh.write(to, { address: own.address, key: memory.localKey }, this.plan.pageSize, frame)
+  }
+
+  ownFrame(page: number): FrameReference {
+    return this.#frameIn(this.#memoryOf(page), page)
+  }
+
+  mapReadOnly(page: number): void {
+    this.#grant(page, PageRight.Read, () => this.#mmu.mapReadOnly(page))
+  }
+
+  mapWritable(page: number): void {
+    this.#grant(page, PageRight.Write, () => this.#mmu.mapWritable(page))
+  }
+
+  protect(page: number): void {
+    this.#options.counters.add('downgrades', 1)
+    this.#mmu.protect(page)
+    this.#words.take(page, PageRight.Read)
+  }
+
+  unmap(page: number): void {
+    this.#options.counters.add('invalidations', 1)
+    this.#mmu.unmap(page)
+    this.#words.take(page, PageRight.None)
+  }
+
+  failed(page: number): void {
+    const kind = Atomics.load(this.#failure, FailureWord.Kind)
+    if (kind === FailureKind.None) this.#setFailure(FailureKind.MemberDied)
+    this.#words.fail(page)
+    const demand = this.#demands.get(page)
+    this.#demands.delete(page)
+    if (demand !== undefined && demand.thread !== 0) this.#endProcess(page)
+  }
+
+  mustHold(page: number): boolean {
+    if (this.#holds.mustStay(page)) {
+      this.#options.counters.add('holds', 1)
+      return true
+    }
+    if (this.#words.want(page)) return false
+    this.#pinned.add(page)
+    return true
+  }
+
+  isAlive(rank: number): boolean {
+    return this.#options.mesh.isAlive(rank)
+  }
+
+  // ---- details ---------------------------------------------------------------------------------------------------------------
+
+  #grant(page: number, right: number, map: () => void): void {
+    const demand = this.#demands.get(page)
+    if (demand !== undefined) {
+      this.#demands.delete(page)
+      this.#holds.begin(page, demand.thread)
+      this.#options.faultNs.record(native.monotonicNs() - demand.sinceNs)
+    }
+    map()
+    this.#words.grant(page, right)
+  }
+
+  #countReceived(message: CoherenceMessage): void {
+    const { kind, page } = message
+    const carries = kind === MessageKind.DataShared || kind === MessageKind.DataExclusive
+    const carriesToWriter = kind === MessageKind.Grant && this.#words.right(page) === PageRight.None
+    if (!carries && !carriesToWriter) return
+    this.#options.counters.add('pagesReceived', 1)
+    this.#options.counters.add('bytesReceived', this.plan.pageSize)
+  }
+
+  /** Before a page is asked for, its chunk must have memory: a peer is going to write into it. False where there is none left. */
+  #reserve(page: number): boolean {
+    try {
+      this.#memoryOf(page)
+      return true
+    } catch (error) {
+      if (!(error instanceof SystemError) || (error.errnoName !== 'ENOSPC' && error.errnoName !== 'ENOMEM')) throw error
+      this.#setFailure(FailureKind.MemoryExhausted)
+      this.failed(page)
+      return false
+    }
+  }
+
+  #memoryOf(page: number): MemoryRegion {
+    const offsetBytes = page * this.plan.pageSize
+    const index = Math.floor(offsetBytes / this.#frames.chunkBytes)
+    const known = this.#memory.get(index)
+    if (known !== undefined) return known
+    this.#frames.reserveChunk(offsetBytes)
+    const chunk = this.#frames.chunkAt(offsetBytes)
+    const origin = { descriptor: this.#frames.descriptor, offsetBytes: chunk.offsetBytes }
+    const memory = this.#options.mesh.register(chunk.bytes, origin)
+    this.#memory.set(index, memory)
+    return memory
+  }
+
+  #frameIn(memory: MemoryRegion, page: number): FrameReference {
+    const within = (page * this.plan.pageSize) % this.#frames.chunkBytes
+    return { address: memory.address + within, key: memory.remoteKey }
+  }
+
+  get #failure(): Int32Array {
+    return new Int32Array(this.plan.failure)
+  }
+
+  #setFailure(kind: number): void {
+    Atomics.store(this.#failure, FailureWord.Kind, kind)
+  }
+
+  #endProcess(page: number): never {
+    const kind = Atomics.load(this.#failure, FailureWord.Kind)
+    const why =
+      kind === FailureKind.MemoryExhausted
+        ? 'there is no memory left for it'
+        : `its only copy or its home was at rank ${Atomics.load(this.#failure, FailureWord.Rank)}, which has died`
+    writeSync(
+      2,
+      `aether: rank ${this.#options.mesh.rank}: page ${page} of region '${this.plan.name}' is lost: ${why}. A view was read or written there, which cannot be answered with an error; ending the process.\n`,
+    )
+    native.exitNow(LOST_PAGE_EXIT_CODE)
+  }
+}

@@ -1,0 +1,82 @@
+import { assembleGroup, Group, type GroupParts, type JoinOptions, type NoteBox } from '../cluster/index.ts'
+import type { RegionAgentData } from './coherent/agent-machine.ts'
+import type { CoherentHost } from './coherent/coherent-host.ts'
+import type { CoherentRegion } from './coherent/coherent-region.ts'
+import { DemandRing } from './coherent/demand-ring.ts'
+// Declares the layout, so that profiles read here name the agents' counters.
+import './coherent/page-counters.ts'
+import { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
+import type { Region } from './region.ts'
+import { RegionDirectory } from './region-directory.ts'
+import type { RegionHost } from './region-host.ts'
+import { openRegionOf } from './region-openers.ts'
+import { parseRegionRequest, type RegionOptions } from './region-request.ts'
+import { native } from '../native/index.ts'
+
+/**
+ * Become one of N ranks that compute together: those that `aether-dsm run -n N` started, or with `{ rank, size, rendezvous }`.
+ *
+ * ```ts
+ * await using group = await join()
+ * await using region = await group.openRegion('ranks', { size: '64MiB', coherence: 'mesi', pageSize: '64KiB' })
+ * region.float64[group.rank] = 42
+ * await group.barrier()
+ * ```
+ *
+ * @throws JoinError where it is not said which rank of how many this is; MissingMembersError naming ranks that did not come in time;
+ * MemberEndedError when one died before all had come.
+ */
+export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
+  const demands = new DemandRing()
+  const userfault = probeUserfault()
+  const extra: Pick<RegionAgentData, 'demands' | 'userfault'> = {
+    demands: demands.buffer,
+    userfault: 'descriptor' in userfault ? userfault.descriptor : -1,
+  }
+  const machine = new URL('./coherent/agent-machine.js', import.meta.url)
+  const { parts, notes } = await assembleGroup(options, machine, extra)
+  return new RegionGroup(parts, notes, demands, userfault)
+}
+
+/** N ranks with regions: see {@link Group} for the rest. */
+export class RegionGroup extends Group {
+  readonly #host: RegionHost & { readonly coherent: CoherentHost }
+
+  /** @internal Made by {@link join}. */
+  constructor(parts: GroupParts, notes: NoteBox, demands: DemandRing, userfault: UserfaultProbe) {
+    super(parts, notes)
+    const { membership, agent, plan } = parts
+    const coherent: CoherentHost = { agent, ranks: plan.size, demands, userfault, regions: new Map() }
+    this.#host = { membership, directory: new RegionDirectory(membership), coherent }
+  }
+
+  /** Whether views of coherent regions are to be had here; else why not. */
+  get viewsRefused(): string | undefined {
+    const { userfault } = this.#host.coherent
+    return 'refused' in userfault ? userfault.refused.message : undefined
+  }
+
+  /**
+   * Make the region `name`, or open the one that is there; without `size` it must be. Every rank that uses it opens it; pages whose home is at a rank
+   * that has not opened it yet are waited for.
+   * @throws RegionError when there is one of other parameters (the message shows both) or none; MemoryExhaustedError; ArgumentError.
+   */
+  async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
+    this.checkOpen()
+    return await openRegionOf(this.#host, parseRegionRequest(name, options, 'hardware'))
+  }
+
+  protected release(): void {
+    for (const region of this.#coherentRegions()) region.abandon()
+  }
+
+  protected override afterAgent(): void {
+    for (const region of this.#coherentRegions()) region.unmap()
+    const { userfault } = this.#host.coherent
+    if ('descriptor' in userfault) native.closeDescriptor(userfault.descriptor)
+  }
+
+  #coherentRegions(): CoherentRegion[] {
+    return [...this.#host.coherent.regions.values()] as CoherentRegion[]
+  }
+}
