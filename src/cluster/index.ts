@@ -16,6 +16,7 @@ export { CARD_BYTES_MAX } from './card.ts'
 export { enter } from './enter.ts'
 export type { Entry } from './entry.ts'
 export { AccessError, SpaceError } from './errors.ts'
+export * from './group/index.ts'
 export {
   type FailurePolicy,
   type LaunchOptions,
@@ -26,7 +27,6 @@ export {
 export { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, MEMBERS_MAX, REGIONS_MAX } from './layout.ts'
 export type { Member } from './member-table.ts'
 export { type EventOptions, Membership, type MembershipPart } from './membership.ts'
-export * from './group/index.ts'
 export { reclaimSpace, reclaimSpaces } from './reclaim.ts'
 export type { DiedEvent, JoinedEvent, LeftEvent, SpaceEvent } from './space-events.ts'
 export type { LockOptions } from './space-lock.ts'

@@ -5,13 +5,13 @@ import type { CoherentRegion } from './coherent/coherent-region.ts'
 import { DemandRing } from './coherent/demand-ring.ts'
 // Declares the layout, so that profiles read here name the agents' counters.
 import './coherent/page-counters.ts'
+import { native } from '../native/index.ts'
 import { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
-import { native } from '../native/index.ts'
 
 /**
  * Become one of N ranks that compute together: those that `aether-dsm run -n N` started, or with `{ rank, size, rendezvous }`.

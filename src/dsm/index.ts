@@ -12,8 +12,8 @@
  * @module
  */
 export { availableMemory } from './available-memory.ts'
-export type { Coherence, CoherenceKind } from './coherence.ts'
 export * from './coherence/index.ts'
+export type { Coherence, CoherenceKind } from './coherence.ts'
 export { PageLostError } from './coherent/page-access.ts'
 export { MemoryExhaustedError, OutOfBoundsError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'

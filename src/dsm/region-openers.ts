@@ -27,5 +27,7 @@ export async function openRegionOf(host: RegionHost, request: RegionRequest): Pr
 async function openInGroup(host: RegionHost, request: RegionRequest): Promise<Region> {
   if (host.coherent !== undefined) return await openCoherentRegion(host.coherent, request)
   const kind = request.coherence
-  throw new UnsupportedError(`coherence '${kind}' needs a group of ranks: use join(); the members of a space share one machine and have 'hardware'`)
+  throw new UnsupportedError(
+    `coherence '${kind}' needs a group of ranks: use join(); the members of a space share one machine and have 'hardware'`,
+  )
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { AetherErrorCode } from '../native/index.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What the agent gives to the machine that runs in it. */
@@ -80,5 +81,5 @@ export interface CommandMessage {
 export type AgentMessage =
   | { readonly kind: 'up' }
   | { readonly kind: 'reply'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'error'; readonly id: number; readonly error: unknown }
+  | { readonly kind: 'error'; readonly id: number; readonly code: AetherErrorCode; readonly message: string }
   | { readonly kind: 'note'; readonly note: unknown }

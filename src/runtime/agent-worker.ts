@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { native } from '../native/index.ts'
+import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
 import {
   type AgentContext,
   type AgentMessage,
@@ -72,7 +72,7 @@ class Loop {
     for (let received = receiveMessageOnPort(port); received !== undefined; received = receiveMessageOnPort(port)) {
       const { id, name, payload, sync } = received.message as CommandMessage
       const answer = sync ? sayToBlocked : say
-      const reject = (error: unknown): void => answer({ kind: 'error', id, error })
+      const reject = (error: unknown): void => answer({ kind: 'error', id, ...describeError(error) })
       try {
         this.#machine.command(name, payload, { resolve: (value) => answer({ kind: 'reply', id, value }), reject })
       } catch (error) {
@@ -123,6 +123,12 @@ class PollSet {
 }
 
 const pollSet = new PollSet()
+
+/** A class does not survive the way between threads; its code does. */
+function describeError(error: unknown): { code: AetherErrorCode; message: string } {
+  if (error instanceof AetherError) return { code: error.code, message: error.message }
+  return { code: 'ERR_AETHER_AGENT', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
 
 function sayToBlocked(message: AgentMessage): void {
   start.syncPort.postMessage(message)

@@ -78,13 +78,16 @@ export class Agent {
   }
 
   #receive(message: AgentMessage, onNote: (note: unknown) => void): void {
-    if (message.kind === 'note') return onNote(message.note)
+    if (message.kind === 'note') {
+      onNote(message.note)
+      return
+    }
     const id = message.kind === 'up' ? 0 : message.id
     const pending = this.#pending.get(id)
     if (pending === undefined) return
     this.#pending.delete(id)
     this.#keepAlive.release()
-    if (message.kind === 'error') pending.reject(message.error)
+    if (message.kind === 'error') pending.reject(new AetherError(message.code, message.message))
     else pending.resolve(message.kind === 'reply' ? message.value : undefined)
   }
 
@@ -119,7 +122,8 @@ export class Agent {
       const received = receiveMessageOnPort(this.#syncPort)?.message as AgentMessage | undefined
       // An answer to an earlier command that was given up is passed over.
       if (received?.kind === 'reply' && received.id === message.id) return received.value
-      if (received?.kind === 'error' && received.id === message.id) throw received.error
+      if (received?.kind === 'error' && received.id === message.id)
+        throw new AetherError(received.code, received.message)
       if (received !== undefined) continue
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) throw new TimeoutError(`the agent did not answer '${name}' within ${timeoutMs} ms`)

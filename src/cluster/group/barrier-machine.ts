@@ -72,7 +72,8 @@ export class BarrierMachine {
   /** Rank `rank` has ended or left: no barrier can end any more. */
   memberEnded(rank: number): void {
     const { words } = this.#options
-    if (Atomics.compareExchange(words, BarrierWord.Failed, 0, rank + 1) === 0) Atomics.notify(words, BarrierWord.Released)
+    if (Atomics.compareExchange(words, BarrierWord.Failed, 0, rank + 1) === 0)
+      Atomics.notify(words, BarrierWord.Released)
   }
 
   #countArrival(rank: number, generation: number): void {

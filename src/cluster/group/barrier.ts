@@ -88,7 +88,10 @@ export class Barrier {
     const failed = Atomics.load(this.#words, BarrierWord.Failed)
     if (failed === 0) return false
     const rank = failed - 1
-    throw new MemberEndedError([rank], `rank ${rank} has ended or left the group: a barrier of all ranks cannot end any more`)
+    throw new MemberEndedError(
+      [rank],
+      `rank ${rank} has ended or left the group: a barrier of all ranks cannot end any more`,
+    )
   }
 
   #ask(): number {

@@ -1,7 +1,6 @@
 import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
-import { MemberEndedError } from './errors.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { Registry, type RegistryAnswer } from './registry.ts'
@@ -34,6 +33,7 @@ type Control =
   | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
 
 const COORDINATOR = 0
+const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
 
 /** Who else in the agent listens to the group. */
 export interface GroupListener {
@@ -56,7 +56,10 @@ export class GroupMachine {
   readonly #registry = new Registry()
   readonly #gone = new Map<number, 'left' | 'died'>()
   /** Questions under way, by token: to whom, and what to do with the answer. */
-  readonly #asked = new Map<number, { readonly rank: number; readonly done: (answer: unknown) => void }>()
+  readonly #asked = new Map<
+    number,
+    { readonly rank: number; readonly done: (answer: unknown) => void; readonly ifGone: unknown }
+  >()
   #listener: GroupListener | undefined
   #nextToken = 1
   #leaving: Reply | undefined
@@ -109,18 +112,22 @@ export class GroupMachine {
     return this.mesh.isAlive(rank)
   }
 
-  /** Ask the registry. `done` gets its answer, or why there is none. */
-  openRegion(name: string, parameters: string | undefined, done: (answer: RegistryAnswer | Error) => void): void {
-    if (this.#start.rank === COORDINATOR) return done(this.#registry.open(COORDINATOR, name, parameters))
-    if (this.#gone.has(COORDINATOR)) return done(goneError(COORDINATOR))
-    const token = this.#remember(COORDINATOR, done as (answer: unknown) => void)
-    this.#control(COORDINATOR, { op: 'open', token, name, parameters: parameters ?? null })
+  /** Ask the registry. */
+  openRegion(name: string, parameters: string | undefined, done: (answer: RegistryAnswer) => void): void {
+    if (this.#start.rank === COORDINATOR) {
+      done(this.#registry.open(COORDINATOR, name, parameters))
+    } else if (this.#gone.has(COORDINATOR)) {
+      done(gone)
+    } else {
+      const token = this.#remember(COORDINATOR, done as (answer: unknown) => void, gone)
+      this.#control(COORDINATOR, { op: 'open', token, name, parameters: parameters ?? null })
+    }
   }
 
-  /** Ask rank `rank`'s listener. `done` gets its answer, or why there is none. */
+  /** Ask rank `rank`'s listener. `done` gets its answer; undefined where the rank is gone. */
   ask(rank: number, question: unknown, done: (answer: unknown) => void): void {
-    if (this.#gone.has(rank)) return done(goneError(rank))
-    this.#control(rank, { op: 'ask', token: this.#remember(rank, done), question })
+    if (this.#gone.has(rank)) done(undefined)
+    else this.#control(rank, { op: 'ask', token: this.#remember(rank, done, undefined), question })
   }
 
   closeRegion(name: string): void {
@@ -168,7 +175,11 @@ export class GroupMachine {
         this.#asked.delete(control.token)
         break
       case 'ask':
-        this.#control(from, { op: 'answer', token: control.token, answer: this.#listener?.answer(control.question) ?? null })
+        this.#control(from, {
+          op: 'answer',
+          token: control.token,
+          answer: this.#listener?.answer(control.question) ?? null,
+        })
         break
       case 'close':
         this.#freed(this.#registry.close(from, control.name))
@@ -191,7 +202,7 @@ export class GroupMachine {
     for (const [token, asked] of this.#asked) {
       if (asked.rank !== rank) continue
       this.#asked.delete(token)
-      asked.done(goneError(rank))
+      asked.done(asked.ifGone)
     }
     this.#barrier.memberEnded(rank)
     this.#context.notify({ type, rank, reason } satisfies GroupNote)
@@ -210,9 +221,9 @@ export class GroupMachine {
     this.#listener?.regionFree(id)
   }
 
-  #remember(rank: number, done: (answer: unknown) => void): number {
+  #remember(rank: number, done: (answer: unknown) => void, ifGone: unknown): number {
     const token = this.#nextToken++
-    this.#asked.set(token, { rank, done })
+    this.#asked.set(token, { rank, done, ifGone })
     return token
   }
 
@@ -227,9 +238,4 @@ export class GroupMachine {
     bytes.set(text, 1)
     this.mesh.send(to, bytes)
   }
-}
-
-function goneError(rank: number): MemberEndedError {
-  const role = rank === COORDINATOR ? ', and it kept the names of the regions' : ''
-  return new MemberEndedError([rank], `rank ${rank} has ended or left${role}: it cannot be asked any more`)
 }

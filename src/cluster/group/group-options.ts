@@ -35,8 +35,10 @@ const SPIN_NS = 20_000
 export function planJoin(options: JoinOptions): JoinPlan {
   const size = numberFrom(options.size, 'AETHER_SIZE', 'size')
   const rank = numberFrom(options.rank, 'AETHER_RANK', 'rank')
-  if (size < 1 || size > GROUP_SIZE_MAX) throw new ArgumentError('size', `a group has 1 to ${GROUP_SIZE_MAX} ranks, not ${size}`)
-  if (rank >= size) throw new ArgumentError('rank', `rank ${rank} is not one of ${size}: ranks go from 0 to ${size - 1}`)
+  if (size < 1 || size > GROUP_SIZE_MAX)
+    throw new ArgumentError('size', `a group has 1 to ${GROUP_SIZE_MAX} ranks, not ${size}`)
+  if (rank >= size)
+    throw new ArgumentError('rank', `rank ${rank} is not one of ${size}: ranks go from 0 to ${size - 1}`)
   const { timeoutMs = 60_000, signal } = options
   if (!(timeoutMs > 0)) throw new ArgumentError('timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
   const spinNs = 2 * size <= availableParallelism() ? SPIN_NS : 0
@@ -46,17 +48,24 @@ export function planJoin(options: JoinOptions): JoinPlan {
 function numberFrom(given: number | undefined, variable: string, argument: string): number {
   const text = process.env[variable]
   if (given === undefined && (text === undefined || text === '')) {
-    throw new JoinError(`join() needs ${argument}: start this program with 'aether-dsm run -n N', or give { rank, size, rendezvous }`)
+    throw new JoinError(
+      `join() needs ${argument}: start this program with 'aether-dsm run -n N', or give { rank, size, rendezvous }`,
+    )
   }
   const value = given ?? Number(text)
   if (Number.isInteger(value) && value >= 0) return value
-  throw new ArgumentError(argument, `${given === undefined ? variable : argument} must be a whole number, not ${given ?? JSON.stringify(text)}`)
+  throw new ArgumentError(
+    argument,
+    `${given === undefined ? variable : argument} must be a whole number, not ${given ?? JSON.stringify(text)}`,
+  )
 }
 
 function spaceFrom(given: string | undefined): string {
   const rendezvous = given ?? process.env['AETHER_RENDEZVOUS']
   if (rendezvous === undefined || rendezvous === '') {
-    throw new JoinError("join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }")
+    throw new JoinError(
+      "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }",
+    )
   }
   const found = /^local:(.+)$/.exec(rendezvous)
   if (found?.[1] !== undefined) return found[1]

@@ -1,11 +1,11 @@
 import process from 'node:process'
 import { ClosedError } from '../../native/index.ts'
+import { PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { PROFILING_OFFSET } from '../layout.ts'
 import { enter } from '../enter.ts'
+import { PROFILING_OFFSET } from '../layout.ts'
 import { Membership } from '../membership.ts'
-import { PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
 import { Barrier, type BarrierOptions } from './barrier.ts'
 import type { GroupNote, GroupStart } from './group-machine.ts'
 import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
@@ -158,7 +158,11 @@ export interface GroupAgentData {
  * Become a rank: enter the space, start the agent with the machine of module `machine`, and connect it with every other rank's.
  * `extra` is handed to the machine too.
  */
-export async function assembleGroup(options: JoinOptions, machine: URL, extra: object): Promise<{ parts: GroupParts; notes: NoteBox }> {
+export async function assembleGroup(
+  options: JoinOptions,
+  machine: URL,
+  extra: object,
+): Promise<{ parts: GroupParts; notes: NoteBox }> {
   const plan = planJoin(options)
   const membership = new Membership(await enter(plan.space, { timeoutMs: plan.timeoutMs }))
   const barrier = new Barrier(plan.size)
@@ -183,7 +187,10 @@ export async function assembleGroup(options: JoinOptions, machine: URL, extra: o
 async function connect(agent: Agent, membership: Membership, plan: JoinPlan): Promise<RankMember[]> {
   const endpoints = (await agent.command('endpoints', undefined)) as RemoteEndpoint[]
   const peers = await meet(membership, plan, endpoints)
-  await agent.command('connect', peers.map(({ rank, endpoint, processId }) => ({ rank, endpoint, processId })))
+  await agent.command(
+    'connect',
+    peers.map(({ rank, endpoint, processId }) => ({ rank, endpoint, processId })),
+  )
   const self: RankMember = { rank: plan.rank, member: membership.self }
   return [...peers.map(({ rank, member }) => ({ rank, member })), self].sort((a, b) => a.rank - b.rank)
 }

@@ -3,10 +3,18 @@
  */
 export type { BarrierOptions } from './barrier.ts'
 export { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
-export { assembleGroup, Group, type GroupAgentData, type GroupEvent, type GroupParts, NoteBox, type ProfilingPlace } from './group.ts'
+export {
+  assembleGroup,
+  Group,
+  type GroupAgentData,
+  type GroupEvent,
+  type GroupParts,
+  NoteBox,
+  type ProfilingPlace,
+} from './group.ts'
 export { type GroupListener, GroupMachine, type GroupNote, type GroupPeer, type GroupStart } from './group-machine.ts'
 export type { JoinOptions } from './group-options.ts'
-export { type Mesh } from './mesh.ts'
+export type { Mesh } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 export type { RegistryAnswer } from './registry.ts'

@@ -11,7 +11,9 @@ import {
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 type Place = { readonly address: number; readonly key: number }
-type Waiting = { readonly bytes: Uint8Array } | { readonly source: Place; readonly lengthBytes: number; readonly target: Place }
+type Waiting =
+  | { readonly bytes: Uint8Array }
+  | { readonly source: Place; readonly lengthBytes: number; readonly target: Place }
 
 /**
  * One rank's connection to one other: a queue pair, a ring of send slots, a ring of receive slots.
@@ -47,7 +49,10 @@ export class Link {
     this.#outbox = domain.allocate(SENDS_PER_LINK * MESSAGE_BYTES_MAX, Access.LocalWrite)
     this.#inbox = domain.allocate(RECEIVES_PER_LINK * MESSAGE_BYTES_MAX, Access.LocalWrite)
     this.#send = this.#pair.prepareSend({ local: this.#outbox.subarray(0, MESSAGE_BYTES_MAX) })
-    this.#write = this.#pair.prepareWrite({ local: this.#outbox.subarray(0, MESSAGE_BYTES_MAX), remote: { address: 0, key: 0 } })
+    this.#write = this.#pair.prepareWrite({
+      local: this.#outbox.subarray(0, MESSAGE_BYTES_MAX),
+      remote: { address: 0, key: 0 },
+    })
     this.#receive = this.#pair.prepareReceive({ local: this.#inbox.subarray(0, MESSAGE_BYTES_MAX) })
   }
 

@@ -65,7 +65,9 @@ export class Mesh {
     this.#channel = this.#device.createCompletionChannel()
     const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
-    this.#links = Array.from({ length: size }, (_, peer) => (peer === rank ? undefined : new Link(peer, this.#domain, this.#queue)))
+    this.#links = Array.from({ length: size }, (_, peer) =>
+      peer === rank ? undefined : new Link(peer, this.#domain, this.#queue),
+    )
     for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
     this.#processes = new Int32Array(size).fill(-1)
     this.#ended = new Int32Array(size)
@@ -97,7 +99,12 @@ export class Mesh {
   }
 
   /** Write registered memory into the peer's, ahead of every later message to it. The source must not change until the peer has answered. */
-  write(peer: number, source: { address: number; key: number }, lengthBytes: number, target: { address: number; key: number }): void {
+  write(
+    peer: number,
+    source: { address: number; key: number },
+    lengthBytes: number,
+    target: { address: number; key: number },
+  ): void {
     this.#link(peer).write(source, lengthBytes, target)
   }
 
@@ -144,7 +151,8 @@ export class Mesh {
     if (link === undefined || link.dead) return
     const status = batch.status[row]!
     if (status !== CompletionStatus.Success) link.broken ??= explainStatus(status)
-    else if (batch.opcode[row] === CompletionOpcode.Receive) this.#inbox.push({ link, slot: batch.id[row]!, length: batch.byteLength[row]! })
+    else if (batch.opcode[row] === CompletionOpcode.Receive)
+      this.#inbox.push({ link, slot: batch.id[row]!, length: batch.byteLength[row]! })
     else link.completed(batch.id[row]!)
   }
 

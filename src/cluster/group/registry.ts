@@ -13,6 +13,8 @@ export type RegistryAnswer =
   | { readonly kind: 'opened'; readonly id: number; readonly parameters: string }
   | { readonly kind: 'other'; readonly parameters: string }
   | { readonly kind: 'absent' }
+  /** The registry is gone with its rank. */
+  | { readonly kind: 'gone'; readonly rank: number }
 
 export class Registry {
   readonly #entries = new Map<string, RegistryEntry>()
@@ -26,7 +28,8 @@ export class Registry {
       this.#entries.set(name, { id: this.#nextId, parameters, openers: new Set([rank]) })
       return { kind: 'opened', id: this.#nextId++, parameters }
     }
-    if (parameters !== undefined && parameters !== known.parameters) return { kind: 'other', parameters: known.parameters }
+    if (parameters !== undefined && parameters !== known.parameters)
+      return { kind: 'other', parameters: known.parameters }
     known.openers.add(rank)
     return { kind: 'opened', id: known.id, parameters: known.parameters }
   }

@@ -16,7 +16,11 @@ export interface RankMember {
 const LOOK_AGAIN_MS = 250
 
 /** Publish how we are reached, and wait until every rank has. Resolves with the others, by rank. */
-export async function meet(membership: Membership, plan: JoinPlan, endpoints: readonly RemoteEndpoint[]): Promise<(GroupPeer & RankMember)[]> {
+export async function meet(
+  membership: Membership,
+  plan: JoinPlan,
+  endpoints: readonly RemoteEndpoint[],
+): Promise<(GroupPeer & RankMember)[]> {
   membership.publish(encodeGroupCard({ rank: plan.rank, size: plan.size, endpoints }))
   const deadline = performance.now() + plan.timeoutMs
   const seen = new Map<number, RankMember>()
@@ -37,11 +41,18 @@ function look(membership: Membership, plan: JoinPlan, seen: Map<number, RankMemb
     const card = bytes && decodeGroupCard(bytes, plan.size)
     if (card === undefined) continue
     const { rank } = card
-    if (peers.has(rank)) throw new JoinError(`two processes claim to be rank ${rank}: ${peers.get(rank)?.processId} and ${member.processId}`)
+    if (peers.has(rank))
+      throw new JoinError(
+        `two processes claim to be rank ${rank}: ${peers.get(rank)?.processId} and ${member.processId}`,
+      )
     peers.set(rank, { rank, member, endpoint: card.endpoints[plan.rank]!, processId: member.processId })
   }
   for (const { rank, member } of seen.values()) {
-    if (!membership.isPresent(member)) throw new MemberEndedError([rank], `rank ${rank} (process ${member.processId}) ended before the group was complete`)
+    if (!membership.isPresent(member))
+      throw new MemberEndedError(
+        [rank],
+        `rank ${rank} (process ${member.processId}) ended before the group was complete`,
+      )
   }
   for (const peer of peers.values()) seen.set(peer.rank, peer)
   return [...peers.values()].sort((a, b) => a.rank - b.rank)

@@ -37,6 +37,31 @@ export interface CachePort {
   failed(page: number): void
 }
 
+type Act = (port: CachePort, page: number, message: CoherenceMessage | undefined) => void
+
+/** What each action of the tables means. Those that answer a message find it; those that a thread's demand starts have none. */
+const act: Readonly<Record<CacheAction, Act>> = {
+  requestShared: (port, page) => port.request(MessageKind.GetShared, page),
+  requestModified: (port, page) => port.request(MessageKind.GetModified, page),
+  mapReadOnly: (port, page) => port.mapReadOnly(page),
+  mapWritable: (port, page) => port.mapWritable(page),
+  protect: (port, page) => port.protect(page),
+  unmap: (port, page) => port.unmap(page),
+  unblock: (port, page) => port.tellHome(MessageKind.Unblock, page),
+  acknowledge: (port, page, message) => port.respond(MessageKind.Acknowledge, page, message!),
+  sendShared: (port, page, message) => {
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.DataShared, page, message!)
+  },
+  sendModified: (port, page, message) => {
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.Grant, page, message!)
+  },
+  writeBack: (port, page, message) => port.pushToHome(page, message!),
+  tellHome: (port, page) => port.tellHome(MessageKind.Downgraded, page),
+  fail: (port, page) => port.failed(page),
+}
+
 const eventIndex = Object.fromEntries(cacheEvents.map((event, index) => [event, index])) as Record<CacheEvent, number>
 
 /** Runs the cache table of a protocol: one controller serves every page of a region at a node. */
@@ -127,7 +152,7 @@ export class CacheController {
     const cell = this.#table.cell(entry.state, eventIndex[event])
     if (cell === undefined) throw new ProtocolError('cache', page, this.stateName(entry), event)
     entry.state = cell.next
-    for (const action of cell.actions) this.#act(action, page, message)
+    for (const action of cell.actions) act[action](this.#port, page, message)
     if (
       event === 'Abandoned' &&
       tellHomeOfLoss &&
@@ -140,40 +165,6 @@ export class CacheController {
       entry.acksMissing = 0
       entry.granted = false
       if (entry.ackedBy.length > 0) entry.ackedBy = []
-    }
-  }
-
-  #act(action: CacheAction, page: number, message: CoherenceMessage | undefined): void {
-    const port = this.#port
-    switch (action) {
-      case 'requestShared':
-        return port.request(MessageKind.GetShared, page)
-      case 'requestModified':
-        return port.request(MessageKind.GetModified, page)
-      case 'mapReadOnly':
-        return port.mapReadOnly(page)
-      case 'mapWritable':
-        return port.mapWritable(page)
-      case 'protect':
-        return port.protect(page)
-      case 'unmap':
-        return port.unmap(page)
-      case 'unblock':
-        return port.tellHome(MessageKind.Unblock, page)
-      case 'acknowledge':
-        return port.respond(MessageKind.Acknowledge, page, message!)
-      case 'sendShared':
-        port.pushToRequester(page, message!)
-        return port.respond(MessageKind.DataShared, page, message!)
-      case 'sendModified':
-        port.pushToRequester(page, message!)
-        return port.respond(MessageKind.Grant, page, message!)
-      case 'writeBack':
-        return port.pushToHome(page, message!)
-      case 'tellHome':
-        return port.tellHome(MessageKind.Downgraded, page)
-      case 'fail':
-        return port.failed(page)
     }
   }
 }

@@ -142,9 +142,9 @@ export class CoherenceNode implements CachePort {
   request(kind: MessageKind, page: number): void {
     const home = this.#homeOf(page)
     // A request to the dead is answered at once, in order with everything else.
-    if (!this.isAlive(home))
-      return this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, 0, noFrame, noFrame))
-    this.#send(home, this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
+    if (this.isAlive(home))
+      this.#send(home, this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
+    else this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, 0, noFrame, noFrame))
   }
 
   tellHome(kind: MessageKind, page: number): void {
@@ -230,7 +230,10 @@ export class CoherenceNode implements CachePort {
 
   #route(message: CoherenceMessage): void {
     const { page, kind } = message
-    if (isForDirectory(kind)) return this.#directories.receive(this.#entry(page), message)
+    if (isForDirectory(kind)) {
+      this.#directories.receive(this.#entry(page), message)
+      return
+    }
     const takesAway =
       kind === MessageKind.Invalidate || kind === MessageKind.ForwardShared || kind === MessageKind.ForwardModified
     if (takesAway && this.#port.mustHold(page)) {
@@ -242,13 +245,19 @@ export class CoherenceNode implements CachePort {
 
   #copy(page: number): CacheEntry {
     let entry = this.#copies.get(page)
-    if (entry === undefined) this.#copies.set(page, (entry = this.#caches.newEntry()))
+    if (entry === undefined) {
+      entry = this.#caches.newEntry()
+      this.#copies.set(page, entry)
+    }
     return entry
   }
 
   #entry(page: number): DirectoryEntry {
     let entry = this.#entries.get(page)
-    if (entry === undefined) this.#entries.set(page, (entry = this.#directories.newEntry()))
+    if (entry === undefined) {
+      entry = this.#directories.newEntry()
+      this.#entries.set(page, entry)
+    }
     return entry
   }
 }

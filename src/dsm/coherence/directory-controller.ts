@@ -32,6 +32,56 @@ export interface DirectoryPort {
   isAlive(rank: number): boolean
 }
 
+type Act = (port: DirectoryPort, entry: DirectoryEntry, page: number, message: CoherenceMessage | undefined) => void
+
+function forward(kind: MessageKind): Act {
+  return (port, entry, page, message) => {
+    entry.forwardedTo = entry.owner
+    port.forward(kind, page, entry.owner, message!)
+  }
+}
+
+/** What each action of the tables means. All but `clearOwner` answer a message. */
+const act: Readonly<Record<DirectoryAction, Act>> = {
+  sendExclusive: (port, _entry, page, message) => {
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.DataExclusive, page, message!, 0)
+  },
+  sendShared: (port, _entry, page, message) => {
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.DataShared, page, message!, 0)
+  },
+  sendModified: (port, entry, page, message) => {
+    // A sharer that upgrades has the bytes.
+    if (!entry.sharers.has(message!.requester)) port.pushToRequester(page, message!)
+    entry.sharers.clear()
+    port.respond(MessageKind.Grant, page, message!, entry.invalidated.length)
+  },
+  invalidateSharers: (port, entry, page, message) => {
+    entry.invalidated = [...entry.sharers].filter((rank) => rank !== message!.requester)
+    for (const rank of entry.invalidated) port.forward(MessageKind.Invalidate, page, rank, message!)
+  },
+  forwardShared: forward(MessageKind.ForwardShared),
+  forwardModified: forward(MessageKind.ForwardModified),
+  ownerBecomesSharer: (_port, entry) => {
+    entry.sharers.add(entry.owner)
+    entry.owner = -1
+  },
+  addSharer: (_port, entry, _page, message) => entry.sharers.add(message!.requester),
+  setOwner: (_port, entry, _page, message) => {
+    entry.owner = message!.requester
+    entry.version++
+  },
+  clearOwner: (_port, entry) => {
+    entry.owner = -1
+    entry.sharers.clear()
+  },
+  queue: (_port, entry, _page, message) => {
+    entry.queue.push(message!)
+  },
+  refuse: (port, _entry, page, message) => port.respond(MessageKind.Refused, page, message!, 0),
+}
+
 const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [event, index])) as Record<
   DirectoryEvent,
   number
@@ -145,56 +195,7 @@ export class DirectoryController {
     const starts = !this.isTransient(entry) && this.#table.isTransient(cell.next)
     entry.state = cell.next
     if (starts) entry.requester = message!.requester
-    for (const action of cell.actions) this.#act(action, entry, page, message)
-  }
-
-  #act(action: DirectoryAction, entry: DirectoryEntry, page: number, message: CoherenceMessage | undefined): void {
-    const port = this.#port
-    switch (action) {
-      case 'sendExclusive':
-        port.pushToRequester(page, message!)
-        return port.respond(MessageKind.DataExclusive, page, message!, 0)
-      case 'sendShared':
-        port.pushToRequester(page, message!)
-        return port.respond(MessageKind.DataShared, page, message!, 0)
-      case 'sendModified':
-        // A sharer that upgrades has the bytes.
-        if (!entry.sharers.has(message!.requester)) port.pushToRequester(page, message!)
-        entry.sharers.clear()
-        return port.respond(MessageKind.Grant, page, message!, entry.invalidated.length)
-      case 'invalidateSharers':
-        entry.invalidated = [...entry.sharers].filter((rank) => rank !== message!.requester)
-        for (const rank of entry.invalidated) port.forward(MessageKind.Invalidate, page, rank, message!)
-        return
-      case 'forwardShared':
-        return this.#forward(MessageKind.ForwardShared, entry, page, message!)
-      case 'forwardModified':
-        return this.#forward(MessageKind.ForwardModified, entry, page, message!)
-      case 'ownerBecomesSharer':
-        entry.sharers.add(entry.owner)
-        entry.owner = -1
-        return
-      case 'addSharer':
-        return entry.sharers.add(message!.requester)
-      case 'setOwner':
-        entry.owner = message!.requester
-        entry.version++
-        return
-      case 'clearOwner':
-        entry.owner = -1
-        entry.sharers.clear()
-        return
-      case 'queue':
-        entry.queue.push(message!)
-        return
-      case 'refuse':
-        return port.respond(MessageKind.Refused, page, message!, 0)
-    }
-  }
-
-  #forward(kind: MessageKind, entry: DirectoryEntry, page: number, message: CoherenceMessage): void {
-    entry.forwardedTo = entry.owner
-    this.#port.forward(kind, page, entry.owner, message)
+    for (const action of cell.actions) act[action](this.#port, entry, page, message)
   }
 }
 

@@ -47,12 +47,29 @@ class RegionAgentMachine implements Machine {
   readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
   readonly #faultNs: HistogramBlock
 
+  /** What the main thread may ask for. Its payloads come from this package's own code. */
+  readonly #commands: Readonly<Record<string, (payload: unknown, reply: Reply) => void>> = {
+    endpoints: (_, reply) => reply.resolve(this.#group.endpoints()),
+    connect: (peers, reply) => reply.resolve(this.#group.connect(peers as GroupPeer[])),
+    leave: (_, reply) => this.#group.leave(reply),
+    openRegion: (region, reply) => this.#openRegion(region as { plan: RegionPlan; parameters: string }, reply),
+    lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
+    closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
+    closeRegion: (name, reply) => reply.resolve(this.#group.closeRegion(name as string)),
+    page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
+  }
+
   constructor(context: AgentContext, data: RegionAgentData) {
     this.#context = context
     this.#data = data
     this.#demands = new DemandRing(data.demands)
     const { descriptor, offsetBytes, lengthBytes } = data.profiling
-    const area = new ProfilingArea(native.mapMemory(descriptor, offsetBytes, lengthBytes, 0), 0, lengthBytes, native.threadId())
+    const area = new ProfilingArea(
+      native.mapMemory(descriptor, offsetBytes, lengthBytes, 0),
+      0,
+      lengthBytes,
+      native.threadId(),
+    )
     this.#counters = area.counters(pageCounters)
     this.#faultNs = area.histogram(FAULT_HISTOGRAM)
     this.#group = new GroupMachine(context, data.group)
@@ -83,29 +100,9 @@ class RegionAgentMachine implements Machine {
   }
 
   command(name: string, payload: unknown, reply: Reply): void {
-    switch (name) {
-      case 'endpoints':
-        return reply.resolve(this.#group.endpoints())
-      case 'connect':
-        this.#group.connect(payload as GroupPeer[])
-        return reply.resolve(undefined)
-      case 'openRegion':
-        return this.#openRegion(payload as { plan: RegionPlan; parameters: string | undefined }, reply)
-      case 'lookUpRegion':
-        return this.#lookUp(payload as string, reply)
-      case 'page':
-        return this.#describePage(payload as { id: number; page: number }, reply)
-      case 'closeWindows':
-        this.#servers.get(payload as number)?.windows.clear()
-        return reply.resolve(undefined)
-      case 'closeRegion':
-        this.#group.closeRegion(payload as string)
-        return reply.resolve(undefined)
-      case 'leave':
-        return this.#group.leave(reply)
-      default:
-        return reply.reject(new AetherError('ERR_AETHER_AGENT', `the agent does not know the command '${name}'`))
-    }
+    const command = this.#commands[name]
+    if (command === undefined) reply.reject(new AetherError('ERR_AETHER_AGENT', `the agent has no command '${name}'`))
+    else command(payload, reply)
   }
 
   close(): void {
@@ -113,9 +110,8 @@ class RegionAgentMachine implements Machine {
     this.#group.close()
   }
 
-  #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string | undefined }, reply: Reply): void {
+  #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string }, reply: Reply): void {
     this.#group.openRegion(plan.name, parameters, (answer) => {
-      if (answer instanceof Error) return reply.reject(answer)
       if (answer.kind === 'opened') this.#serve(answer.id, plan)
       reply.resolve(answer)
     })
@@ -123,7 +119,7 @@ class RegionAgentMachine implements Machine {
 
   /** The parameters of a region that exists, without opening it. */
   #lookUp(name: string, reply: Reply): void {
-    this.#group.openRegion(name, undefined, (answer) => (answer instanceof Error ? reply.reject(answer) : reply.resolve(answer)))
+    this.#group.openRegion(name, undefined, (answer) => reply.resolve(answer))
   }
 
   #serve(id: number, plan: RegionPlan): void {
@@ -174,21 +170,23 @@ class RegionAgentMachine implements Machine {
     this.#counters.add(write ? 'writeFaults' : 'readFaults', 1)
     for (const server of this.#servers.values()) {
       const page = pageAtAddress(server.windows.windows(), address, server.plan.pageSize)
-      if (page >= 0) return server.demand(page, write, thread)
+      if (page < 0) continue
+      server.demand(page, write, thread)
+      return
     }
     throw new AetherError('ERR_AETHER_AGENT', `a fault at address ${address.toString(16)} is in no region's window`)
   }
 
   /** A page's home answers for it. */
   #describePage({ id, page }: { id: number; page: number }, reply: Reply): void {
-    const server = this.#servers.get(id)
-    if (server === undefined) return reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
-    const here = server.describe(page)
-    if (here.directory !== undefined) return reply.resolve(here)
-    this.#group.ask(here.home, { region: id, page }, (answer) => {
-      if (answer instanceof Error) reply.reject(answer)
-      else reply.resolve(answer ?? here)
-    })
+    const here = this.#servers.get(id)?.describe(page)
+    if (here === undefined) {
+      reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
+    } else if (here.directory !== undefined) {
+      reply.resolve(here)
+    } else {
+      this.#group.ask(here.home, { region: id, page }, (answer) => reply.resolve(answer ?? here))
+    }
   }
 
   #answer(question: unknown): unknown {

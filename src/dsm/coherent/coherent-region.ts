@@ -1,5 +1,5 @@
-import type { RegistryAnswer } from '../../cluster/index.ts'
-import { ClosedError, native } from '../../native/index.ts'
+import { MemberEndedError, type RegistryAnswer } from '../../cluster/index.ts'
+import { type AetherError, ClosedError, native } from '../../native/index.ts'
 import { RegionError } from '../errors.ts'
 import { MemoryWindow } from '../memory-window.ts'
 import { type Bytes, type PageDescription, Region, type RegionCallOptions } from '../region.ts'
@@ -32,7 +32,10 @@ export async function openCoherentRegion(host: CoherentHost, request: RegionRequ
   const parameters = await agreedParameters(host, request)
   const plan = makePlan(request.name, parameters)
   try {
-    const reply = (await host.agent.command('openRegion', { plan, parameters: JSON.stringify(parameters) })) as RegistryAnswer
+    const reply = (await host.agent.command('openRegion', {
+      plan,
+      parameters: JSON.stringify(parameters),
+    })) as RegistryAnswer
     if (reply.kind !== 'opened') throw mismatch(request, reply)
     const region = new CoherentRegion(host, plan, reply.id)
     host.regions.set(request.name, region)
@@ -65,10 +68,18 @@ function makePlan(name: string, parameters: Parameters): RegionPlan {
   }
 }
 
-function mismatch(request: RegionRequest, answer: RegistryAnswer): RegionError {
+function mismatch(request: RegionRequest, answer: RegistryAnswer): AetherError {
   const { name } = request
+  if (answer.kind === 'gone') {
+    const why = `rank ${answer.rank} has ended or left, and it kept the names of the regions`
+    return new MemberEndedError([answer.rank], `region '${name}' cannot be opened: ${why}`)
+  }
   if (answer.kind !== 'other') {
-    return new RegionError('ERR_AETHER_REGION_NOT_FOUND', name, `there is no region '${name}' in this group; give its size to make it`)
+    return new RegionError(
+      'ERR_AETHER_REGION_NOT_FOUND',
+      name,
+      `there is no region '${name}' in this group; give its size to make it`,
+    )
   }
   return differs(name, inWords(request as Parameters), inWords(JSON.parse(answer.parameters) as Parameters))
 }
@@ -80,7 +91,11 @@ function checkSame(request: RegionRequest, known: CoherentRegion): void {
 }
 
 function differs(name: string, wanted: string, present: string): RegionError {
-  return new RegionError('ERR_AETHER_REGION_MISMATCH', name, `region '${name}' exists with other parameters: it has ${present}; asked for was ${wanted}`)
+  return new RegionError(
+    'ERR_AETHER_REGION_MISMATCH',
+    name,
+    `region '${name}' exists with other parameters: it has ${present}; asked for was ${wanted}`,
+  )
 }
 
 function inWords({ size, pageSize, placement, coherence }: Parameters): string {
@@ -202,7 +217,8 @@ export class CoherentRegion extends Region {
       directory?: { state: string; owner: number; sharers: number[]; version: number }
     }
     const { directory } = answer
-    if (directory === undefined) return { index, offsetBytes, lengthBytes, state: answer.copy, owner: null, sharers: [], version: null }
+    if (directory === undefined)
+      return { index, offsetBytes, lengthBytes, state: answer.copy, owner: null, sharers: [], version: null }
     const { state, owner, sharers, version } = directory
     return { index, offsetBytes, lengthBytes, state, owner: owner < 0 ? null : owner, sharers, version }
   }
@@ -223,7 +239,12 @@ export class CoherentRegion extends Region {
     await this.#closing
     if (this.#closing !== undefined) {
       const { host, plan } = { host: this.#host, plan: this.plan }
-      const parameters = JSON.stringify({ size: plan.size, pageSize: plan.pageSize, placement: plan.placement, coherence: plan.coherence })
+      const parameters = JSON.stringify({
+        size: plan.size,
+        pageSize: plan.pageSize,
+        placement: plan.placement,
+        coherence: plan.coherence,
+      })
       await host.agent.command('openRegion', { plan, parameters })
       this.#closing = undefined
       this.#windows = this.#newWindows()
@@ -251,7 +272,9 @@ export class CoherentRegion extends Region {
 
   #newWindows(): WindowSet {
     const { size, pageSize } = this.plan
-    return new WindowSet(pageCount(size, pageSize) * pageSize, (offsetBytes, lengthBytes) => this.#openWindow(offsetBytes, lengthBytes))
+    return new WindowSet(pageCount(size, pageSize) * pageSize, (offsetBytes, lengthBytes) =>
+      this.#openWindow(offsetBytes, lengthBytes),
+    )
   }
 
   /** The agent must know the window before a page of it can be touched. */
@@ -274,7 +297,12 @@ export class CoherentRegion extends Region {
     await agent.command('closeRegion', this.name)
   }
 
-  async #transfer(offsetBytes: number, bytes: Uint8Array, right: number, signal: AbortSignal | undefined): Promise<void> {
+  async #transfer(
+    offsetBytes: number,
+    bytes: Uint8Array,
+    right: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const copy = this.#copier(bytes, right)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
@@ -304,7 +332,10 @@ export class CoherentRegion extends Region {
    * Copies between the frames and the caller's memory while a page is pinned. Shared memory of the caller's may be a view of a region, and a fault
    * under a pin could wait for a rank that waits for the pin: so such memory is copied outside of it.
    */
-  #copier(bytes: Uint8Array, right: number): { (offsetBytes: number, begin: number, lengthBytes: number): void; finish(): void } {
+  #copier(
+    bytes: Uint8Array,
+    right: number,
+  ): { (offsetBytes: number, begin: number, lengthBytes: number): void; finish(): void } {
     const staged = bytes.buffer instanceof SharedArrayBuffer
     const memory = staged ? new Uint8Array(bytes) : bytes
     const copy = (offsetBytes: number, begin: number, lengthBytes: number): void => {
@@ -320,7 +351,10 @@ export class CoherentRegion extends Region {
   }
 
   /** The parts of a range, page by page. */
-  *#pieces(offsetBytes: number, lengthBytes: number): Generator<{ page: number; offsetBytes: number; begin: number; lengthBytes: number }> {
+  *#pieces(
+    offsetBytes: number,
+    lengthBytes: number,
+  ): Generator<{ page: number; offsetBytes: number; begin: number; lengthBytes: number }> {
     for (let begin = 0; begin < lengthBytes; ) {
       const at = offsetBytes + begin
       const page = Math.floor(at / this.pageSize)
@@ -335,7 +369,11 @@ export class CoherentRegion extends Region {
     for (let ahead = page + 1; ahead <= last; ahead++) if (!this.#access.ask(ahead, right)) return
   }
 
-  async #atomic(offsetBytes: number, options: RegionCallOptions | undefined, act: (words: BigUint64Array, index: number) => bigint): Promise<bigint> {
+  async #atomic(
+    offsetBytes: number,
+    options: RegionCallOptions | undefined,
+    act: (words: BigUint64Array, index: number) => bigint,
+  ): Promise<bigint> {
     this.checkWord(offsetBytes)
     const page = Math.floor(offsetBytes / this.pageSize)
     await this.#access.pin(page, PageRight.Write, options?.signal)

@@ -48,7 +48,8 @@ export class Holds {
     const { runtime, release } = this.#options
     const heldNs = runtime.now() - hold.sinceNs
     const stays = heldNs < HOLD_NS || (heldNs < HOLD_NS_MAX && !this.#hasRun(page, hold))
-    if (stays) runtime.timers.at(heldNs < HOLD_NS ? hold.sinceNs + HOLD_NS : runtime.now() + LOOK_AGAIN_NS, () => release(page))
+    if (stays)
+      runtime.timers.at(heldNs < HOLD_NS ? hold.sinceNs + HOLD_NS : runtime.now() + LOOK_AGAIN_NS, () => release(page))
     else this.#holds.delete(page)
     return stays
   }

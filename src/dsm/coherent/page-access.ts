@@ -15,7 +15,10 @@ export class PageLostError extends AetherError {
   readonly rank: number
 
   constructor(region: string, page: number, rank: number) {
-    super('ERR_AETHER_PAGE_LOST', `page ${page} of region '${region}' is lost: its only copy or its home was at rank ${rank}, which has died`)
+    super(
+      'ERR_AETHER_PAGE_LOST',
+      `page ${page} of region '${region}' is lost: its only copy or its home was at rank ${rank}, which has died`,
+    )
     this.region = region
     this.page = page
     this.rank = rank
@@ -118,7 +121,12 @@ export class PageAccess {
   #lost(page: number): AetherError {
     const { failure, region, pageSize } = this.#options
     if (Atomics.load(failure, FailureWord.Kind) === FailureKind.MemoryExhausted) {
-      return new MemoryExhaustedError(`page ${page} of region '${region}'`, pageSize, undefined, 'there is no memory left')
+      return new MemoryExhaustedError(
+        `page ${page} of region '${region}'`,
+        pageSize,
+        undefined,
+        'there is no memory left',
+      )
     }
     return new PageLostError(region, page, Atomics.load(failure, FailureWord.Rank))
   }

@@ -4,7 +4,14 @@ import { native, SystemError } from '../../native/index.ts'
 import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { MemoryRegion } from '../../verbs/index.ts'
-import { type CoherenceMessage, CoherenceNode, type FrameReference, MessageKind, type NodePort, type Protocol } from '../coherence/index.ts'
+import {
+  type CoherenceMessage,
+  CoherenceNode,
+  type FrameReference,
+  MessageKind,
+  type NodePort,
+  type Protocol,
+} from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { Frames } from './frames.ts'
@@ -63,7 +70,11 @@ export class RegionServer implements NodePort {
     const pages = pageCount(plan.size, plan.pageSize)
     this.#frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, plan.pageSize)
     this.#mmu = options.makeMmu(this.windows, this.#words, plan.pageSize)
-    this.#holds = new Holds({ runtime, isFresh: (page) => this.#words.isFresh(page), release: (page) => this.#node.retry(page) })
+    this.#holds = new Holds({
+      runtime,
+      isFresh: (page) => this.#words.isFresh(page),
+      release: (page) => this.#node.retry(page),
+    })
     const { rank, size } = options.mesh
     this.#homeOf = homeFunction(plan.placement, pages, size)
     this.#node = new CoherenceNode({ rank, ranks: size, protocol: options.protocol, homeOf: this.#homeOf, port: this })
