@@ -1,3 +1,4 @@
+import { ArgumentError } from '../native/index.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { type Bytes, type PageDescription, Region, type RegionCallOptions } from './region.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
@@ -83,6 +84,7 @@ export class HardwareRegion extends Region {
 
   page(index: number): PageDescription {
     this.checkOpen()
+    if (!Number.isSafeInteger(index)) throw new ArgumentError('index', `a page has a whole number, not ${index}`)
     const offsetBytes = index * PAGE_BYTES
     const lengthBytes = Math.min(PAGE_BYTES, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))

@@ -119,6 +119,7 @@ export abstract class Region implements AsyncDisposable {
     const { byteOffset = 0 } = options
     this.checkAligned(byteOffset, kind.BYTES_PER_ELEMENT, 'options.byteOffset')
     const length = options.length ?? Math.max(0, Math.floor((this.size - byteOffset) / kind.BYTES_PER_ELEMENT))
+    checkLength(length)
     const lengthBytes = length * kind.BYTES_PER_ELEMENT
     this.checkRange(byteOffset, lengthBytes)
     this.#checkViewLength(byteOffset, lengthBytes)
@@ -268,6 +269,11 @@ export abstract class Region implements AsyncDisposable {
       copy(window.bytes.subarray(begin, begin + piece.byteLength), piece)
     }
   }
+}
+
+function checkLength(length: number): void {
+  if (Number.isSafeInteger(length) && length >= 0) return
+  throw new ArgumentError('options.length', `options.length must be a whole number of elements, not ${length}`)
 }
 
 function asBytes(memory: Bytes, argument: string): Uint8Array {
