@@ -19,7 +19,7 @@ const hits = region.view(Int32Array)
 if (process.send === undefined) {
   const children = [1, 2, 3].map(() => fork(fileURLToPath(import.meta.url)))
   await Promise.all(children.map((child) => once(child, 'exit')))
-  console.log(`3 processes added 1 ${times} times each: ${Atomics.load(hits, 0)}`)
+  console.log(`${times} times 3: ${Atomics.load(hits, 0)}`) // prints 100000 times 3: 300000
 } else {
   for (let i = 0; i < times; i++) Atomics.add(hits, 0, 1)
 }

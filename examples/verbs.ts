@@ -24,8 +24,8 @@ const write = near.prepareWrite({ local: source.subarray(0, message.length), rem
 write.post(7)
 const batch = new CompletionBatch(1)
 while (queue.poll(batch) === 0) {}
-console.log(`request ${batch.id[0]}: ${batch.status[0] === CompletionStatus.Success ? 'success' : 'failed'}`)
+console.log(batch.id[0], batch.status[0] === CompletionStatus.Success) // prints 7 true
 
 // Or in one line: a promise for the completion. The text is decoded from a copy, because peers may write at any time.
 await near.read({ local: source.subarray(2048, 2048 + message.length), remote: target.token })
-console.log(new TextDecoder().decode(source.bytes.slice(2048, 2048 + message.length)))
+console.log(new TextDecoder().decode(source.bytes.slice(2048, 2048 + message.length))) // prints written without the other processor

@@ -8,7 +8,7 @@
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { run } from 'node:test'
 import { spec as SpecReporter } from 'node:test/reporters'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -47,18 +47,21 @@ const isFileItself = (event) => event.data.nesting === 0 && event.data.name.ends
 
 class Tally {
   passed = 0
-  failed = 0
+  /** Names, with the file that each is in. */
+  failed = []
   /** Names with their reasons. */
   skipped = []
 
   count(event) {
     if (event.data.details?.type === 'suite') return
-    if (event.type === 'test:fail') this.failed += 1
+    if (event.type === 'test:fail') this.failed.push(where(event))
     else if (event.data.skip !== undefined) this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
     else if (event.data.todo === undefined) this.passed += 1
   }
 }
 
+const where = ({ data }) =>
+  isFileItself({ data }) ? relative(root, data.name) : `${relative(root, data.file ?? '')}: ${data.name}`
 const reason = (skip) => (typeof skip === 'string' && skip !== '' ? skip : 'no reason given')
 
 /** Make a failure of what the runner lets pass (a file without a test), and say what it leaves out (how a file's process ended). */
@@ -148,8 +151,9 @@ async function main() {
   rmSync(runtimeDirectory, { recursive: true, force: true })
   for (const { pid, command } of left) console.error(`Left behind by a test, now killed: process ${pid}: ${command}`)
   for (const line of tally.skipped) console.log(`skipped: ${line}`)
+  for (const line of tally.failed) console.log(`failed: ${line}`)
   console.log(`${files.length} files in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
-  const failed = tally.failed + (left.length > 0 ? 1 : 0)
+  const failed = tally.failed.length + (left.length > 0 ? 1 : 0)
   console.log(`${tally.passed} passed, ${failed} failed, ${tally.skipped.length} skipped`)
   return failed === 0 && tally.passed > 0 ? 0 : 1
 }

@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { root } from '../repository/checkout.ts'
+import { promisedOutput } from '../repository/markdown.ts'
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
 
-/** What an example of that name prints. */
-function outputOf(example: string, ...before: string[]): string {
-  const script = fileURLToPath(new URL(`../../examples/${example}.js`, import.meta.url))
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...before, script], {
-    encoding: 'utf8',
-    timeout: 60_000,
+for (const name of readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.ts'))) {
+  test(`${name} prints what it says`, { skip }, () => {
+    const promised = promisedOutput(readFileSync(join(root, 'examples', name), 'utf8'))
+    assert.ok(promised.length > 0, 'an example says what it prints, behind `// prints`')
+    const script = join(root, 'dist/examples', name.replace(/\.ts$/, '.js'))
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8', timeout: 60_000 })
+    assert.equal(status, 0, stderr)
+    assert.equal(stderr, '')
+    assert.deepEqual(stdout.trimEnd().split('\n'), promised)
   })
-  assert.equal(status, 0, stderr)
-  assert.equal(stderr, '')
-  return stdout
 }
-
-test('counter.ts counts exactly', { skip }, () => {
-  assert.equal(outputOf('counter'), '3 processes added 1 100000 times each: 300000\n')
-})
-
-test('verbs.ts writes and reads', { skip }, () => {
-  assert.equal(outputOf('verbs'), 'request 7: success\nwritten without the other processor\n')
-})

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './checkout.ts'
+
+/** A fenced block of a Markdown file. */
+export interface CodeBlock {
+  readonly language: string
+  readonly text: string
+}
+
+/** The Markdown files that people read: those at the root and in docs/ (the generated docs/api aside). */
+export function markdownFiles(): string[] {
+  const atRoot = readdirSync(root).filter((name) => name.endsWith('.md'))
+  const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('api'))
+    .map((name) => `docs/${name}`)
+  return [...atRoot, ...inDocs].sort()
+}
+
+export function codeBlocks(text: string): CodeBlock[] {
+  const fences = text.matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```$/gm)
+  return [...fences].map((match) => ({ language: match[1] ?? '', text: match[2] ?? '' }))
+}
+
+/** Targets of the links outside of code, in order. */
+export function linkTargets(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '')
+}
+
+/** The anchors of a file's headings, as the usual renderers make them. */
+export function anchors(path: string): Set<string> {
+  const headings = readFileSync(path, 'utf8').matchAll(/^#{1,6} (.+)$/gm)
+  const slug = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-')
+  return new Set([...headings].map((match) => slug(match[1] ?? '')))
+}
+
+export function readDocument(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+/** What a program says it prints: the text behind `// prints` on its lines. */
+export function promisedOutput(program: string): string[] {
+  return [...program.matchAll(/\/\/ prints (.+)$/gm)].map((match) => match[1] ?? '')
+}
+
+/** The documentation of each room and of the front door, path and text: the first comment of each index.ts. */
+export function moduleDocuments(): (readonly [string, string])[] {
+  const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const paths = ['src/index.ts', ...rooms.map((room) => `src/${room.name}/index.ts`)].filter((path) =>
+    existsSync(join(root, path)),
+  )
+  return paths.map((path) => {
+    const comment = /^\/\*\*([\s\S]*?)\*\//.exec(readDocument(path))?.[1] ?? ''
+    return [path, comment.replaceAll(/^ \* ?/gm, '')] as const
+  })
+}
