@@ -51,7 +51,7 @@ export class Peer {
     this.#mapping = opened.mapping
     this.#descriptor = opened.descriptor
     this.#process = opened.process
-    this.death = new Int32Array(new ArrayBuffer(64))
+    this.death = new Int32Array(new SharedArrayBuffer(64))
     this.#token = opened.process < 0 ? -1 : device.watch(opened.process, () => device.peerDied(), this.death)
   }
 
