@@ -1,0 +1,147 @@
+import type { Opcode, QueuePairAttributes, QueuePairCapacities, RemoteEndpoint } from '../../verbs/index.ts'
+
+/** Numbers that name a player's objects; only that player understands them. */
+export type Handle = number
+
+export interface MemoryFacts {
+  readonly handle: Handle
+  readonly address: number
+  readonly length: number
+  readonly localKey: number
+  readonly remoteKey: number
+}
+
+export interface PairFacts {
+  readonly handle: Handle
+  readonly number: number
+  readonly endpoint: RemoteEndpoint
+  readonly capacities: QueuePairCapacities
+}
+
+export interface PairSpecification {
+  readonly domain: Handle
+  readonly sendQueue: Handle
+  readonly receiveQueue: Handle
+  readonly type?: 'rc' | 'uc' | 'ud'
+  readonly maxSendRequests?: number
+  readonly maxReceiveRequests?: number
+  readonly maxSendSegments?: number
+  readonly maxReceiveSegments?: number
+  readonly maxInlineBytes?: number
+  readonly signalAll?: boolean
+}
+
+export interface SegmentSpecification {
+  readonly address: number
+  readonly length: number
+  readonly key: number
+}
+
+/** A request as plain data. `bytes` makes it inline. */
+export interface RequestSpecification {
+  readonly id: number
+  readonly opcode: Opcode
+  readonly local?: readonly SegmentSpecification[]
+  readonly bytes?: Uint8Array
+  readonly remote?: { readonly address: number; readonly key: number }
+  readonly immediate?: number
+  readonly signaled?: boolean
+  readonly solicited?: boolean
+  readonly compareAdd?: bigint
+  readonly swap?: bigint
+}
+
+export interface ReceiveSpecification {
+  readonly id: number
+  readonly local: readonly SegmentSpecification[]
+}
+
+export interface Completion {
+  readonly id: number
+  readonly status: number
+  readonly opcode: number
+  readonly byteLength: number
+  readonly immediate: number
+  readonly flags: number
+  readonly queuePairNumber: number
+  readonly sourceQueuePair: number
+}
+
+/**
+ * One end of a conformance case: verbs by plain data, so that it may live in this process or in another.
+ * A failing call rejects with a {@link PlayerError}.
+ */
+export interface Player {
+  open(
+    device: string,
+  ): Promise<{
+    readonly gid: bigint
+    readonly maxCompletions: number
+    readonly maxRequests: number
+    readonly maxSegments: number
+  }>
+  domain(): Promise<Handle>
+  allocate(domain: Handle, bytes: number, access: number): Promise<MemoryFacts>
+  /** Register memory that has no memory object. */
+  register(domain: Handle, bytes: number, access: number): Promise<MemoryFacts>
+  channel(): Promise<Handle>
+  queue(depth: number, channel?: Handle): Promise<Handle>
+  depth(queue: Handle): Promise<number>
+  overrun(queue: Handle): Promise<boolean>
+  pair(specification: PairSpecification): Promise<PairFacts>
+  modify(pair: Handle, attributes: QueuePairAttributes): Promise<void>
+  query(pair: Handle): Promise<QueuePairAttributes>
+  state(pair: Handle): Promise<number>
+  post(pair: Handle, request: RequestSpecification): Promise<void>
+  /** Post many in one call. */
+  postList(pair: Handle, requests: readonly RequestSpecification[]): Promise<void>
+  receive(pair: Handle, request: ReceiveSpecification): Promise<void>
+  poll(queue: Handle, max: number): Promise<Completion[]>
+  arm(queue: Handle, solicitedOnly?: boolean): Promise<void>
+  /** Handles of the queues whose events were taken. */
+  drain(channel: Handle): Promise<Handle[]>
+  readable(channel: Handle): Promise<boolean>
+  fill(memory: Handle, offset: number, bytes: Uint8Array): Promise<void>
+  read(memory: Handle, offset: number, length: number): Promise<Uint8Array>
+  close(handle: Handle): Promise<void>
+  /** Close the device and everything under it, for the next case. */
+  reset(): Promise<void>
+}
+
+export type PlayerMethod = keyof Player
+
+/** An error of a verb as plain data: the same whether the player is here or in another process. */
+export class PlayerError extends Error {
+  override readonly name = 'PlayerError'
+  readonly code: string
+  readonly errnoName: string
+  readonly missing: readonly string[]
+  readonly extra: readonly string[]
+
+  constructor(facts: PlayerErrorFacts) {
+    super(facts.message)
+    this.code = facts.code
+    this.errnoName = facts.errnoName
+    this.missing = facts.missing
+    this.extra = facts.extra
+  }
+}
+
+export interface PlayerErrorFacts {
+  readonly message: string
+  readonly code: string
+  readonly errnoName: string
+  readonly missing: readonly string[]
+  readonly extra: readonly string[]
+}
+
+export function errorFacts(error: unknown): PlayerErrorFacts {
+  const fields = error as Partial<PlayerErrorFacts> & Error
+  return {
+    message: fields.message ?? String(error),
+    code: fields.code ?? fields.name ?? 'unknown',
+    errnoName: fields.errnoName ?? '',
+    missing: fields.missing ?? [],
+    extra: fields.extra ?? [],
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Player, PlayerError, type PlayerMethod } from './player.ts'
+import type { PlayerAnswer } from './player-process.ts'
+
+/** A player that lives in a child process. */
+export interface RemotePlayer {
+  readonly player: Player
+  readonly process: ChildProcess
+  stop(): Promise<void>
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+const METHODS: readonly PlayerMethod[] = [
+  'open',
+  'domain',
+  'allocate',
+  'register',
+  'channel',
+  'queue',
+  'depth',
+  'overrun',
+  'pair',
+  'modify',
+  'query',
+  'state',
+  'post',
+  'postList',
+  'receive',
+  'poll',
+  'arm',
+  'drain',
+  'readable',
+  'fill',
+  'read',
+  'close',
+  'reset',
+]
+
+/** Start a player process with this process's own options for Node (a load hook, say, is inherited). */
+export function startPlayer(): RemotePlayer {
+  const program = fileURLToPath(new URL(`./player-process${import.meta.url.slice(-3)}`, import.meta.url))
+  const child = fork(program, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const waiting = new Map<number, Waiting>()
+  let next = 1
+  child.on('message', (answer: PlayerAnswer) => {
+    const { resolve, reject } = waiting.get(answer.id) as Waiting
+    waiting.delete(answer.id)
+    if ('error' in answer) reject(new PlayerError(answer.error))
+    else resolve(answer.value)
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      for (const { reject } of waiting.values())
+        reject(new Error(`the player ended with ${signal ?? `status ${code}`}`))
+      waiting.clear()
+      resolve()
+    })
+  })
+  const call = (method: PlayerMethod, values: readonly unknown[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const id = next
+      next += 1
+      waiting.set(id, { resolve, reject })
+      child.send({ id, method, values })
+    })
+  const entries = METHODS.map((method) => [method, (...values: readonly unknown[]) => call(method, values)])
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return { player: Object.fromEntries(entries) as Player, process: child, stop }
+}

@@ -1,0 +1,119 @@
+import { TimeoutError } from '../../native/index.ts'
+import type { ConformanceCase } from './case.ts'
+import { conformanceCases } from './cases/index.ts'
+import { Context, type Until } from './context.ts'
+import { LocalPlayer } from './local-player.ts'
+import { type Player, PlayerError } from './player.ts'
+import { type RemotePlayer, startPlayer } from './remote-player.ts'
+
+/** Where the second end lives. */
+export type Placement = 'one-process' | 'two-processes'
+
+/** What a provider's test gives the suite. */
+export interface ConformanceSetup {
+  readonly provider: string
+  /** Name for `openDevice`. */
+  readonly device: string
+  readonly placement: Placement
+  /** The suite waits only through this; a simulated provider lets its time pass here. Default: turns of the event loop. */
+  readonly until?: Until
+  /** Names of cases that this provider may answer with Unsupported, and why. Everything else must pass. */
+  readonly allowUnsupported?: Readonly<Record<string, string>>
+  /** Run only cases whose name contains this. */
+  readonly only?: string
+  /** Stop at the first failure. */
+  readonly stopAtFailure?: boolean
+}
+
+export interface CaseResult {
+  readonly name: string
+  readonly rule: string
+  readonly outcome: 'passed' | 'failed' | 'unsupported'
+  /** Why it failed or is unsupported. */
+  readonly reason: string
+}
+
+export interface ConformanceReport {
+  readonly provider: string
+  readonly placement: Placement
+  readonly results: readonly CaseResult[]
+  readonly passed: number
+  readonly failed: number
+  readonly unsupported: number
+}
+
+/** Run the suite against a provider. Resolves to the report; never rejects for a failing case. */
+export async function runProviderConformance(setup: ConformanceSetup): Promise<ConformanceReport> {
+  const until = setup.until ?? untilOnEventLoop
+  const remote: RemotePlayer | undefined = setup.placement === 'two-processes' ? startPlayer() : undefined
+  const players: readonly [Player, Player] = [new LocalPlayer(), remote?.player ?? new LocalPlayer()]
+  const results: CaseResult[] = []
+  try {
+    for (const each of conformanceCases) {
+      if (setup.only !== undefined && !each.name.includes(setup.only)) continue
+      const result = await runCase(each, setup, until, players)
+      results.push(result)
+      if (result.outcome === 'failed' && setup.stopAtFailure === true) break
+    }
+  } finally {
+    await remote?.stop()
+  }
+  const count = (outcome: CaseResult['outcome']): number =>
+    results.filter((result) => result.outcome === outcome).length
+  return {
+    provider: setup.provider,
+    placement: setup.placement,
+    results,
+    passed: count('passed'),
+    failed: count('failed'),
+    unsupported: count('unsupported'),
+  }
+}
+
+/** The report as a table for people. */
+export function formatReport(report: ConformanceReport): string {
+  const width = Math.max(...report.results.map((result) => result.name.length))
+  const lines = report.results.map(
+    ({ name, outcome, reason }) => `  ${name.padEnd(width)}  ${outcome}${reason === '' ? '' : `: ${reason}`}`,
+  )
+  const { provider, placement, passed, failed, unsupported } = report
+  return [...lines, `${provider} (${placement}): ${passed} passed, ${failed} failed, ${unsupported} unsupported`].join(
+    '\n',
+  )
+}
+
+async function runCase(
+  each: ConformanceCase,
+  setup: ConformanceSetup,
+  until: Until,
+  players: readonly [Player, Player],
+): Promise<CaseResult> {
+  const { name, rule } = each
+  try {
+    const [first, second] = [await players[0].open(setup.device), await players[1].open(setup.device)]
+    await each.run(new Context(until, players, [first.gid, second.gid]))
+    await resetAll(players)
+    return { name, rule, outcome: 'passed', reason: '' }
+  } catch (error) {
+    await resetAll(players).catch(() => undefined)
+    const excuse = setup.allowUnsupported?.[name]
+    if (error instanceof PlayerError && error.code === 'ERR_AETHER_UNSUPPORTED' && excuse !== undefined) {
+      return { name, rule, outcome: 'unsupported', reason: excuse }
+    }
+    return { name, rule, outcome: 'failed', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function resetAll(players: readonly [Player, Player]): Promise<void> {
+  for (const player of players) await player.reset()
+}
+
+/** Ask, let the event loop turn, ask again. */
+async function untilOnEventLoop(predicate: () => boolean | Promise<boolean>, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs
+  while (!(await predicate())) {
+    if (performance.now() > deadline)
+      throw new TimeoutError(`what the case waits for did not happen within ${deadlineMs} ms`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * What tests need, ours and yours: the conformance suite that every verbs provider passes.
+ *
+ * ```ts
+ * const report = await runProviderConformance({ provider: 'shm', device: 'shm0', placement: 'two-processes' })
+ * console.log(formatReport(report))
+ * ```
+ */
+export type { ConformanceCase } from './conformance/case.ts'
+export { conformanceCases } from './conformance/cases/index.ts'
+export type { Until } from './conformance/context.ts'
+export * from './conformance/run.ts'
