@@ -3,6 +3,9 @@ import type { Block } from './block.ts'
 import { BlockWord, stateOf } from './layout.ts'
 import type { Peer } from './peer.ts'
 
+/** No state word: that of a fresh block is 0. */
+const UNSEEN = -1
+
 /** The peer's queue pair that a connected queue pair sends to: its block, entered for the time of one operation. */
 export class Target {
   readonly peer: Peer
@@ -14,7 +17,7 @@ export class Target {
   consumed = 0
   #inside = 0
   /** The state word that was found to be a receiver connected to us. */
-  #seenState = 0
+  #seenState = UNSEEN
   #sendPsn = 0
 
   constructor(peer: Peer, number: number, ownNumber: number, ownGid: readonly number[]) {
@@ -69,7 +72,7 @@ export class Target {
   close(): void {
     if (this.block !== undefined) this.peer.closeBlock(this.block)
     this.block = undefined
-    this.#seenState = 0
+    this.#seenState = UNSEEN
   }
 
   #open(): boolean {

@@ -72,9 +72,7 @@ export interface Completion {
  * A failing call rejects with a {@link PlayerError}.
  */
 export interface Player {
-  open(
-    device: string,
-  ): Promise<{
+  open(device: string): Promise<{
     readonly gid: bigint
     readonly maxCompletions: number
     readonly maxRequests: number
