@@ -8,7 +8,7 @@ import type { KeyTable } from './key-table.ts'
 import { BlockWord, MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { RemoteMemory } from './remote-memory.ts'
 import { SegmentList } from './segment-list.ts'
-import { Span } from './span.ts'
+import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
 
 /** Outcomes that are no completion: the request stays at the head of the queue. */
@@ -26,6 +26,8 @@ export class Initiator {
   readonly #local = new SegmentList()
   readonly #remote = new SegmentList()
   maxReadAtomic = 0
+  /** How many bytes the last request moved. */
+  byteLength = 0
   /** errno of a copy across processes that failed, for the completion's vendor error. */
   vendorError = 0
 
@@ -35,15 +37,62 @@ export class Initiator {
     this.#number = number
   }
 
-  /** How many bytes the last request moved. */
-  get byteLength(): number {
-    return this.#local.total
-  }
-
   /** A CompletionStatus, or an Outcome. Where it failed at the peer, the peer's queue pair has been told. */
   execute(request: EncodedRequest, target: Target): number {
-    const opcode = request.words[RequestSlot.Opcode] as number
+    const { words } = request
+    const opcode = words[RequestSlot.Opcode] as number
+    const plain =
+      words[RequestSlot.SegmentCount] === 1 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
+    if (plain && (opcode === Opcode.Write || opcode === Opcode.Read)) return this.#direct(request, opcode, target)
+    return this.#general(request, opcode, target)
+  }
+
+  /**
+   * WRITE and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to `#general`, which finds
+   * the status for it.
+   */
+  #direct(request: EncodedRequest, opcode: number, target: Target): number {
+    const { words } = request
+    const address = words[RequestSlot.Segments] as number
+    const length = words[RequestSlot.Segments + 1] as number
+    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
+    if (entry === undefined || target.peer.died || !target.enter()) return this.#general(request, opcode, target)
+    const memory = this.#directMemory(request, opcode, target, entry.access, length)
+    if (memory === undefined) {
+      target.leave()
+      return this.#general(request, opcode, target)
+    }
+    const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
+    if (opcode === Opcode.Write) copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
+    else copySpan(entry.span, address - entry.address, memory.span, offset, length, request)
+    target.leave()
+    this.byteLength = length
+    return CompletionStatus.Success
+  }
+
+  /** The remote memory where everything about the request is right and it is mapped here. */
+  #directMemory(
+    request: EncodedRequest,
+    opcode: number,
+    target: Target,
+    localAccess: number,
+    length: number,
+  ): RemoteMemory | undefined {
+    const block = target.block as Block
+    const right = opcode === Opcode.Write ? Access.RemoteWrite : Access.RemoteRead
+    if (
+      opcode === Opcode.Read &&
+      (this.maxReadAtomic === 0 || (localAccess & Access.LocalWrite) === 0 || !readable(block, right))
+    )
+      return undefined
+    if (!enabled(block, right) || length > MAX_MESSAGE_BYTES) return undefined
+    const memory = this.#remoteMemory(request, target, block, right, length)
+    return memory !== undefined && memory.span.processId === 0 ? memory : undefined
+  }
+
+  #general(request: EncodedRequest, opcode: number, target: Target): number {
     const local = this.#gather(request, opcode)
+    this.byteLength = this.#local.total
     if (local !== CompletionStatus.Success) return local
     if (target.peer.dead) return CompletionStatus.RetryExceeded
     if (!target.enter()) return target.vanished ? CompletionStatus.RetryExceeded : Outcome.NotReady

@@ -66,6 +66,14 @@ export class KeyTable {
     return entry !== undefined && entry.key === key ? entry : undefined
   }
 
+  /** The memory that covers a local segment, or undefined: a local protection error. */
+  covering(domainId: number, address: number, length: number, key: number): KeyedMemory | undefined {
+    const entry = this.#entries[keyIndex(key)]
+    if (entry === undefined || entry.key !== key || entry.domainId !== domainId) return undefined
+    const offset = address - entry.address
+    return offset >= 0 && length > 0 && offset + length <= entry.length ? entry : undefined
+  }
+
   /** Check one local segment and append it. False is a local protection error. Nothing is asked of an empty one. */
   gather(
     list: SegmentList,
@@ -76,12 +84,10 @@ export class KeyTable {
     writable: boolean,
   ): boolean {
     if (length === 0) return true
-    const entry = this.#entries[keyIndex(key)]
-    if (entry === undefined || entry.key !== key || entry.domainId !== domainId) return false
-    const offset = address - entry.address
-    if (!(offset >= 0 && length > 0 && offset + length <= entry.length)) return false
+    const entry = this.covering(domainId, address, length, key)
+    if (entry === undefined) return false
     if (writable && (entry.access & Access.LocalWrite) === 0) return false
-    list.add(entry.span, offset, length)
+    list.add(entry.span, address - entry.address, length)
     return true
   }
 

@@ -35,6 +35,7 @@ export class Peer {
   /** Not 0 once its process ended: stored by the watcher thread, so that a thread that spins sees it. */
   readonly death: Int32Array
   readonly #device: ShmDevice
+  readonly #keys: Int32Array
   readonly #mapping: ArrayBuffer | undefined
   readonly #descriptor: number
   readonly #process: number
@@ -48,6 +49,7 @@ export class Peer {
     this.gid = gid
     this.processId = opened.processId
     this.views = opened.views
+    this.#keys = opened.views.keys
     this.#mapping = opened.mapping
     this.#descriptor = opened.descriptor
     this.#process = opened.process
@@ -92,6 +94,11 @@ export class Peer {
     )
   }
 
+  /** As `dead`, by a plain load: it may come late, and is for paths where the next look is soon. */
+  get died(): boolean {
+    return this.death[0] !== 0
+  }
+
   get dead(): boolean {
     return Atomics.load(this.death, 0) !== 0
   }
@@ -118,8 +125,8 @@ export class Peer {
   memory(key: number): RemoteMemory | undefined {
     const index = keyIndex(key)
     const known = this.#memories[index]
-    if (known !== undefined && known.key === key && Atomics.load(this.views.keys, known.word) === (key | 0))
-      return known
+    // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to leave.
+    if (known !== undefined && known.key === key && this.#keys[known.word] === (key | 0)) return known
     return this.#resolve(index, key)
   }
 

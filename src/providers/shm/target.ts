@@ -38,7 +38,8 @@ export class Target {
   enter(): boolean {
     const block = this.block
     if (block === undefined) return this.#open() && this.enter()
-    if (Atomics.load(block.words, BlockWord.State) !== this.#seenState && !this.#recognise(block)) return false
+    // The plain load only sorts out what is surely wrong; the one after entering decides.
+    if (block.words[BlockWord.State] !== this.#seenState && !this.#recognise(block)) return false
     this.#inside = (this.#inside + 1) | 0
     Atomics.store(block.words, BlockWord.Inside, this.#inside)
     if (Atomics.load(block.words, BlockWord.State) === this.#seenState) return true
