@@ -7,7 +7,9 @@ import { isAlive } from './process-identity.ts'
 
 /** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
 const BELL = 0
-/** How often to look after members whose end wakes nobody: Workers. */
+/**
+ * How often to look without being woken: a member may be killed after it joined or left and before it rang, and the end of a Worker wakes nobody.
+ */
 const CHECK_MS = 1000
 
 /** Whom a {@link PeerWatch} tells. */
@@ -40,7 +42,7 @@ export class PeerWatch {
     this.#listener = listener
     this.#watcher = native.createWatcher((token) => this.#fired(token))
     this.#watcher.add(BELL, bell.readEnd)
-    this.#check = setInterval(() => this.#checkUnwatched(), CHECK_MS).unref()
+    this.#check = setInterval(() => this.#lookUnasked(), CHECK_MS).unref()
     for (const record of table.present()) this.#watch(record)
   }
 
@@ -105,6 +107,11 @@ export class PeerWatch {
   #declareDead(epoch: number): void {
     const record = this.#peers.get(epoch)?.record
     if (record !== undefined && this.#table.end(record.slot, epoch, 'died')) this.#listener.sawDeath()
+  }
+
+  #lookUnasked(): void {
+    this.#look()
+    this.#checkUnwatched()
   }
 
   /** Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as we do. */
