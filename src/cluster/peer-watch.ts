@@ -30,10 +30,11 @@ export class PeerWatch {
   readonly #bell: Doorbell
   readonly #listener: PeerWatchListener
   readonly #watcher: Watcher
-  /** The others' records by epoch; those with a pidfd are watched by it. */
-  readonly #peers = new Map<number, { readonly record: MemberRecord; readonly descriptor: number | undefined }>()
+  /** The others' records by epoch, and whether a pidfd tells of their process. */
+  readonly #peers = new Map<number, { readonly record: MemberRecord; readonly watched: boolean }>()
   readonly #check: NodeJS.Timeout
   #references = 0
+  #closed = false
 
   constructor(table: MemberTable, tracker: MemberTracker, bell: Doorbell, listener: PeerWatchListener) {
     this.#table = table
@@ -58,13 +59,14 @@ export class PeerWatch {
   }
 
   close(): void {
+    this.#closed = true
     clearInterval(this.#check)
     this.#watcher.close()
-    for (const { descriptor } of this.#peers.values()) if (descriptor !== undefined) native.closeDescriptor(descriptor)
     this.#peers.clear()
   }
 
   #fired(token: number): void {
+    if (this.#closed) return
     if (token === BELL) {
       this.#bell.drain()
       this.#watcher.rearm(BELL)
@@ -89,19 +91,31 @@ export class PeerWatch {
 
   #watch(record: MemberRecord): void {
     if (this.#peers.has(record.epoch)) return
-    const descriptor = record.processId === process.pid ? undefined : openPeer(record.processId)
-    this.#peers.set(record.epoch, { record, descriptor })
-    if (descriptor !== undefined) this.#watcher.add(record.epoch, descriptor)
+    const watched = record.processId !== process.pid && this.#watchProcess(record)
+    this.#peers.set(record.epoch, { record, watched })
     // Only now is it certain that the pidfd is of the process that joined, and not of a later one under its number.
     if (!isAlive(record)) setImmediate(() => this.#fired(record.epoch)).unref()
   }
 
+  /** False where no pidfd is to be had: the process is gone, which a look at its start time tells, or we have no descriptor left. */
+  #watchProcess(record: MemberRecord): boolean {
+    let descriptor = -1
+    try {
+      descriptor = native.openProcess(record.processId)
+      this.#watcher.add(record.epoch, descriptor)
+      return true
+    } catch {
+      return false
+    } finally {
+      // The watcher has a duplicate.
+      if (descriptor >= 0) native.closeDescriptor(descriptor)
+    }
+  }
+
   #unwatch(epoch: number): void {
-    const descriptor = this.#peers.get(epoch)?.descriptor
+    const watched = this.#peers.get(epoch)?.watched === true
     this.#peers.delete(epoch)
-    if (descriptor === undefined) return
-    this.#watcher.remove(epoch)
-    native.closeDescriptor(descriptor)
+    if (watched) this.#watcher.remove(epoch)
   }
 
   #declareDead(epoch: number): void {
@@ -117,18 +131,8 @@ export class PeerWatch {
   /** Those whose end no pidfd tells: Workers, and where a pidfd was not to be had. Our own main thread lives as long as we do. */
   #checkUnwatched(): void {
     const unwatched = [...this.#peers.values()].filter(
-      ({ record, descriptor }) =>
-        record.threadId !== record.processId || (descriptor === undefined && record.processId !== process.pid),
+      ({ record, watched }) => record.threadId !== record.processId || (!watched && record.processId !== process.pid),
     )
     for (const { record } of unwatched) if (!isAlive(record)) this.#fired(record.epoch)
-  }
-}
-
-/** A pidfd; undefined when the process is gone, which the caller's look at its start time tells. */
-function openPeer(processId: number): number | undefined {
-  try {
-    return native.openProcess(processId)
-  } catch {
-    return undefined
   }
 }

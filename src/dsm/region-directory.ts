@@ -85,7 +85,9 @@ export class RegionDirectory implements MembershipPart {
     this.#uses.delete(region.index)
     Atomics.and(this.#held, wordOf(region.index), ~maskOf(region.index))
     // A deleter that came before saw our bit and left the region to us; one that comes later sees that we have gone.
-    if (this.#table.stateOf(region.index) === RegionState.Deleted) await this.#membership.locked(() => this.settle())
+    // Should we not get the lock, whoever has it next gives the bytes back.
+    const isLast = this.#table.stateOf(region.index) === RegionState.Deleted
+    if (isLast) await this.#membership.locked(() => this.settle()).catch(() => {})
   }
 
   /** Take the name away. Nothing happens when it was deleted before. */
@@ -139,6 +141,9 @@ export class RegionDirectory implements MembershipPart {
         `there is no region '${name}' in this space; pass a size to make it`,
       )
     }
+    // The dead may hold what is about to be needed.
+    this.#membership.settleMembers()
+    this.settle()
     const [index] = this.#table.inState(RegionState.Free)
     if (index === undefined) {
       const advice = 'delete some, or put several things into one'

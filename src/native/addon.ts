@@ -62,7 +62,7 @@ export interface Watcher {
    * Wait for `descriptor` to become readable (a pidfd: for the process to have ended), once: after it fired it is disarmed until `rearm`.
    * When it fires the thread first adds 1 to `word[index]` with a sequentially consistent atomic (so that a program that spins sees it
    * without its event loop), wakes futex waiters on that word, then calls the callback with `token` on the event loop.
-   * The watcher holds `word`'s buffer until `remove`.
+   * The watcher holds `word`'s buffer until `remove`, and a duplicate of `descriptor`: the caller may close his.
    */
   add(token: number, descriptor: number, word?: Int32Array, index?: number): void
   /** Wait once more. */

@@ -263,6 +263,17 @@ test('what a member counts is read by another', async () => {
   assert.equal(b.profile(b.self)?.total('test.space', 'things'), 0)
 })
 
+test('counting after the space was closed is harmless', async () => {
+  const layout = defineCounters('test.late', ['things'])
+  const space = await open('shop')
+  const counters = space.profiling.counters(layout)
+  await space.close()
+  counters.add('things', 1)
+  const late = space.profiling.counters(layout)
+  late.add('things', 1)
+  assert.deepEqual([late.shared, late.get('things')], [false, 1])
+})
+
 test('off Linux open says in one sentence what is missing', () => {
   const { stdout } = runProgram(`
     Object.defineProperty(process, 'platform', { value: 'darwin' })
