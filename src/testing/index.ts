@@ -2,6 +2,8 @@
  * What tests need, ours and yours: the conformance suite that every verbs provider passes.
  *
  * ```ts
+ * import { formatReport, runProviderConformance } from 'aether-dsm/testing'
+ *
  * const report = await runProviderConformance({ provider: 'shm', device: 'shm0', placement: 'two-processes' })
  * console.log(formatReport(report))
  * ```

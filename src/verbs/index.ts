@@ -50,6 +50,7 @@ export {
   statusName,
   type Transition,
   TransitionError,
+  type TransitionVerdict,
   transitions,
   VerbsError,
 } from '../providers/index.ts'

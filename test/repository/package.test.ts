@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { root, SeededTree } from './checkout.ts'
+
+interface PackageFile {
+  readonly version: string
+  readonly type: string
+  readonly license: string
+  readonly engines: Readonly<Record<string, string>>
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly scripts: Readonly<Record<string, string>>
+}
+
+const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageFile
+
+/** The paths that `npm publish` would send. */
+function packedFiles(): string[] {
+  const result = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' })
+  assert.equal(result.status, 0, result.stderr)
+  const [packed] = JSON.parse(result.stdout) as [{ files: readonly { path: string }[] }]
+  return packed.files.map((file) => file.path).sort()
+}
+
+test('the package carries all that a user needs and nothing that only a developer needs', () => {
+  const files = packedFiles()
+  const native = readdirSync(join(root, 'native')).filter((name) => /\.(cc|h|mjs)$/.test(name))
+  assert.ok(native.length > 0)
+  for (const name of native) assert.ok(files.includes(`native/${name}`), `native/${name} is packed, to build from`)
+  for (const name of ['package.json', 'LICENSE', 'README.md', 'CITATION.cff']) assert.ok(files.includes(name), name)
+  const foreign = files.filter(
+    (path) => !/^(dist\/src\/|native\/|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(path),
+  )
+  assert.deepEqual(foreign, [])
+  assert.deepEqual(
+    files.filter((path) => /\.test\.|^native\/build\//.test(path)),
+    [],
+  )
+})
+
+test('what package.json points to is there', () => {
+  const targets = Object.values(description.exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
+  )
+  for (const path of [...targets, ...Object.values(description.bin)]) assert.ok(existsSync(join(root, path)), path)
+})
+
+test('the commands start with the line that makes them programs', () => {
+  for (const path of Object.values(description.bin))
+    assert.match(readFileSync(join(root, path), 'utf8'), /^#!\/usr\/bin\/env node\n/, path)
+})
+
+test('engines, licence, module type and pinned dependencies are as documented', () => {
+  assert.equal(description.engines['node'], '>=20.19')
+  assert.equal(description.license, 'MIT')
+  assert.equal(description.type, 'module')
+  for (const [name, version] of Object.entries(description.dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
+})
+
+test('the citation names this version and licence', () => {
+  const citation = readFileSync(join(root, 'CITATION.cff'), 'utf8')
+  assert.match(citation, /^cff-version: 1\.2\.0$/m)
+  for (const key of ['message', 'title', 'authors']) assert.match(citation, new RegExp(`^${key}:`, 'm'))
+  assert.match(citation, new RegExp(`^version: ${description.version.replaceAll('.', '\\.')}$`, 'm'))
+  assert.match(citation, new RegExp(`^license: ${description.license}$`, 'm'))
+})
+
+test('what is packed builds from its own sources and works where it is installed', () => {
+  using tree = new SeededTree({
+    'installed/main.mjs': [
+      "import { open } from 'aether-dsm'",
+      "const space = await open('installed')",
+      "const region = await space.openRegion('words', { size: 4096 })",
+      'console.log(Atomics.add(region.view(Int32Array), 0, 5) + Atomics.load(region.view(Int32Array), 0))',
+      'await space.close()',
+    ].join('\n'),
+    'installed/package.json': '{ "private": true }',
+    'installed/node_modules/aether-dsm/.keep': '',
+  })
+  const target = join(tree.path, 'installed/node_modules/aether-dsm')
+  for (const path of packedFiles()) cpSync(join(root, path), join(target, path))
+  symlinkSync(join(root, 'node_modules/node-api-headers'), join(tree.path, 'installed/node_modules/node-api-headers'))
+  const run = (script: string) =>
+    spawnSync(process.execPath, [script], { cwd: join(tree.path, 'installed'), encoding: 'utf8' })
+  const before = run('main.mjs')
+  assert.match(before.stderr, /Build it with: node .*native\/build\.mjs/, 'without the addon it says how to build it')
+  assert.equal(run('node_modules/aether-dsm/native/build.mjs').status, 0)
+  const after = run('main.mjs')
+  assert.equal(after.stdout, '5\n', after.stderr)
+})
