@@ -55,14 +55,15 @@ export interface PageMemory {
 
 /**
  * A native thread that waits on many descriptors. One an environment is plenty.
- * Never keeps the process alive unless `ref()` was called.
+ * Never keeps the process alive unless `ref()` was called. Not collected while it watches anything.
  */
 export interface Watcher {
   /**
    * Wait for `descriptor` to become readable (a pidfd: for the process to have ended), once: after it fired it is disarmed until `rearm`.
    * When it fires the thread first adds 1 to `word[index]` with a sequentially consistent atomic (so that a program that spins sees it
    * without its event loop), wakes futex waiters on that word, then calls the callback with `token` on the event loop.
-   * The watcher holds `word`'s buffer until `remove`, and a duplicate of `descriptor`: the caller may close his.
+   * The watcher holds `word` until `remove`, and a duplicate of `descriptor`: the caller may close his. `word` must lie in memory that
+   * `mapMemory` made or in a SharedArrayBuffer.
    */
   add(token: number, descriptor: number, word?: Int32Array, index?: number): void
   /** Wait once more. */
@@ -81,7 +82,10 @@ export interface Addon {
   createMemory(name: string, lengthBytes: number, hugePageBytes: number): number
   /** ftruncate(2). */
   resizeMemory(descriptor: number, lengthBytes: number): void
-  /** fallocate(2): take the space now, or throw ENOSPC/ENOMEM. */
+  /**
+   * fallocate(2): take the space now, or throw ENOSPC/ENOMEM. On a memfd the kernel would go on until it kills a process, so what is asked
+   * for is compared first with what the machine and the control groups have left; two that reserve at once may both be let in.
+   */
   reserveMemory(descriptor: number, offsetBytes: number, lengthBytes: number): void
   /** fallocate(2) PUNCH_HOLE | KEEP_SIZE: give the space back; the bytes read as zero afterwards. */
   releaseMemory(descriptor: number, offsetBytes: number, lengthBytes: number): void
@@ -92,17 +96,19 @@ export interface Addon {
 
   // ---- mappings --------------------------------------------------------------------------------------------------------------
   /**
-   * mmap(2) MAP_SHARED read-write, MADV_DONTFORK, as one external ArrayBuffer (at most 4 GiB). `offsetBytes` and `lengthBytes` are page multiples.
+   * mmap(2) MAP_SHARED read-write, MADV_DONTFORK, as one external ArrayBuffer (at most 4 GiB). `offsetBytes` and `lengthBytes` are multiples of the
+   * object's pages, within its present length: a touch beyond it is SIGBUS, so do not shrink an object that is mapped.
    * Unmapped by `unmapMemory` or when collected.
    */
   mapMemory(descriptor: number, offsetBytes: number, lengthBytes: number, flags: number): ArrayBuffer
-  /** Detach the buffer (its views become empty) and munmap. Idempotent; throws for a buffer that `mapMemory` did not make. */
+  /** Detach the buffer (its views become empty) and munmap; where a watcher still adds to a word of it, once that is removed. Idempotent; throws for a buffer that `mapMemory` did not make. */
   unmapMemory(buffer: ArrayBuffer): void
   /** Where the bytes are, for keys, registrations and userfaultfd. */
   addressOf(view: ArrayBufferView | ArrayBufferLike): number
   /**
    * Lay `lengthBytes` of the object over the pages of a shared WebAssembly.Memory at `viewOffsetBytes` (MAP_FIXED, MADV_DONTFORK).
    * Returns the address. `memory` must be a WebAssembly.Memory made with `shared: true`; everything page multiples and in bounds.
+   * The memory is not collected while a view of this environment lies in it; the environment's end ends its views.
    */
   mapView(
     memory: PageMemory,
@@ -142,7 +148,7 @@ export interface Addon {
   // ---- sleeping and waking ---------------------------------------------------------------------------------------------------
   /** poll(2): `descriptors[i]` for readability (negative ones are ignored); `ready[i]` receives its PollFlag bits. Returns how many are ready. `timeoutMs` -1 waits for ever. */
   poll(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): number
-  /** A non-blocking close-on-exec pipe, used as a doorbell: [read end, write end]. Other processes of the user open the write end through /proc/PID/fd. */
+  /** A non-blocking close-on-exec pipe, used as a doorbell: [read end, write end]. Other processes of the user open the write end through /proc/PID/fd, with O_WRONLY | O_NONBLOCK: the flag belongs to each opening. */
   createPipe(): [number, number]
   /** Write one byte. Returns 0 (also when the pipe is full: it is readable anyway), or a negative errno (-EPIPE: nobody reads it any more). Never raises SIGPIPE. */
   ringPipe(writeEnd: number): number

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import test from 'node:test'
+import { ArgumentError, native, SystemError } from '../../src/native/index.ts'
+import { startWorker } from './elsewhere.ts'
+
+test('the main thread has the number of the process, a Worker has one of its own', async () => {
+  assert.equal(native.threadId(), process.pid)
+  const worker = startWorker(({ aether, threads }) => {
+    threads.parentPort?.postMessage(aether.native.threadId())
+  }, undefined)
+  const [id] = (await once(worker, 'message')) as [number]
+  assert.notEqual(id, process.pid)
+  assert.ok(id > 0)
+  await once(worker, 'exit')
+})
+
+test('a Worker is pinned without its siblings', async () => {
+  const before = native.getAffinity()
+  const only = before[before.length - 1] ?? 0
+  const worker = startWorker(({ aether: { native }, threads }, processor) => {
+    native.setAffinity(Int32Array.of(processor))
+    threads.parentPort?.postMessage(native.getAffinity())
+  }, only)
+  const [pinned] = (await once(worker, 'message')) as [Int32Array]
+  assert.deepEqual([...pinned], [only])
+  assert.deepEqual(native.getAffinity(), before)
+  await once(worker, 'exit')
+})
+
+test('processors that are not there are refused', () => {
+  assert.throws(() => native.setAffinity(new Int32Array(0)), ArgumentError)
+  assert.throws(() => native.setAffinity(Int32Array.of(-1)), ArgumentError)
+  assert.throws(() => native.setAffinity(Int32Array.of(100_000)), ArgumentError)
+  if (native.getAffinity().every((processor) => processor < 1000))
+    assert.throws(
+      () => native.setAffinity(Int32Array.of(1023)),
+      (error: unknown) => error instanceof SystemError && error.errnoName === 'EINVAL',
+    )
+})
+
+test('each time a thread is put on a processor counts as a turn', async () => {
+  const control = new Int32Array(new SharedArrayBuffer(8))
+  const worker = startWorker(({ aether, threads }, shared) => {
+    threads.parentPort?.postMessage(aether.native.threadId())
+    while (Atomics.load(shared, 1) === 0) {
+      const seen = Atomics.load(shared, 0)
+      aether.native.futexWait(shared, 0, seen, 20_000)
+    }
+  }, control)
+  const [id] = (await once(worker, 'message')) as [number]
+  for (let round = 0; round < 20; round++) {
+    const before = native.threadTurns(id)
+    assert.ok(before > 0)
+    // Asleep again and again: each waking is a turn.
+    while (native.threadTurns(id) === before) {
+      Atomics.add(control, 0, 1)
+      native.futexWake(control, 0, 1)
+      await new Promise(setImmediate)
+    }
+    assert.ok(native.threadTurns(id) > before)
+  }
+  Atomics.store(control, 1, 1)
+  Atomics.add(control, 0, 1)
+  native.futexWake(control, 0, 1)
+  await once(worker, 'exit')
+  while (native.threadTurns(id) !== -1) await new Promise(setImmediate)
+  assert.equal(native.threadTurns(1), process.pid === 1 ? native.threadTurns(1) : -1, 'threads of others are not ours')
+})
+
+test('clocks run forward, in whole nanoseconds', () => {
+  const first = native.monotonicNs()
+  const second = native.monotonicNs()
+  assert.ok(second >= first)
+  assert.ok(Number.isSafeInteger(second))
+  const node = Number(process.hrtime.bigint())
+  assert.ok(native.monotonicNs() >= node, 'it is the clock of process.hrtime')
+  const thread = native.processorNs(false)
+  const whole = native.processorNs(true)
+  assert.ok(thread > 0 && whole >= thread)
+  for (let spin = 0; spin < 1e6; spin++) Math.sqrt(spin)
+  assert.ok(native.processorNs(false) > thread)
+  assert.throws(() => native.processorNs(1 as unknown as boolean), ArgumentError)
+})
