@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import process from 'node:process'
 import { afterEach, test } from 'node:test'
@@ -91,6 +91,14 @@ test('a symbolic link or a directory in place of the file is refused', async () 
   rmSync(path)
   mkdirSync(path)
   await assert.rejects(open('shop'), { code: 'ERR_AETHER_FORBIDDEN' })
+})
+
+test("another user's file is refused", {
+  skip: process.geteuid?.() === 0 ? false : 'needs root, to give a file away',
+}, async () => {
+  writeFileSync(path, '', { mode: 0o600 })
+  chownSync(path, 65_534, 65_534)
+  await assert.rejects(open('shop'), { code: 'ERR_AETHER_FORBIDDEN', path, message: /is not a plain file of yours/ })
 })
 
 test('the check sum guards every digit of a record', () => {
