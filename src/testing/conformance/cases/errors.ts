@@ -1,6 +1,6 @@
 import { Access, CompletionStatus, QueuePairState } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
-import { assert, type Context, type End, Flushed, Opcode, Success } from '../context.ts'
+import { assert, type Context, type End, Flushed, Opcode, Success, sendAttributes } from '../context.ts'
 
 const ERROR = QueuePairState.Error
 const RESPONDER = 'IB specification 9.7.5.2; rxe_resp.c'
@@ -327,9 +327,12 @@ const silence: readonly ConformanceCase[] = [
     'a peer that is connected to somebody else does not answer',
     'IB specification 9.6.1.1.2: destination and source must match',
     async (context) => {
-      const [, b] = await context.connected()
+      const [a, b] = await context.connected()
       const stranger = await context.end(0)
-      await stranger.connect(b.pair.endpoint, SHORT)
+      await stranger.init()
+      await stranger.readyToReceive(b.pair.endpoint)
+      // Its sequence numbers would fit: only its number gives it away.
+      await stranger.modify(sendAttributes(a.pair.endpoint.psn, SHORT))
       await stranger.post({ id: 1, opcode: Opcode.Write, local: [stranger.segment(0, 8)], remote: b.target(0) })
       await stranger.sentWith(CompletionStatus.RetryExceeded, 1)
       assert.equal(await b.player.state(b.pair.handle), 3)
