@@ -92,3 +92,14 @@ test('what is packed builds from its own sources and works where it is installed
   const after = run('main.mjs')
   assert.equal(after.stdout, '5\n', after.stderr)
 })
+
+test('the lock file names the packages of every platform, so that npm ci works on each', () => {
+  interface Locked {
+    readonly optionalDependencies?: Readonly<Record<string, string>>
+  }
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> }
+  const wanted = Object.values(lock.packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}))
+  assert.ok(wanted.length > 0)
+  const missing = wanted.filter((name) => lock.packages[`node_modules/${name}`] === undefined)
+  assert.deepEqual(missing, [], 'npm install drops what its registry does not have; put these back')
+})
