@@ -19,4 +19,9 @@ export const commandTable: readonly CommandEntry[] = [
     summary: 'start N processes of a script as the ranks of a group',
     load: async () => (await import('./run.ts')).runCommand,
   },
+  {
+    name: 'bench',
+    summary: 'measure verbs between two processes, beside memcpy and IPC',
+    load: async () => (await import('./bench.ts')).benchCommand,
+  },
 ]

@@ -1,0 +1,86 @@
+import type { PreparedRequest } from '../../verbs/index.ts'
+import { benchIpc, benchMemcpy } from './baselines.ts'
+import { BenchLink } from './link.ts'
+import { measure } from './measure.ts'
+import { type BenchRow, rowOf } from './row.ts'
+
+export interface BenchOptions {
+  /** Name for openDevice; default shm0. */
+  readonly device?: string
+  /** Message lengths; default 8 B to 1 MiB. */
+  readonly sizes?: readonly number[]
+  /** How long each row is measured; default 100. */
+  readonly timeMs?: number
+  /** Called with each row as it is done. */
+  readonly onRow?: (row: BenchRow) => void
+}
+
+export const defaultSizes: readonly number[] = [8, 64, 512, 4096, 32_768, 262_144, 1_048_576]
+export const DEFAULT_TIME_MS = 100
+const ATOMIC_BYTES = 8
+
+/**
+ * How long one operation takes, the next begun when it is done: WRITE, READ, fetch-add and compare-swap from post to polled completion,
+ * SEND and IPC as half of a round trip. Two processes; memcpy and IPC in the same run.
+ */
+export async function benchLatency(options: BenchOptions = {}): Promise<BenchRow[]> {
+  const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
+  const link = await BenchLink.open(device, Math.max(...sizes, ATOMIC_BYTES))
+  const rows: BenchRow[] = []
+  const keep = async (row: Promise<BenchRow>): Promise<void> => {
+    rows.push(await row)
+    onRow?.(rows.at(-1) as BenchRow)
+  }
+  try {
+    for (const bytes of sizes) await keep(oneSided('write', link, bytes, timeMs))
+    for (const bytes of sizes) await keep(oneSided('read', link, bytes, timeMs))
+    await keep(oneSided('fetch-add', link, ATOMIC_BYTES, timeMs))
+    await keep(oneSided('compare-swap', link, ATOMIC_BYTES, timeMs))
+    for (const bytes of sizes) await keep(pingPong(link, bytes, timeMs))
+    for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
+    for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
+  } finally {
+    link.close()
+  }
+  return rows
+}
+
+type OneSided = 'write' | 'read' | 'fetch-add' | 'compare-swap'
+
+/** A request on the first `bytes` of both ends' memory. */
+export function oneSidedRequest(op: OneSided, link: BenchLink, bytes: number): PreparedRequest {
+  const fields = { local: link.memory.subarray(0, bytes), remote: link.remote }
+  if (op === 'write') return link.pair.prepareWrite(fields)
+  if (op === 'read') return link.pair.prepareRead(fields)
+  if (op === 'fetch-add') return link.pair.prepareFetchAdd({ ...fields, add: 1n })
+  return link.pair.prepareCompareSwap({ ...fields, compare: 0n, swap: 0n })
+}
+
+async function oneSided(op: OneSided, link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  const request = oneSidedRequest(op, link, bytes)
+  const operations = (count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      request.post(1)
+      link.finish(1)
+    }
+  }
+  return rowOf(op, link.device.attributes.provider, bytes, await measure(operations, timeMs, () => link.remoteCpuNs()))
+}
+
+/** SEND there, SEND back: half of it is one message. The other end spins, and its processor time counts. */
+async function pingPong(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  const send = link.pair.prepareSend({ local: link.memory.subarray(0, bytes) })
+  const receive = link.pair.prepareReceive({ local: link.memory.subarray(bytes, 2 * bytes) })
+  const operations = (count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      receive.post(2)
+      send.post(1)
+      link.finish(2)
+    }
+  }
+  const { value, remoteNs } = await link.serving('echo', bytes, () => measure(operations, timeMs, async () => 0))
+  // The other end spins from first to last, warming up included: its share is that of the measured time.
+  const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
+  const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
+  return rowOf('send', link.device.attributes.provider, bytes, measurement, 2)
+}

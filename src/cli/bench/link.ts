@@ -1,0 +1,136 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import {
+  Access,
+  CompletionBatch,
+  type CompletionQueue,
+  type Device,
+  type MemoryRegion,
+  openDevice,
+  type QueuePair,
+  type RegionToken,
+  type RemoteEndpoint,
+  statusName,
+} from '../../verbs/index.ts'
+import { type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+
+const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+
+/** This end of a benchmark: a device connected to one in a process of its own. */
+export class BenchLink {
+  readonly device: Device
+  readonly memory: MemoryRegion
+  readonly queue: CompletionQueue
+  readonly pair: QueuePair
+  readonly batch: CompletionBatch = new CompletionBatch(64)
+  readonly #child: ChildProcess
+  readonly #endpoint: RemoteEndpoint
+  readonly remote: RegionToken
+
+  private constructor(
+    device: Device,
+    bytes: number,
+    child: ChildProcess,
+    endpoint: RemoteEndpoint,
+    remote: RegionToken,
+  ) {
+    this.device = device
+    const domain = device.createProtectionDomain()
+    this.memory = domain.allocate(2 * bytes, ALL)
+    this.queue = device.createCompletionQueue({ depth: 4 * (RECEIVE_DEPTH + SEND_DEPTH) })
+    this.pair = domain.createQueuePair({
+      type: 'rc',
+      sendQueue: this.queue,
+      receiveQueue: this.queue,
+      maxSendRequests: SEND_DEPTH,
+      maxReceiveRequests: RECEIVE_DEPTH,
+    })
+    this.#child = child
+    this.#endpoint = endpoint
+    this.remote = remote
+  }
+
+  /** Start the other process and connect to it. `bytes` is the longest message. */
+  static async open(deviceName: string, bytes: number): Promise<BenchLink> {
+    const program = fileURLToPath(new URL('./peer-process.js', import.meta.url))
+    const child = fork(program, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const opened = await ask(child, { kind: 'open', device: deviceName, bytes }, 'opened')
+    const link = new BenchLink(openDevice(deviceName), bytes, child, opened.endpoint, opened.token)
+    await link.#connect()
+    return link
+  }
+
+  async remoteCpuNs(): Promise<number> {
+    return (await ask(this.#child, { kind: 'cpu' }, 'cpu')).ns
+  }
+
+  /** One message by child_process IPC there and back. */
+  async ipc(payload: Uint8Array): Promise<void> {
+    await ask(this.#child, { kind: 'ipc', payload }, 'ipc')
+  }
+
+  /** Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over that while. */
+  async serving<T>(
+    kind: 'echo' | 'sink',
+    bytes: number,
+    work: () => Promise<T>,
+  ): Promise<{ readonly value: T; readonly remoteNs: number }> {
+    const before = await this.remoteCpuNs()
+    await ask(this.#child, { kind, bytes }, 'ready')
+    const value = await work()
+    this.pair.prepareSend({ local: this.memory.subarray(0, bytes), immediate: 1 }).post(0)
+    const after = await this.remoteCpuNs()
+    this.pair.toReset()
+    await this.#connect()
+    return { value, remoteNs: after - before }
+  }
+
+  /** Poll until `count` completions have come. */
+  finish(count: number): void {
+    const { queue, batch } = this
+    for (let left = count; left > 0; ) {
+      const rows = queue.poll(batch)
+      for (let row = 0; row < rows; row += 1)
+        if (batch.status[row] !== 0)
+          throw new Error(`the benchmark's request ended with ${statusName(batch.status[row] as number)}`)
+      left -= rows
+    }
+  }
+
+  close(): void {
+    this.device.close()
+    this.#child.kill('SIGKILL')
+  }
+
+  async #connect(): Promise<void> {
+    const connected = ask(this.#child, { kind: 'connect', endpoint: this.pair.endpoint }, 'connected')
+    this.pair.connect(this.#endpoint)
+    await connected
+  }
+}
+
+/** Send and wait for the answer of that kind. Rejects when the process ends instead. */
+function ask<K extends FromPeer['kind']>(
+  child: ChildProcess,
+  message: ToPeer,
+  kind: K,
+): Promise<Extract<FromPeer, { kind: K }>> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      child.off('message', onMessage)
+      child.off('exit', onExit)
+    }
+    const onMessage = (answer: FromPeer): void => {
+      if (answer.kind !== kind) return
+      settle()
+      resolve(answer as Extract<FromPeer, { kind: K }>)
+    }
+    const onExit = (code: number | null, signal: string | null): void => {
+      settle()
+      reject(new Error(`the other process of the benchmark ended with ${signal ?? `status ${code}`}`))
+    }
+    child.on('message', onMessage)
+    child.on('exit', onExit)
+    child.send(message)
+  })
+}

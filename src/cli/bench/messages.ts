@@ -1,0 +1,22 @@
+import type { RegionToken, RemoteEndpoint } from '../../verbs/index.ts'
+
+/** What the two processes of a benchmark tell each other by IPC, outside of what is measured. */
+export type ToPeer =
+  | { readonly kind: 'open'; readonly device: string; readonly bytes: number }
+  | { readonly kind: 'connect'; readonly endpoint: RemoteEndpoint }
+  /** Answer every message with one of the same length until one with an immediate comes. */
+  | { readonly kind: 'echo'; readonly bytes: number }
+  /** Take every message without answering until one with an immediate comes. */
+  | { readonly kind: 'sink'; readonly bytes: number }
+  | { readonly kind: 'cpu' }
+  | { readonly kind: 'ipc'; readonly payload: Uint8Array }
+
+export type FromPeer =
+  | { readonly kind: 'opened'; readonly endpoint: RemoteEndpoint; readonly token: RegionToken }
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'cpu'; readonly ns: number }
+  | { readonly kind: 'ipc'; readonly payload: Uint8Array }
+
+export const RECEIVE_DEPTH = 64
+export const SEND_DEPTH = 64

@@ -1,0 +1,105 @@
+/** The other end of a benchmark, in a process of its own: memory to reach, and a thread that answers messages. */
+import { native } from '../../native/index.ts'
+import {
+  Access,
+  CompletionBatch,
+  CompletionFlag,
+  CompletionOpcode,
+  type CompletionQueue,
+  type MemoryRegion,
+  openDevice,
+  type QueuePair,
+} from '../../verbs/index.ts'
+import { type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+
+const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+/** Empty polls between two looks at whether the parent still lives. */
+const PARENT_CHECK_POLLS = 1 << 16
+
+class Peer {
+  readonly #parent = process.ppid
+  readonly #batch = new CompletionBatch(64)
+  #memory: MemoryRegion | undefined
+  #queue: CompletionQueue | undefined
+  #pair: QueuePair | undefined
+
+  open(deviceName: string, bytes: number): FromPeer {
+    const device = openDevice(deviceName)
+    const domain = device.createProtectionDomain()
+    this.#memory = domain.allocate(2 * bytes, ALL)
+    this.#queue = device.createCompletionQueue({ depth: 4 * (RECEIVE_DEPTH + SEND_DEPTH) })
+    this.#pair = domain.createQueuePair({
+      type: 'rc',
+      sendQueue: this.#queue,
+      receiveQueue: this.#queue,
+      maxSendRequests: SEND_DEPTH,
+      maxReceiveRequests: RECEIVE_DEPTH,
+    })
+    return { kind: 'opened', endpoint: this.#pair.endpoint, token: this.#memory.token }
+  }
+
+  connect(endpoint: Parameters<QueuePair['connect']>[0]): FromPeer {
+    ;(this.#pair as QueuePair).connect(endpoint)
+    return { kind: 'connected' }
+  }
+
+  /** Serve messages until one carries an immediate. Blocks this thread, spinning. */
+  serve(bytes: number, answer: boolean): void {
+    const memory = this.#memory as MemoryRegion
+    const pair = this.#pair as QueuePair
+    const queue = this.#queue as CompletionQueue
+    const receive = pair.prepareReceive({ local: memory.subarray(0, bytes) })
+    const reply = pair.prepareSend({ local: memory.subarray(bytes, 2 * bytes) })
+    for (let index = 0; index < RECEIVE_DEPTH; index += 1) receive.post(index)
+    say({ kind: 'ready' })
+    const batch = this.#batch
+    for (let idle = 0, serving = true; serving; ) {
+      const count = queue.poll(batch)
+      idle = count === 0 ? idle + 1 : 0
+      if (idle % PARENT_CHECK_POLLS === PARENT_CHECK_POLLS - 1 && process.ppid !== this.#parent) process.exit(0)
+      for (let row = 0; row < count; row += 1) {
+        if (batch.status[row] !== 0) process.exit(1)
+        if (batch.opcode[row] !== CompletionOpcode.Receive) continue
+        if (((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0) serving = false
+        else {
+          receive.post(1)
+          if (answer) reply.post(2)
+        }
+      }
+    }
+    this.#renew()
+  }
+
+  /** A queue pair in RESET forgets the receives that are left, so that the next phase may have other lengths. */
+  #renew(): void {
+    ;(this.#pair as QueuePair).toReset()
+  }
+}
+
+function say(message: FromPeer): void {
+  process.send?.(message)
+}
+
+const peer = new Peer()
+
+process.on('message', (message: ToPeer) => {
+  switch (message.kind) {
+    case 'open':
+      say(peer.open(message.device, message.bytes))
+      break
+    case 'connect':
+      say(peer.connect(message.endpoint))
+      break
+    case 'echo':
+    case 'sink':
+      peer.serve(message.bytes, message.kind === 'echo')
+      break
+    case 'cpu':
+      say({ kind: 'cpu', ns: native.processorNs(true) })
+      break
+    case 'ipc':
+      say(message)
+      break
+  }
+})
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,56 @@
+/** One line of a benchmark, and one object of its `--json`. Nanoseconds are per operation. */
+export interface BenchRow {
+  readonly op: string
+  readonly provider: string
+  readonly bytes: number
+  readonly p50Ns: number
+  readonly p99Ns: number
+  readonly maxNs: number
+  readonly opsPerSec: number
+  readonly gbPerSec: number
+  /** Processor time of both ends. */
+  readonly cpuNsPerOp: number
+}
+
+/** What a measurement gathers: how long each batch of `batchSize` operations took, and the processor time of all. */
+export interface Measurement {
+  readonly batchSize: number
+  readonly batchNs: Float64Array
+  readonly cpuNs: number
+}
+
+/**
+ * A row from a measurement. p50 and p99 are those of batch means, since one operation is shorter than the clock can tell; max is what one
+ * operation took in the slowest batch if all others in it took the median. `perOperation` divides further (2 for a round trip of two).
+ */
+export function rowOf(
+  op: string,
+  provider: string,
+  bytes: number,
+  measurement: Measurement,
+  perOperation = 1,
+): BenchRow {
+  const { batchSize, batchNs, cpuNs } = measurement
+  const operations = batchSize * perOperation
+  const sorted = Float64Array.from(batchNs).sort()
+  const at = (share: number): number =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number) / operations
+  const p50Ns = at(0.5)
+  const p99Ns = at(0.99)
+  const slowest = sorted[sorted.length - 1] as number
+  const maxNs = Math.max(p99Ns, slowest - (operations - 1) * p50Ns)
+  const totalNs = batchNs.reduce((sum, ns) => sum + ns, 0)
+  const opsPerSec = (1e9 * operations * batchNs.length) / totalNs
+  const round = (value: number): number => Math.round(value * 10) / 10
+  return {
+    op,
+    provider,
+    bytes,
+    p50Ns: round(p50Ns),
+    p99Ns: round(p99Ns),
+    maxNs: round(maxNs),
+    opsPerSec: Math.round(opsPerSec),
+    gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
+    cpuNsPerOp: round(Math.max(0, cpuNs) / (operations * batchNs.length)),
+  }
+}
