@@ -89,9 +89,8 @@ export async function rankTogether(
   copyGraph(graph, stage.graph)
   const running = launch({ script: rankScript, args: [JSON.stringify(plan)], ranks: wanted.members })
   await watch(running, () => onProgress(stage.reports[0]!.progress.iteration, stage.reports[0]!.progress.change))
-  const { failures } = await running
-  if (failures.length > 0)
-    throw new DemoError(`${failures.length} of ${wanted.members} ranks failed; what they said is above`)
+  const { status, failures } = await running
+  if (status !== 0) throw new DemoError(describeEnd(status, failures.length))
   const members = stage.reports.map((page) => page.read())
   if (!members.every((report) => report !== undefined)) throw new DemoError('a rank ended without a report')
   return {
@@ -103,6 +102,11 @@ export async function rankTogether(
     iterations: Math.max(...members.map((report) => report.iterations)),
     same: haveSameBits(alone.ranks, stage.result),
   }
+}
+
+function describeEnd(status: number, failures: number): string {
+  if (failures === 0) return `the ranks were stopped (status ${status})`
+  return `${failures} of the ranks failed (status ${status}); what they said is above`
 }
 
 export function hasConverged({ change }: { change: number }): boolean {

@@ -85,7 +85,7 @@ function showHardware(screen: Screen, { members }: TogetherOutcome): void {
 
 function showProtocol(screen: Screen, { members, shareMs }: TogetherOutcome): void {
   screen.line(`  mesi: each member has memory of its own; sharing the graph took ${formatTime(shareMs)}, then:`)
-  const columns = ['member', 'edges', 'compute', 'wait', 'faults', 'of compute', 'pages in', 'bytes in', 'bytes out']
+  const columns = ['member', 'edges', 'compute', 'wait', 'faults', 'stalled', 'pages in', 'bytes in', 'bytes out']
   screen.table(
     columns.map(right),
     members.map((report, rank) => [

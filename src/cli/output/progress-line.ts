@@ -7,6 +7,8 @@ export interface ProgressStream {
 
 const terminalPauseMs = 80
 const filePauseMs = 2000
+/** Some pseudo-terminals say that they have no columns at all. */
+const widthUnknown = 80
 const eraseLine = '\r\u001b[2K'
 
 /**
@@ -36,7 +38,7 @@ export class ProgressLine {
       return
     }
     // A line that wraps could not be erased.
-    this.#stream.write(eraseLine + text.slice(0, (this.#stream.columns ?? 80) - 1))
+    this.#stream.write(eraseLine + text.slice(0, (this.#stream.columns || widthUnknown) - 1))
     this.#visible = true
   }
 

@@ -6,7 +6,7 @@ export interface Column {
   readonly align: 'left' | 'right'
 }
 
-const gap = '   '
+const gap = '  '
 
 /** Lines of a table: titles, then rows, columns aligned. Cells may hold colours; nothing is cut. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {

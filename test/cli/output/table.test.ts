@@ -15,7 +15,7 @@ test('columns are as wide as their widest cell, numbers to the right, no blanks 
       ['longer', '1,000', 'x'],
     ],
   )
-  assert.deepEqual(lines, ['name         n   remark', 'a            1', 'longer   1,000   x'])
+  assert.deepEqual(lines, ['name        n  remark', 'a           1', 'longer  1,000  x'])
 })
 
 test('colours take no room, and are left out where nobody sees them', () => {
@@ -30,7 +30,7 @@ test('colours take no room, and are left out where nobody sees them', () => {
       ['22', 'y'],
     ],
   )
-  assert.deepEqual(lines, [' a   b', ` ${paint('red', '1')}   x`, '22   y'])
+  assert.deepEqual(lines, [' a  b', ` ${paint('red', '1')}  x`, '22  y'])
   for (const [stream, environment] of [
     [{}, {}],
     [{ isTTY: true }, { NO_COLOR: '1' }],
