@@ -69,11 +69,22 @@ export class BarrierMachine {
     }
   }
 
-  /** Rank `rank` has ended or left: no barrier can end any more. */
-  memberEnded(rank: number): void {
+  /** The last generation that this rank was released from. */
+  get passed(): number {
+    return Atomics.load(this.#options.words, BarrierWord.Released)
+  }
+
+  /**
+   * Rank `rank` has left or died: barriers after generation `passed` cannot end any more. That one has ended, though the news of it, which the
+   * coordinator sends, may come after the news of a rank that was quick to leave.
+   */
+  memberEnded(rank: number, passed: number = this.passed): void {
     const { words } = this.#options
-    if (Atomics.compareExchange(words, BarrierWord.Failed, 0, rank + 1) === 0)
-      Atomics.notify(words, BarrierWord.Released)
+    const failed = Atomics.load(words, BarrierWord.Failed)
+    if (failed !== 0 && Atomics.load(words, BarrierWord.Possible) <= passed) return
+    Atomics.store(words, BarrierWord.Possible, passed)
+    Atomics.store(words, BarrierWord.Failed, rank + 1)
+    Atomics.notify(words, BarrierWord.Released)
   }
 
   #countArrival(rank: number, generation: number): void {

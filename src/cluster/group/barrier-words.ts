@@ -6,9 +6,18 @@
  *   [2] failed     0, or 1 + the rank without which no barrier can end; agent writes, once
  *   [3] question   raised by the main thread to ask who is missing
  *   [4] answer     raised by the agent to `question` when the bits below are the answer
+ *   [5] possible   while [2] is not 0: the last generation that can still end, because that rank had arrived at it; agent writes
  *   [8 ...]        a bit for each rank that is missing
  */
-export const BarrierWord = { Entered: 0, Released: 1, Failed: 2, Question: 3, Answer: 4, Missing: 8 } as const
+export const BarrierWord = {
+  Entered: 0,
+  Released: 1,
+  Failed: 2,
+  Question: 3,
+  Answer: 4,
+  Possible: 5,
+  Missing: 8,
+} as const
 
 export function newBarrierWords(size: number): SharedArrayBuffer {
   return new SharedArrayBuffer(4 * (BarrierWord.Missing + Math.ceil(size / 32)))

@@ -86,7 +86,7 @@ export class Barrier {
   #isOver(generation: number, released: number): boolean {
     if (released >= generation) return true
     const failed = Atomics.load(this.#words, BarrierWord.Failed)
-    if (failed === 0) return false
+    if (failed === 0 || generation <= Atomics.load(this.#words, BarrierWord.Possible)) return false
     const rank = failed - 1
     throw new MemberEndedError(
       [rank],

@@ -24,7 +24,7 @@ export interface GroupPeer {
 export type GroupNote = { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
 
 type Control =
-  | { readonly op: 'leave' }
+  | { readonly op: 'leave'; readonly passed: number }
   | { readonly op: 'open'; readonly token: number; readonly name: string; readonly parameters: string | null }
   | { readonly op: 'opened'; readonly token: number; readonly answer: RegistryAnswer }
   | { readonly op: 'close'; readonly name: string }
@@ -138,7 +138,7 @@ export class GroupMachine {
   /** Leave the group; answered when every other rank has left too or is dead. Until then this agent serves. */
   leave(reply: Reply): void {
     this.#leaving = reply
-    this.#broadcast({ op: 'leave' })
+    this.#broadcast({ op: 'leave', passed: this.#barrier.passed })
     this.#maybeLeft()
   }
 
@@ -162,7 +162,7 @@ export class GroupMachine {
   #obey(from: number, control: Control): void {
     switch (control.op) {
       case 'leave':
-        this.#end(from, 'left', 'it left the group')
+        this.#end(from, 'left', 'it left the group', control.passed)
         break
       case 'open': {
         const answer = this.#registry.open(from, control.name, control.parameters ?? undefined)
@@ -197,14 +197,14 @@ export class GroupMachine {
     for (const id of this.#registry.memberEnded(rank)) this.#freed(id)
   }
 
-  #end(rank: number, type: 'left' | 'died', reason: string): void {
+  #end(rank: number, type: 'left' | 'died', reason: string, passed?: number): void {
     this.#gone.set(rank, type)
     for (const [token, asked] of this.#asked) {
       if (asked.rank !== rank) continue
       this.#asked.delete(token)
       asked.done(asked.ifGone)
     }
-    this.#barrier.memberEnded(rank)
+    this.#barrier.memberEnded(rank, passed)
     this.#context.notify({ type, rank, reason } satisfies GroupNote)
     this.#maybeLeft()
   }
