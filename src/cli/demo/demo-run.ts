@@ -95,8 +95,8 @@ function availableCoherences(
 ): { coherences: readonly DemoCoherence[]; withoutMesi: string | undefined } {
   const withoutMesi = coherences.includes('mesi') ? whyNoMesi() : undefined
   if (withoutMesi === undefined) return { coherences, withoutMesi }
-  screen.line(`  Without mesi, which this machine refuses: ${withoutMesi}`)
-  screen.line('  The demo runs in hardware coherence, which needs no more than memory.')
+  screen.line(`  Without mesi, which this machine refuses: ${withoutMesi}.`)
+  screen.line('  So the demo runs in hardware coherence only.')
   screen.line()
   return { coherences: ['hardware'], withoutMesi }
 }

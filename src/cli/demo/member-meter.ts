@@ -3,7 +3,7 @@ import type { Profile } from '../../profiling/index.ts'
 import type { MemberReport } from './report-page.ts'
 
 /** What a member has counted of the things that its report gives as differences. */
-export type MeterReading = Pick<MemberReport, 'faults' | 'faultMs' | 'pagesIn' | 'bytesIn' | 'bytesOut'>
+export type MeterReading = Pick<MemberReport, 'faults' | 'pageMs' | 'pagesIn' | 'bytesIn' | 'bytesOut'>
 
 /** Starts counting; calling what it returns tells what happened since. */
 export type Meter = () => MeterReading
@@ -14,10 +14,10 @@ export function startProtocolMeter(group: RegionGroup): Meter {
   return () => {
     const since = profileOf(group).since(before)
     const pages = (counter: string) => since.total('dsm.pages', counter)
-    const waits = since.histograms().filter(({ name }) => name === 'dsm.fault')
+    const waits = since.histograms().find(({ name }) => name === 'dsm.fault')
     return {
       faults: pages('readFaults') + pages('writeFaults'),
-      faultMs: waits.reduce((sum, { count, meanNs }) => sum + (count * meanNs) / 1e6, 0),
+      pageMs: (waits?.p50Ns ?? 0) / 1e6,
       pagesIn: pages('pagesReceived'),
       bytesIn: pages('bytesReceived'),
       bytesOut: pages('bytesSent'),
@@ -31,7 +31,7 @@ export function startProtocolMeter(group: RegionGroup): Meter {
  */
 export function startKernelMeter(): Meter {
   const before = countKernelFaults()
-  return () => ({ faults: countKernelFaults() - before, faultMs: 0, pagesIn: 0, bytesIn: 0, bytesOut: 0 })
+  return () => ({ faults: countKernelFaults() - before, pageMs: 0, pagesIn: 0, bytesIn: 0, bytesOut: 0 })
 }
 
 function profileOf(group: RegionGroup): Profile {

@@ -85,16 +85,16 @@ function showHardware(screen: Screen, { members }: TogetherOutcome): void {
 
 function showProtocol(screen: Screen, { members, shareMs }: TogetherOutcome): void {
   screen.line(`  mesi: each member has memory of its own; sharing the graph took ${formatTime(shareMs)}, then:`)
-  const columns = ['member', 'edges', 'compute', 'wait', 'faults', 'stalled', 'pages in', 'bytes in', 'bytes out']
+  const columns = ['member', 'compute', 'fetch', 'wait', 'faults', 'a page took', 'pages in', 'bytes in', 'bytes out']
   screen.table(
     columns.map(right),
     members.map((report, rank) => [
       `${rank}`,
-      formatCount(report.edges),
       formatTime(report.computeMs),
+      formatTime(report.fetchMs),
       formatTime(report.waitMs),
       formatCount(report.faults),
-      formatTime(report.faultMs),
+      formatTime(report.pageMs),
       formatCount(report.pagesIn),
       formatBytes(report.bytesIn),
       formatBytes(report.bytesOut),

@@ -13,6 +13,8 @@ export interface PageRankOptions {
   readonly lastBlock: number
   /** Returns when every member has called it as often as this one. One process alone passes nothing. */
   readonly barrier?: () => Promise<void> | void
+  /** Called after the barrier of each iteration, to bring what the others left in it near; takes the place of as many page faults. */
+  readonly fetch?: (iteration: number) => Promise<void>
   readonly tolerance?: number
   /** Called after each iteration, with its number from 1 and the L1 change. */
   readonly onIteration?: (iteration: number, change: number) => void
@@ -26,6 +28,8 @@ export interface PageRankResult {
   readonly converged: boolean
   /** Time in the loops of this member, in milliseconds; page faults in them are part of it. */
   readonly computeMs: number
+  /** Time in `fetch`. */
+  readonly fetchMs: number
   /** Time in the barrier, in milliseconds. */
   readonly waitMs: number
 }
@@ -37,40 +41,41 @@ export interface PageRankResult {
  */
 export async function computePageRank(state: RankState, options: PageRankOptions): Promise<PageRankResult> {
   const { firstBlock, lastBlock, tolerance = toleranceDefault } = options
-  const clock = new MemberClock(options.barrier)
+  const clock = new MemberClock()
+  const { barrier = () => {}, fetch = () => {} } = options
+  const finish = async (iteration: number) => {
+    await clock.wait(barrier)
+    await clock.fetch(() => fetch(iteration))
+    return clock.compute(() => sumBlocks(state, iteration))
+  }
   clock.compute(() => initialiseBlocks(state, firstBlock, lastBlock))
-  await clock.wait()
-  let totals = clock.compute(() => sumBlocks(state, 0))
+  let totals = await finish(0)
   let iteration = 0
   while (totals.change >= tolerance && iteration < iterationsMax) {
     iteration++
     const { dangling } = totals
     clock.compute(() => iterateBlocks(state, iteration, dangling, firstBlock, lastBlock))
-    await clock.wait()
-    totals = clock.compute(() => sumBlocks(state, iteration))
+    totals = await finish(iteration)
     options.onIteration?.(iteration, totals.change)
   }
   // Nobody leaves while another may still read its part.
-  await clock.wait()
-  const { computeMs, waitMs } = clock
+  await clock.wait(barrier)
+  const { computeMs, fetchMs, waitMs } = clock
   return {
     iterations: iteration,
     change: totals.change,
     converged: totals.change < tolerance,
     computeMs,
+    fetchMs,
     waitMs,
   }
 }
 
-/** Tells the time in which a member computes from the time in which it waits for the others. */
+/** Tells the times in which a member computes, fetches, and waits for the others. */
 class MemberClock {
-  readonly #barrier: () => Promise<void> | void
   computeMs = 0
+  fetchMs = 0
   waitMs = 0
-
-  constructor(barrier: () => Promise<void> | void = () => {}) {
-    this.#barrier = barrier
-  }
 
   compute<T>(work: () => T): T {
     const start = performance.now()
@@ -79,9 +84,15 @@ class MemberClock {
     return result
   }
 
-  async wait(): Promise<void> {
+  async fetch(work: () => Promise<void> | void): Promise<void> {
     const start = performance.now()
-    await this.#barrier()
+    await work()
+    this.fetchMs += performance.now() - start
+  }
+
+  async wait(barrier: () => Promise<void> | void): Promise<void> {
+    const start = performance.now()
+    await barrier()
     this.waitMs += performance.now() - start
   }
 }

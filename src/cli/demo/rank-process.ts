@@ -2,14 +2,14 @@
  * One rank of the demo's second part: joins the group, computes its share of PageRank in the group's region, reports on the demo's stage.
  * @module
  */
-import { type RegionGroup as Group, join, open } from '../../index.ts'
+import { type RegionGroup as Group, join, open, type Region } from '../../index.ts'
 import { blockVertices, splitBlocks } from './block-split.ts'
 import { copyGraph } from './graph-layout.ts'
 import { startKernelMeter, startProtocolMeter } from './member-meter.ts'
 import { computePageRank } from './pagerank.ts'
 import { openStage, type RankPlan, type Stage, windowsOf } from './rank-plan.ts'
 import type { RankState } from './rank-state.ts'
-import { openRankState, planRegion } from './region-layout.ts'
+import { openRankState, planRegion, type RegionLayout } from './region-layout.ts'
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 
@@ -25,7 +25,7 @@ async function takePart(stage: Stage, group: Group): Promise<void> {
   await using region = await group.openRegion('pagerank', { size: layout.lengthBytes, coherence, pageSize: pageBytes })
   const state = openRankState(layout, windowsOf(region))
   const shareMs = await shareGraph(stage, group, state)
-  await rankShare(stage, group, state, { bounds, shareMs })
+  await rankShare(stage, group, state, { bounds, shareMs, fetch: fetcherOf(region, layout) })
   if (group.rank === 0) stage.result.set(state.ranks)
   // The others' pages stay until rank 0 has read them.
   await group.barrier()
@@ -44,7 +44,7 @@ async function rankShare(
   stage: Stage,
   group: Group,
   state: RankState,
-  { bounds, shareMs }: { bounds: Uint32Array; shareMs: number },
+  { bounds, shareMs, fetch }: { bounds: Uint32Array; shareMs: number; fetch: (iteration: number) => Promise<void> },
 ): Promise<void> {
   const firstBlock = bounds[group.rank]!
   const lastBlock = bounds[group.rank + 1]!
@@ -55,6 +55,7 @@ async function rankShare(
     firstBlock,
     lastBlock,
     barrier: () => group.barrierSync(),
+    ...(plan.coherence === 'mesi' && { fetch }),
     onIteration: (iteration, change) => report.showProgress(iteration, change),
   })
   const totalMs = performance.now() - start
@@ -64,4 +65,12 @@ async function rankShare(
 function edgesInto({ graph }: Stage, firstBlock: number, lastBlock: number): number {
   const edgesBefore = (block: number) => graph.offsets[Math.min(block * blockVertices, graph.outDegrees.length)]!
   return edgesBefore(lastBlock) - edgesBefore(firstBlock)
+}
+
+function fetcherOf(region: Region, layout: RegionLayout): (iteration: number) => Promise<void> {
+  return async (iteration) => {
+    const current = (iteration & 1) as 0 | 1
+    await region.prefetch(layout.contributions[current], layout.graph.vertexCount * 8)
+    await region.prefetch(layout.partials[current], layout.partialsBytes)
+  }
 }

@@ -10,14 +10,17 @@ const fields = [
   /** From the first iteration to the last, barriers included. */
   'totalMs',
   'computeMs',
+  /** Asking ahead for pages. */
+  'fetchMs',
+  /** In barriers. */
   'waitMs',
   'iterations',
   /** The last L1 change. */
   'change',
   /** Page faults in the iterations: those that the agent answered, or for `hardware` those of the kernel. */
   'faults',
-  /** How long the program stood still for them; zero for `hardware`, where nobody measures it. */
-  'faultMs',
+  /** From asking for a page to having it, the median; zero for `hardware`, where nobody measures it. */
+  'pageMs',
   'pagesIn',
   'bytesIn',
   'bytesOut',

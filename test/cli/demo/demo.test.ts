@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { CounterOutcome } from '../../../src/cli/demo/counter-part.ts'
 import type { DemoOutcome } from '../../../src/cli/demo/demo-run.ts'
+import { whyNoMesi } from '../../../src/cli/demo/mesi-support.ts'
 import { findWordNet } from '../../../src/cli/demo/wordnet.ts'
-import { aether } from '../command-line.ts'
+import { aether, aetherWith } from '../command-line.ts'
 
 const skip = process.platform === 'linux' ? false : 'spaces need Linux'
 const folder = mkdtempSync(join(tmpdir(), 'aether-demo-'))
@@ -44,6 +45,41 @@ for (const nodes of ['1', '3']) {
     assert.equal(pageRank.central.length, 10)
   })
 }
+
+const refusal = skip || whyNoMesi()
+
+test('by default it ranks in hardware and in mesi, whose members move pages', { skip: refusal ?? false }, () => {
+  const { pageRank } = demoAsJson('--kron', '12', '--nodes', '2', '--page-size', '4KiB')
+  assert.deepEqual(
+    pageRank.groups.map(({ coherence, same }) => ({ coherence, same })),
+    [
+      { coherence: 'hardware', same: true },
+      { coherence: 'mesi', same: true },
+    ],
+  )
+  for (const { faults, pagesIn, bytesIn, bytesOut } of pageRank.groups[1]!.members) {
+    assert(faults > 0 && pagesIn > 0)
+    assert.equal(bytesIn, pagesIn * 4096)
+    assert(bytesOut > 0)
+  }
+})
+
+test('where userfaultfd is refused it ranks in hardware and says so', { skip }, () => {
+  const { status, stdout } = aetherWith(
+    { AETHER_USERFAULT: 'off' },
+    'demo',
+    '--kron',
+    '6',
+    '--nodes',
+    '2',
+    '--coherence',
+    'mesi',
+  )
+  assert.equal(status, 0)
+  assert.match(stdout, /Without mesi, which this machine refuses: .*AETHER_USERFAULT=off/)
+  assert.match(stdout, /hardware, one shared memory +2 .* the same, bit for bit\n/)
+  assert.doesNotMatch(stdout, /mesi, pages/)
+})
 
 test('ranks an edge list, and shows what it does', { skip }, () => {
   const file = join(folder, 'star.txt')
