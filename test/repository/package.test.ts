@@ -84,11 +84,15 @@ test('what is packed builds from its own sources and works where it is installed
   const target = join(tree.path, 'installed/node_modules/aether-dsm')
   for (const path of packedFiles()) cpSync(join(root, path), join(target, path))
   symlinkSync(join(root, 'node_modules/node-api-headers'), join(tree.path, 'installed/node_modules/node-api-headers'))
-  const run = (script: string) =>
-    spawnSync(process.execPath, [script], { cwd: join(tree.path, 'installed'), encoding: 'utf8' })
+  const run = (script: string, environment: NodeJS.ProcessEnv = process.env) =>
+    spawnSync(process.execPath, [script], { cwd: join(tree.path, 'installed'), encoding: 'utf8', env: environment })
   const before = run('main.mjs')
   assert.match(before.stderr, /Build it with: node .*native\/build\.mjs/, 'without the addon it says how to build it')
-  assert.equal(run('node_modules/aether-dsm/native/build.mjs').status, 0)
+  const build = 'node_modules/aether-dsm/native/build.mjs'
+  const uncompiled = run(build, { PATH: '' })
+  assert.equal(uncompiled.status, 1)
+  assert.match(uncompiled.stderr, /no C\+\+ compiler.*\n.*apt-get install g\+\+/)
+  assert.equal(run(build).status, 0)
   const after = run('main.mjs')
   assert.equal(after.stdout, '5\n', after.stderr)
 })
