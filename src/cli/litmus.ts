@@ -62,7 +62,10 @@ function chosenShapes(text: string): typeof shapes {
   return text.split(',').map((name) => {
     const shape = shapes.find((each) => each.name.toLowerCase() === name.trim().toLowerCase())
     if (shape !== undefined) return shape
-    throw new UsageError(`there is no shape '${name}'; there are ${shapes.map((each) => each.name).join(', ')}`, 'litmus')
+    throw new UsageError(
+      `there is no shape '${name}'; there are ${shapes.map((each) => each.name).join(', ')}`,
+      'litmus',
+    )
   })
 }
 

@@ -13,6 +13,13 @@ export type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
 export { allowedOutcomes, type Demand } from './model.ts'
 export { formatOutcome, satisfies } from './outcome.ts'
 export { type Access, type Axis, accesses, axesOf, demandOf, type LitmusCoherence } from './plan.ts'
-export { axesFor, type LitmusOptions, type LitmusResult, type OutcomeCount, runLitmus, standardAxes } from './run-litmus.ts'
+export {
+  axesFor,
+  type LitmusOptions,
+  type LitmusResult,
+  type OutcomeCount,
+  runLitmus,
+  standardAxes,
+} from './run-litmus.ts'
 export { type Field, type Operation, type Program, parseShape, type Shape } from './shape.ts'
 export { shapes } from './shapes.ts'

@@ -10,4 +10,8 @@ export interface LitmusMemory {
 }
 
 /** Opens the memory of an axis for this rank, the same at every rank. */
-export type OpenMemory = (group: RegionGroup, axis: Axis, size: { bytes: number; pageSize: number }) => Promise<LitmusMemory>
+export type OpenMemory = (
+  group: RegionGroup,
+  axis: Axis,
+  size: { bytes: number; pageSize: number },
+) => Promise<LitmusMemory>

@@ -142,7 +142,8 @@ export class Player {
       let outcome = 0
       for (let index = 0; index < fields.length; index++) {
         const field = fields[index]!
-        const value = field.kind === 'load' ? loads[index]![slot]! : this.#memory.load(first[field.location]! + stride * slot)
+        const value =
+          field.kind === 'load' ? loads[index]![slot]! : this.#memory.load(first[field.location]! + stride * slot)
         outcome |= codeOf(value, batch.base) << (FIELD_BITS * index)
       }
       board.count(outcome)

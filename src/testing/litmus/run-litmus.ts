@@ -79,7 +79,13 @@ export async function runLitmus(options: LitmusOptions = {}): Promise<LitmusResu
   })
   const results: LitmusResult[] = []
   for (const ranks of new Set(runs.map((run) => run.axis.ranks)))
-    results.push(...(await playGroup(ranks, runs.filter((run) => run.axis.ranks === ranks), options)))
+    results.push(
+      ...(await playGroup(
+        ranks,
+        runs.filter((run) => run.axis.ranks === ranks),
+        options,
+      )),
+    )
   return results
 }
 
@@ -99,7 +105,10 @@ async function playGroup(ranks: number, runs: readonly Run[], options: LitmusOpt
   const script = fileURLToPath(new URL('./rank.js', import.meta.url))
   const { status } = await launch({ script, args: [JSON.stringify(plan)], ranks, stdout, stderr })
   if (status === 0) return results
-  throw new AetherError('ERR_AETHER_LITMUS', `the litmus processes failed (status ${status}):\n${complaints.join('\n')}`)
+  throw new AetherError(
+    'ERR_AETHER_LITMUS',
+    `the litmus processes failed (status ${status}):\n${complaints.join('\n')}`,
+  )
 }
 
 function judge(run: Run, report: RankReport): LitmusResult {
