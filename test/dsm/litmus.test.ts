@@ -42,7 +42,7 @@ function assertCovered(results: readonly LitmusResult[]): void {
   }
 }
 
-const rounds = 4000
+const rounds = 3000
 const mesi = (axis: Axis): boolean => axis.coherence === 'mesi'
 
 describe('litmus shapes on coherent memory', () => {
@@ -87,7 +87,7 @@ describe('litmus shapes on memory that is wrong', () => {
   const axes = axesFor(2, 'atomics').filter(({ coherence }) => coherence === 'hardware')
   const seen = async (test: TestContext, kind: string, shape: string): Promise<number> => {
     const memory = new URL(`./fixtures/wrong-memories.js?kind=${kind}`, import.meta.url)
-    const results = await runLitmus({ rounds: 20_000, axes, memory, shapes: named(shape) })
+    const results = await runLitmus({ rounds: 12_000, axes, memory, shapes: named(shape) })
     const forbidden = results.reduce((sum, result) => sum + result.forbidden, 0)
     test.diagnostic(`${shape} on ${kind}: ${forbidden} forbidden`)
     return forbidden
