@@ -123,7 +123,14 @@ export function registeredBacking(
     if ((access & RemoteAccess) !== 0) device.allowProcessCopy()
     return { bytes, origin: undefined, owned: undefined }
   }
-  const { lengthBytes } = native.describeMemory(origin.descriptor)
+  const { lengthBytes, shrinkable } = native.describeMemory(origin.descriptor)
+  if (shrinkable) {
+    throw new VerbsError(
+      'ibv_reg_mr',
+      Errno.EINVAL,
+      'the memory object could be made shorter under the peers that map it; seal it (F_SEAL_SHRINK), or make it with createMemory',
+    )
+  }
   if (
     !(
       Number.isSafeInteger(origin.offsetBytes) &&
