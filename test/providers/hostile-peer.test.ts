@@ -4,14 +4,7 @@ import { test } from 'node:test'
 import { AetherError, native } from '../../src/native/index.ts'
 import { decodeGid, type SegmentLocation } from '../../src/providers/shm/gid.ts'
 import { FIXED_BYTES } from '../../src/providers/shm/layout.ts'
-import {
-  CompletionBatch,
-  type Device,
-  openDevice,
-  type QueuePair,
-  QueuePairState,
-  type RegionToken,
-} from '../../src/verbs/index.ts'
+import { CompletionBatch, type Device, openDevice, type QueuePair, type RegionToken } from '../../src/verbs/index.ts'
 import { ALL_ACCESS } from '../verbs/loopback.ts'
 
 /** A generator that a failing run can be repeated with: the seed is in the name of the test. */
@@ -55,12 +48,12 @@ function side(): Side {
   let remote = memory.token
   const local = memory.subarray(0, 64)
   const requests = (): readonly { post(id: number): void }[] => [
+    pair.prepareReceive({ local: [memory.subarray(100, 120), memory.subarray(200, 300)] }),
     pair.prepareSend({ local }),
     pair.prepareWrite({ local, remote }),
     pair.prepareRead({ local, remote }),
     pair.prepareFetchAdd({ local: memory.subarray(0, 8), remote, add: 1n }),
     pair.prepareWrite({ local, remote, immediate: 1 }),
-    pair.prepareReceive({ local: [memory.subarray(100, 120), memory.subarray(200, 300)] }),
   ]
   return {
     device,
@@ -93,43 +86,35 @@ function attempt(action: () => void): void {
   }
 }
 
-function reconnect(first: Side, second: Side): void {
-  for (const [own, other] of [
-    [first, second],
-    [second, first],
-  ] as const) {
-    attempt(() => {
-      if (own.pair.state !== QueuePairState.Reset) own.pair.toReset()
-      own.connect(other)
-    })
+/** A fresh pair of devices, traffic, and ever more nonsense while it goes on. How many completions the honest side saw before it began. */
+function disturb(random: (below: number) => number): number {
+  const honest = side()
+  const broken = side()
+  honest.connect(broken)
+  broken.connect(honest)
+  const theirs = mapSegment(broken.device)
+  const ours = mapSegment(honest.device)
+  // A broken peer does not stop at what it should write: our own rings, too, are within its reach.
+  const regions = [theirs.words, theirs.words.subarray(FIXED_BYTES / 4), ours.words.subarray(FIXED_BYTES / 4)]
+  broken.act()
+  const completions = honest.act() + honest.act()
+  for (let write = 0; write < 400; write += 1) {
+    const words = regions[random(regions.length)] as Int32Array
+    const dense = random(2) === 0 ? Math.min(words.length, 64) : words.length
+    words[random(dense)] = random(2) === 0 ? (extremes[random(extremes.length)] as number) : random(2 ** 32)
+    if (write % 8 === 0) honest.act()
   }
+  theirs.unmap()
+  ours.unmap()
+  // The first may be refused: the peer seems to be in the middle of an access. The second goes through.
+  for (const each of [honest, broken, honest, broken]) attempt(() => each.device.close())
+  assert.ok(honest.device.closed)
+  return completions
 }
 
-for (const seed of [1, 2, 3, 4]) {
+for (const seed of [1, 2, 3]) {
   test(`a peer that writes nonsense into its segment and into the shared rings crashes nobody (seed ${seed})`, () => {
     const random = seeded(seed)
-    const honest = side()
-    const broken = side()
-    const theirs = mapSegment(broken.device)
-    const ours = mapSegment(honest.device)
-    /** What the peer may reach of ours beyond its own block: a broken peer does not stop at what it should write. */
-    const regions = [theirs.words, ours.words.subarray(FIXED_BYTES / 4)]
-    let completions = 0
-    for (let round = 0; round < 60; round += 1) {
-      reconnect(honest, broken)
-      completions += honest.act()
-      for (let write = 0; write < 200; write += 1) {
-        const words = regions[random(2)] as Int32Array
-        const dense = random(2) === 0 ? Math.min(words.length, 64) : words.length
-        words[random(dense)] = random(2) === 0 ? (extremes[random(extremes.length)] as number) : random(2 ** 32)
-        if (write % 20 === 0) honest.act()
-      }
-      honest.act()
-    }
-    assert.ok(completions > 60, `there was traffic to disturb: ${completions} completions`)
-    theirs.unmap()
-    ours.unmap()
-    attempt(() => honest.device.close())
-    attempt(() => broken.device.close())
+    for (let round = 0; round < 4; round += 1) assert.ok(disturb(random) > 0, 'there was traffic to disturb')
   })
 }

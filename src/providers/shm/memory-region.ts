@@ -57,8 +57,10 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
   destroy(): void {
     const { device } = this.#domain
     if (this.#entry !== undefined) device.keys.revoke(this.#entry.key)
+    const tryAgain = this.#entry === undefined
     this.#entry = undefined
-    device.awaitPeersOutside('ibv_dereg_mr')
+    // Who tries again goes ahead: the peer may be stopped, or broken, for ever. It has mappings of its own.
+    if (!tryAgain) device.awaitPeersOutside('ibv_dereg_mr')
     this.#domain.memories.delete(this)
     const { owned, origin } = this.#backing
     if (origin === undefined) return
