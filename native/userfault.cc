@@ -73,9 +73,13 @@ struct Range {
   uint64_t length = 0;
 };
 
-static bool readRange(Arguments& arguments, size_t first, Range* range) {
+static void readAnyRange(Arguments& arguments, size_t first, Range* range) {
   range->address = static_cast<uint64_t>(arguments.pages(first, "address", false));
   range->length = static_cast<uint64_t>(arguments.pages(first + 1, "lengthBytes", false));
+}
+
+static bool readRange(Arguments& arguments, size_t first, Range* range) {
+  readAnyRange(arguments, first, range);
   if (arguments.ok() && !isMapped(range->address, range->length, MappingKind::View))
     arguments.fail("address", "the range is not within a mapped view of this process");
   return arguments.ok();
@@ -201,7 +205,10 @@ static napi_value ZapPages(napi_env env, napi_callback_info info) {
 static napi_value WakePages(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Range range;
-  if (!readDescriptorAndRange(arguments, &range)) return nullptr;
+  range.descriptor = arguments.descriptor(0, "descriptor");
+  // Also where a view was until now: who waited there finds other memory. Waking harms nobody.
+  readAnyRange(arguments, 1, &range);
+  if (!arguments.ok()) return nullptr;
   return makeNumber(env, wake(range));
 }
 

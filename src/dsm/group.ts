@@ -34,8 +34,13 @@ export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
     userfault: 'descriptor' in userfault ? userfault.descriptor : -1,
   }
   const machine = new URL('./coherent/agent-machine.js', import.meta.url)
-  const { parts, notes } = await assembleGroup(options, machine, extra)
-  return new RegionGroup(parts, notes, demands, userfault)
+  try {
+    const { parts, notes } = await assembleGroup(options, machine, extra)
+    return new RegionGroup(parts, notes, demands, userfault)
+  } catch (error) {
+    if ('descriptor' in userfault) native.closeDescriptor(userfault.descriptor)
+    throw error
+  }
 }
 
 /** N ranks with regions: see {@link Group} for the rest. */
@@ -46,7 +51,14 @@ export class RegionGroup extends Group {
   constructor(parts: GroupParts, notes: NoteBox, demands: DemandRing, userfault: UserfaultProbe) {
     super(parts, notes)
     const { membership, agent, plan } = parts
-    const coherent: CoherentHost = { agent, ranks: plan.size, demands, userfault, regions: new Map() }
+    const coherent: CoherentHost = {
+      agent,
+      ranks: plan.size,
+      demands,
+      userfault,
+      regions: new Map(),
+      openings: new Map(),
+    }
     this.#host = { membership, directory: new RegionDirectory(membership), coherent }
   }
 

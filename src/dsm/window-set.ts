@@ -28,6 +28,11 @@ export class WindowSet {
     return this.#last
   }
 
+  /** Those that are mapped. */
+  places(): { readonly address: number; readonly lengthBytes: number }[] {
+    return this.#windows.map(({ address, lengthBytes }) => ({ address, lengthBytes }))
+  }
+
   /** Unmap them all. */
   close(): void {
     for (const window of this.#windows) window.close()

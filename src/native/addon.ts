@@ -34,8 +34,6 @@ export interface MemoryDescription {
   readonly userId: number
   /** Size of the pages that hold it: 4096, or the huge page size. */
   readonly pageBytes: number
-  /** Whether somebody could make it shorter under those who map it (which would end them with SIGBUS). False for what `createMemory` made. */
-  readonly shrinkable: boolean
 }
 
 /** An open userfaultfd. */
@@ -82,7 +80,7 @@ export interface Addon {
   // ---- shared memory objects -------------------------------------------------------------------------------------------------
   /** memfd_create(2) + ftruncate. `hugePageBytes` is 0, 2 MiB or 1 GiB. The name is only for people (/proc). Close-on-exec. */
   createMemory(name: string, lengthBytes: number, hugePageBytes: number): number
-  /** ftruncate(2), to a greater length: what `createMemory` made is sealed against shrinking. */
+  /** ftruncate(2). */
   resizeMemory(descriptor: number, lengthBytes: number): void
   /**
    * fallocate(2): take the space now, or throw ENOSPC/ENOMEM. On a memfd the kernel would go on until it kills a process, so what is asked
@@ -144,7 +142,7 @@ export interface Addon {
   protectPages(descriptor: number, address: number, lengthBytes: number, protect: boolean): number
   /** MADV_DONTNEED on a view's range: the next touch faults. Does not wake waiting writers (see `wakePages`). Returns 0 or a negative errno. */
   zapPages(address: number, lengthBytes: number): number
-  /** UFFDIO_WAKE. Returns 0 or a negative errno. */
+  /** UFFDIO_WAKE, also where a view was until now. Returns 0 or a negative errno. */
   wakePages(descriptor: number, address: number, lengthBytes: number): number
 
   // ---- sleeping and waking ---------------------------------------------------------------------------------------------------

@@ -190,7 +190,6 @@ test('only ranges of views are taken: anything else would be somebody else’s m
     assert.throws(() => native.zapPages(from, length), ArgumentError)
     assert.throws(() => native.installPages(descriptor, from, length, false), ArgumentError)
     assert.throws(() => native.protectPages(descriptor, from, length, true), ArgumentError)
-    assert.throws(() => native.wakePages(descriptor, from, length), ArgumentError)
     assert.throws(() => native.registerUserfault(descriptor, from, length), ArgumentError)
     assert.throws(() => native.unregisterUserfault(descriptor, from, length), ArgumentError)
   }

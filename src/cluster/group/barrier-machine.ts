@@ -5,9 +5,9 @@ import { MeshChannel } from './mesh-channel.ts'
  * The agent's side of barriers. Rank 0 counts: the others tell it that they arrived, and it tells them when all have.
  * Two messages a rank and barrier; that one place knows everybody is what lets an error name who is missing.
  *
- *   bytes 0..15: channel, kind, -, -, generation (Int32), missing...
+ *   bytes 0..15: channel, kind, -, -, generation (Int32; Failed: the rank), missing...
  */
-const Kind = { Arrived: 1, Released: 2, WhoIsMissing: 3, Missing: 4 } as const
+const Kind = { Arrived: 1, Released: 2, WhoIsMissing: 3, Missing: 4, Failed: 5 } as const
 const HEAD_BYTES = 8
 const COORDINATOR = 0
 
@@ -66,6 +66,9 @@ export class BarrierMachine {
       case Kind.Missing:
         this.#takeMissing(bytes.slice(HEAD_BYTES))
         break
+      case Kind.Failed:
+        this.#fail(generation, this.passed)
+        break
     }
   }
 
@@ -75,10 +78,22 @@ export class BarrierMachine {
   }
 
   /**
-   * Rank `rank` has left or died: barriers after generation `passed` cannot end any more. That one has ended, though the news of it, which the
+   * Rank `rank` has left: barriers after generation `passed` cannot end any more. That one has ended, though the news of it, which the
    * coordinator sends, may come after the news of a rank that was quick to leave.
    */
-  memberEnded(rank: number, passed: number = this.passed): void {
+  memberLeft(rank: number, passed: number): void {
+    this.#fail(rank, passed)
+  }
+
+  /** Rank `rank` has died. The coordinator says which barriers cannot end any more, behind what it said of those that did. */
+  memberDied(rank: number): void {
+    const { rank: own, size } = this.#options
+    if (own !== COORDINATOR && rank !== COORDINATOR) return
+    if (own === COORDINATOR) for (let other = 1; other < size; other++) this.#send(other, Kind.Failed, rank)
+    this.#fail(rank, this.passed)
+  }
+
+  #fail(rank: number, passed: number): void {
     const { words } = this.#options
     const failed = Atomics.load(words, BarrierWord.Failed)
     if (failed !== 0 && Atomics.load(words, BarrierWord.Possible) <= passed) return

@@ -18,6 +18,8 @@ export class Barrier {
   readonly #size: number
   readonly #keepAlive = new KeepAlive()
   #agent: Agent | undefined
+  /** A barrier that was given up: the next wait is for the same one, though it may be over by then. 0 where there is none. */
+  #givenUp = 0
 
   constructor(size: number) {
     this.#size = size
@@ -38,6 +40,9 @@ export class Barrier {
     const aborted = signal === undefined ? undefined : abortion(signal)
     try {
       await this.#keepAlive.during(this.#released(generation, timeoutMs, aborted?.promise))
+    } catch (error) {
+      if (signal?.aborted === true) this.#givenUp = generation
+      throw error
     } finally {
       aborted?.stop()
     }
@@ -56,8 +61,10 @@ export class Barrier {
       Atomics.wait(this.#words, BarrierWord.Released, released, leftMs)
     }
     const question = this.#ask()
-    Atomics.wait(this.#words, BarrierWord.Answer, question - 1, QUESTION_MS)
-    throw this.#missing(timeoutMs)
+    const answerBy = performance.now() + QUESTION_MS
+    for (let leftMs = QUESTION_MS; leftMs > 0 && !this.#isAnswered(question); leftMs = answerBy - performance.now())
+      Atomics.wait(this.#words, BarrierWord.Answer, Atomics.load(this.#words, BarrierWord.Answer), leftMs)
+    this.#giveUp(generation, timeoutMs)
   }
 
   async #released(generation: number, timeoutMs: number, aborted: Promise<never> | undefined): Promise<void> {
@@ -71,11 +78,31 @@ export class Barrier {
       await (aborted === undefined ? change : Promise.race([change, aborted]))
     }
     const question = this.#ask()
-    await Atomics.waitAsync(this.#words, BarrierWord.Answer, question - 1, QUESTION_MS).value
+    const answerBy = performance.now() + QUESTION_MS
+    for (let leftMs = QUESTION_MS; leftMs > 0 && !this.#isAnswered(question); leftMs = answerBy - performance.now()) {
+      const answer = Atomics.load(this.#words, BarrierWord.Answer)
+      if (answer < question) await Atomics.waitAsync(this.#words, BarrierWord.Answer, answer, leftMs).value
+    }
+    this.#giveUp(generation, timeoutMs)
+  }
+
+  #isAnswered(question: number): boolean {
+    return Atomics.load(this.#words, BarrierWord.Answer) >= question
+  }
+
+  /** Throws who is missing, unless everybody has come while that was asked. */
+  #giveUp(generation: number, timeoutMs: number): void {
+    if (this.#isOver(generation, Atomics.load(this.#words, BarrierWord.Released))) return
+    this.#givenUp = generation
     throw this.#missing(timeoutMs)
   }
 
   #enter(): number {
+    if (this.#givenUp !== 0) {
+      const again = this.#givenUp
+      this.#givenUp = 0
+      return again
+    }
     const entered = Atomics.load(this.#words, BarrierWord.Entered)
     if (entered !== Atomics.load(this.#words, BarrierWord.Released)) return entered
     Atomics.store(this.#words, BarrierWord.Entered, entered + 1)

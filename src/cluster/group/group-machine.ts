@@ -26,8 +26,9 @@ export type GroupNote = { readonly type: 'left' | 'died'; readonly rank: number;
 type Control =
   | { readonly op: 'leave'; readonly passed: number }
   | { readonly op: 'open'; readonly token: number; readonly name: string; readonly parameters: string | null }
+  | { readonly op: 'lookUp'; readonly token: number; readonly name: string }
   | { readonly op: 'opened'; readonly token: number; readonly answer: RegistryAnswer }
-  | { readonly op: 'close'; readonly name: string }
+  | { readonly op: 'close'; readonly token: number; readonly name: string }
   | { readonly op: 'free'; readonly id: number }
   | { readonly op: 'ask'; readonly token: number; readonly question: unknown }
   | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
@@ -63,6 +64,8 @@ export class GroupMachine {
   #listener: GroupListener | undefined
   #nextToken = 1
   #leaving: Reply | undefined
+  /** This rank has left: nothing is asked for any more. */
+  #hasLeft = false
 
   constructor(context: AgentContext, start: GroupStart) {
     this.#context = context
@@ -112,6 +115,21 @@ export class GroupMachine {
     return this.mesh.isAlive(rank)
   }
 
+  /** The parameters of a region that exists, without opening it. */
+  lookUpRegion(name: string, done: (answer: RegistryAnswer) => void): void {
+    if (this.#start.rank === COORDINATOR) {
+      done(this.#registry.lookUp(name))
+    } else if (this.#gone.has(COORDINATOR)) {
+      done(gone)
+    } else {
+      this.#control(COORDINATOR, {
+        op: 'lookUp',
+        token: this.#remember(COORDINATOR, done as (answer: unknown) => void, gone),
+        name,
+      })
+    }
+  }
+
   /** Ask the registry. */
   openRegion(name: string, parameters: string | undefined, done: (answer: RegistryAnswer) => void): void {
     if (this.#start.rank === COORDINATOR) {
@@ -130,14 +148,22 @@ export class GroupMachine {
     else this.#control(rank, { op: 'ask', token: this.#remember(rank, done, undefined), question })
   }
 
-  closeRegion(name: string): void {
-    if (this.#start.rank === COORDINATOR) this.#freed(this.#registry.close(COORDINATOR, name))
-    else this.#control(COORDINATOR, { op: 'close', name })
+  /** This rank needs the name no more. `done` when the registry knows. */
+  closeRegion(name: string, done: () => void): void {
+    if (this.#start.rank === COORDINATOR) {
+      this.#freed(this.#registry.close(COORDINATOR, name))
+      done()
+    } else if (this.#gone.has(COORDINATOR)) {
+      done()
+    } else {
+      this.#control(COORDINATOR, { op: 'close', token: this.#remember(COORDINATOR, done, undefined), name })
+    }
   }
 
   /** Leave the group; answered when every other rank has left too or is dead. Until then this agent serves. */
   leave(reply: Reply): void {
     this.#leaving = reply
+    this.#hasLeft = true
     this.#broadcast({ op: 'leave', passed: this.#barrier.passed })
     this.#maybeLeft()
   }
@@ -169,6 +195,9 @@ export class GroupMachine {
         this.#control(from, { op: 'opened', token: control.token, answer })
         break
       }
+      case 'lookUp':
+        this.#control(from, { op: 'opened', token: control.token, answer: this.#registry.lookUp(control.name) })
+        break
       case 'opened':
       case 'answer':
         this.#asked.get(control.token)?.done(control.answer)
@@ -183,6 +212,7 @@ export class GroupMachine {
         break
       case 'close':
         this.#freed(this.#registry.close(from, control.name))
+        this.#control(from, { op: 'answer', token: control.token, answer: null })
         break
       case 'free':
         this.#listener?.regionFree(control.id)
@@ -190,8 +220,8 @@ export class GroupMachine {
   }
 
   #died(rank: number, reason: string): void {
-    // Who has left in order is missed by nobody: all that wait for it have left too.
-    if (this.#gone.get(rank) === 'left') return
+    // Who has left stays until all have: one that ends after we did is missed by nobody, one that ends before was ended by force.
+    if (this.#gone.get(rank) === 'left' && this.#hasLeft) return
     this.#listener?.memberDied(rank)
     this.#end(rank, 'died', reason)
     for (const id of this.#registry.memberEnded(rank)) this.#freed(id)
@@ -204,7 +234,8 @@ export class GroupMachine {
       this.#asked.delete(token)
       asked.done(asked.ifGone)
     }
-    this.#barrier.memberEnded(rank, passed)
+    if (passed === undefined) this.#barrier.memberDied(rank)
+    else this.#barrier.memberLeft(rank, passed)
     this.#context.notify({ type, rank, reason } satisfies GroupNote)
     this.#maybeLeft()
   }

@@ -34,6 +34,12 @@ export class Registry {
     return { kind: 'opened', id: known.id, parameters: known.parameters }
   }
 
+  /** What `open` without parameters would say, and nothing more. */
+  lookUp(name: string): RegistryAnswer {
+    const known = this.#entries.get(name)
+    return known === undefined ? { kind: 'absent' } : { kind: 'opened', id: known.id, parameters: known.parameters }
+  }
+
   /** Rank `rank` needs it no more. Returns the id once nobody does: then the name is free again. */
   close(rank: number, name: string): number | undefined {
     const known = this.#entries.get(name)

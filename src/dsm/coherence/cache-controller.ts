@@ -33,9 +33,12 @@ export interface CachePort {
   protect(page: number): void
   /** Take every right; when it returns no access can reach the frame. */
   unmap(page: number): void
-  /** The page cannot be had. */
-  failed(page: number): void
+  /** The page cannot be had without member `rank`, or for want of memory there. */
+  failed(page: number, rank: number, wantsMemory: boolean): void
 }
+
+/** A page that is lost was told so before: whoever hears of it again knows why. */
+const UNKNOWN_RANK = -1
 
 type Act = (port: CachePort, page: number, message: CoherenceMessage | undefined) => void
 
@@ -48,6 +51,7 @@ const act: Readonly<Record<CacheAction, Act>> = {
   protect: (port, page) => port.protect(page),
   unmap: (port, page) => port.unmap(page),
   unblock: (port, page) => port.tellHome(MessageKind.Unblock, page),
+  unblockLost: (port, page) => port.tellHome(MessageKind.UnblockLost, page),
   acknowledge: (port, page, message) => port.respond(MessageKind.Acknowledge, page, message!),
   sendShared: (port, page, message) => {
     port.pushToRequester(page, message!)
@@ -59,7 +63,8 @@ const act: Readonly<Record<CacheAction, Act>> = {
   },
   writeBack: (port, page, message) => port.pushToHome(page, message!),
   tellHome: (port, page) => port.tellHome(MessageKind.Downgraded, page),
-  fail: (port, page) => port.failed(page),
+  fail: (port, page, message) =>
+    port.failed(page, message?.acks ?? UNKNOWN_RANK, message?.kind === MessageKind.NoMemory),
 }
 
 const eventIndex = Object.fromEntries(cacheEvents.map((event, index) => [event, index])) as Record<CacheEvent, number>
@@ -69,6 +74,8 @@ export class CacheController {
   readonly #table: CompiledTable<CacheEvent, CacheAction, string>
   readonly #rights: readonly Right[]
   readonly #port: CachePort
+  /** Dead members for which a home has acknowledged: what they said themselves may come after it. */
+  readonly #spokenFor = new Set<number>()
 
   constructor(protocol: Protocol, port: CachePort) {
     this.#table = new CompiledTable(protocol.cache, cacheEvents)
@@ -103,8 +110,8 @@ export class CacheController {
   }
 
   /** The page's home has died: what we still wait for from it will not come. */
-  homeDied(entry: CacheEntry, page: number): void {
-    this.#step(entry, page, 'Abandoned', undefined, false)
+  homeDied(entry: CacheEntry, message: CoherenceMessage): void {
+    this.#step(entry, message.page, 'HomeDied', message)
   }
 
   #eventOf(entry: CacheEntry, message: CoherenceMessage): CacheEvent | undefined {
@@ -120,15 +127,20 @@ export class CacheController {
       case MessageKind.ForwardModified:
         return 'ForwardModified'
       case MessageKind.Abandoned:
-      case MessageKind.Refused:
         return 'Abandoned'
+      case MessageKind.Refused:
+        return 'Refused'
+      case MessageKind.NoMemory:
+        return 'NoMemory'
       case MessageKind.Grant:
         entry.granted = true
         entry.acksMissing += message.acks
         return entry.acksMissing === 0 ? 'GrantLast' : 'GrantMore'
       case MessageKind.Acknowledge:
-        return this.#acknowledged(entry, message.from)
+        // Home spoke for it first; for other pages their homes will.
+        return this.#spokenFor.has(message.from) ? undefined : this.#acknowledged(entry, message.from)
       case MessageKind.AcknowledgeForDead:
+        this.#spokenFor.add(message.requester)
         if (!this.isTransient(entry) || entry.ackedBy.includes(message.requester)) return undefined
         return this.#acknowledged(entry, message.requester)
       default:
@@ -142,25 +154,11 @@ export class CacheController {
     return entry.granted && entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
   }
 
-  #step(
-    entry: CacheEntry,
-    page: number,
-    event: CacheEvent,
-    message: CoherenceMessage | undefined,
-    tellHomeOfLoss = true,
-  ): void {
+  #step(entry: CacheEntry, page: number, event: CacheEvent, message: CoherenceMessage | undefined): void {
     const cell = this.#table.cell(entry.state, eventIndex[event])
     if (cell === undefined) throw new ProtocolError('cache', page, this.stateName(entry), event)
     entry.state = cell.next
     for (const action of cell.actions) act[action](this.#port, page, message)
-    if (
-      event === 'Abandoned' &&
-      tellHomeOfLoss &&
-      message?.kind === MessageKind.Abandoned &&
-      cell.actions.includes('fail')
-    ) {
-      this.#port.tellHome(MessageKind.UnblockLost, page)
-    }
     if (!this.isTransient(entry)) {
       entry.acksMissing = 0
       entry.granted = false

@@ -15,7 +15,8 @@ export interface NodePort {
   mapWritable(page: number): void
   protect(page: number): void
   unmap(page: number): void
-  failed(page: number): void
+  /** The page cannot be had; `rank` took it along, or has no memory for it. -1 where that was said before. */
+  failed(page: number, rank: number, wantsMemory: boolean): void
   /**
    * True where the page must not be taken away yet: pinned, or granted so recently that the access that asked for it has not run.
    * The port then calls `retry(page)` in bounded time.
@@ -86,10 +87,9 @@ export class CoherenceNode implements CachePort {
 
   /** Every page's transactions with a dead member are ended, one way or the other. */
   memberDied(rank: number): void {
-    for (const [page, message] of this.#deferred)
-      if (message.requester === rank && message.kind !== MessageKind.Invalidate) this.retry(page)
     for (const [page, entry] of this.#copies) {
-      if (this.#homeOf(page) === rank && this.#caches.isTransient(entry)) this.#caches.homeDied(entry, page)
+      if (this.#homeOf(page) === rank && this.#caches.isTransient(entry))
+        this.#caches.homeDied(entry, this.#message(MessageKind.Refused, page, this.rank, rank, noFrame, noFrame))
     }
     for (const [page, entry] of this.#entries) this.#directories.memberDied(entry, page, rank)
     this.#deliverToSelf()
@@ -144,7 +144,7 @@ export class CoherenceNode implements CachePort {
     // A request to the dead is answered at once, in order with everything else.
     if (this.isAlive(home))
       this.#send(home, this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
-    else this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, 0, noFrame, noFrame))
+    else this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, home, noFrame, noFrame))
   }
 
   tellHome(kind: MessageKind, page: number): void {
@@ -182,8 +182,8 @@ export class CoherenceNode implements CachePort {
     this.#port.unmap(page)
   }
 
-  failed(page: number): void {
-    this.#port.failed(page)
+  failed(page: number, rank: number, wantsMemory: boolean): void {
+    this.#port.failed(page, rank, wantsMemory)
   }
 
   isAlive(rank: number): boolean {

@@ -17,6 +17,8 @@ export interface DirectoryEntry {
   /** Sharers that were told to acknowledge to the requester. */
   invalidated: number[]
   queue: CoherenceMessage[]
+  /** Who took the page along, where it is lost; else -1. */
+  lostWith: number
   /** How many times the page got a new owner: a bound on how often its bytes changed hands. */
   version: number
 }
@@ -79,7 +81,7 @@ const act: Readonly<Record<DirectoryAction, Act>> = {
   queue: (_port, entry, _page, message) => {
     entry.queue.push(message!)
   },
-  refuse: (port, _entry, page, message) => port.respond(MessageKind.Refused, page, message!, 0),
+  refuse: (port, entry, page, message) => port.respond(MessageKind.Refused, page, message!, entry.lostWith),
 }
 
 const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [event, index])) as Record<
@@ -109,6 +111,7 @@ export class DirectoryController {
       forwardedTo: -1,
       invalidated: [],
       queue: [],
+      lostWith: -1,
       version: 0,
     }
   }
@@ -131,7 +134,7 @@ export class DirectoryController {
     entry.queue = entry.queue.filter((message) => message.requester !== rank)
     entry.sharers.delete(rank)
     if (!this.isTransient(entry)) {
-      if (entry.owner === rank) this.#step(entry, page, 'OwnerDied', undefined)
+      if (entry.owner === rank) this.#ownerDied(entry, page, rank)
     } else {
       this.#endTransactionWith(entry, page, rank)
     }
@@ -141,13 +144,19 @@ export class DirectoryController {
   #endTransactionWith(entry: DirectoryEntry, page: number, rank: number): void {
     const toRequester = { ...emptyMessage(page), requester: entry.requester }
     if (entry.requester === rank) {
-      if (entry.owner === rank) this.#step(entry, page, 'OwnerDied', undefined)
+      if (entry.owner === rank) this.#ownerDied(entry, page, rank)
       else if (this.#awaits(entry, 'Unblock')) this.#step(entry, page, 'Unblock', undefined)
     } else if (entry.invalidated.includes(rank)) {
       this.#port.forward(MessageKind.AcknowledgeForDead, page, entry.requester, { ...toRequester, requester: rank })
     } else if (entry.forwardedTo === rank) {
-      this.#port.respond(MessageKind.Abandoned, page, toRequester, 0)
+      entry.lostWith = rank
+      this.#port.respond(MessageKind.Abandoned, page, toRequester, rank)
     }
+  }
+
+  #ownerDied(entry: DirectoryEntry, page: number, rank: number): void {
+    entry.lostWith = rank
+    this.#step(entry, page, 'OwnerDied', undefined)
   }
 
   /** After each step: what a dead member still owes will not come; a resting page takes the next request. */
@@ -156,7 +165,7 @@ export class DirectoryController {
       if (this.isTransient(entry)) {
         const onlyOldOwnerOwes = this.#awaits(entry, 'Downgraded') && !this.#awaits(entry, 'Unblock')
         if (!onlyOldOwnerOwes || this.#port.isAlive(entry.forwardedTo)) return
-        this.#step(entry, page, 'OwnerDied', undefined)
+        this.#ownerDied(entry, page, entry.forwardedTo)
         continue
       }
       entry.requester = -1

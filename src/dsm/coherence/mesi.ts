@@ -20,6 +20,9 @@ const to = <A, S extends string>(next: S, ...actions: A[]): Cell<A, S> => ({ act
 type Row = StateRow<CacheEvent, CacheAction, CacheState>
 type HomeRow = StateRow<DirectoryEvent, DirectoryAction, DirectoryState>
 
+/** A request that home refuses, or that the dead home cannot answer. */
+const lost: Row['on'] = { Refused: to('L', 'fail'), HomeDied: to('L', 'fail') }
+
 const I: Row = {
   describe: 'No copy here.',
   transient: false,
@@ -38,7 +41,9 @@ const IS: Row = {
     Store: to('IS'), // the thread faults once more when the page is readable
     DataShared: to('S', 'mapReadOnly', 'unblock'),
     DataExclusive: to('E', 'mapReadOnly', 'unblock'),
-    Abandoned: to('L', 'fail'),
+    ...lost,
+    NoMemory: to('I', 'fail'),
+    Abandoned: to('L', 'fail', 'unblockLost'),
   },
 }
 
@@ -51,7 +56,9 @@ const IM: Row = {
     GrantMore: to('IM_A'),
     GrantLast: to('M', 'mapWritable', 'unblock'),
     AckMore: to('IM'),
-    Abandoned: to('L', 'fail'),
+    ...lost,
+    NoMemory: to('I', 'fail'),
+    Abandoned: to('L', 'fail', 'unblockLost'),
   },
 }
 
@@ -63,7 +70,7 @@ const IM_A: Row = {
     Store: to('IM_A'),
     AckMore: to('IM_A'),
     AckLast: to('M', 'mapWritable', 'unblock'),
-    Abandoned: to('IM_A'),
+    HomeDied: to('L', 'fail'), // whether every sharer was told to invalidate, and who still owes, nobody knows any more
   },
 }
 
@@ -88,7 +95,9 @@ const SM: Row = {
     GrantMore: to('SM_A'),
     GrantLast: to('M', 'mapWritable', 'unblock'),
     AckMore: to('SM'),
-    Abandoned: to('L', 'unmap', 'fail'), // only when home itself has died
+    Refused: to('L', 'unmap', 'fail'),
+    HomeDied: to('L', 'unmap', 'fail'),
+    Abandoned: to('SM'), // of the transaction that made us a sharer: its answer had come
   },
 }
 
@@ -100,7 +109,7 @@ const SM_A: Row = {
     Store: to('SM_A'),
     AckMore: to('SM_A'),
     AckLast: to('M', 'mapWritable', 'unblock'),
-    Abandoned: to('SM_A'),
+    HomeDied: to('L', 'unmap', 'fail'),
   },
 }
 
@@ -137,6 +146,13 @@ const L: Row = {
     Store: to('L', 'fail'),
     Abandoned: to('L'),
     Invalidate: to('L', 'acknowledge'),
+    // What was on its way when we gave up.
+    DataShared: to('L'),
+    DataExclusive: to('L'),
+    GrantMore: to('L'),
+    GrantLast: to('L'),
+    AckMore: to('L'),
+    AckLast: to('L'),
   },
 }
 
@@ -178,7 +194,8 @@ const busy = <S extends DirectoryState>(
 const homeSB: HomeRow = {
   describe: "A new sharer was served from home's memory; waits for it to say so.",
   transient: true,
-  on: { ...busy('S_B'), Unblock: to('S') },
+  // UnblockLost: the old owner had written home's memory back and died; its other message to the reader was overtaken by the news of that.
+  on: { ...busy('S_B'), Unblock: to('S'), UnblockLost: to('S') },
 }
 
 const homeXB: HomeRow = {

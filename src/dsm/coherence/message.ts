@@ -23,6 +23,7 @@ export const MessageKind = {
   Abandoned: 13,
   AcknowledgeForDead: 14,
   Refused: 15,
+  NoMemory: 16,
 } as const
 export type MessageKind = (typeof MessageKind)[keyof typeof MessageKind]
 
@@ -49,7 +50,7 @@ export interface CoherenceMessage {
   readonly from: number
   /** The rank whose request started this transaction. AcknowledgeForDead: the dead sharer. */
   readonly requester: number
-  /** Grant: how many sharers will acknowledge to the requester. */
+  /** Grant: how many sharers will acknowledge to the requester. Abandoned, Refused, NoMemory: the rank without which the page cannot be had. */
   readonly acks: number
   /** Where the requester wants the bytes. */
   readonly requesterFrame: FrameReference

@@ -18,7 +18,10 @@ export const cacheEvents = [
   'Invalidate', // home: another node will write
   'ForwardShared', // home: another node wants to read what we own
   'ForwardModified', // home: another node wants to own what we own
-  'Abandoned', // home: the node that was to answer us has died
+  'Abandoned', // home: the node that was to answer us has died; it may have answered before
+  'Refused', // home: the page is lost, or the home had died when we asked
+  'NoMemory', // home: there is no memory for the page there; nothing has changed
+  'HomeDied', // the home has died while we waited
 ] as const
 export type CacheEvent = (typeof cacheEvents)[number]
 
@@ -42,6 +45,7 @@ export type CacheAction =
   | 'protect'
   | 'unmap'
   | 'unblock'
+  | 'unblockLost'
   | 'acknowledge'
   | 'sendShared'
   | 'sendModified'

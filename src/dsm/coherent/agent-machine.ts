@@ -42,6 +42,8 @@ class RegionAgentMachine implements Machine {
   readonly #servers = new Map<number, RegionServer>()
   /** Messages for regions that this rank has not opened yet. */
   readonly #early = new Map<number, CoherenceMessage[]>()
+  /** Regions that nobody has open any more, but with messages still under way. */
+  readonly #freed = new Set<number>()
   readonly #codec = new CoherenceCodec()
   readonly #faults = new Float64Array(3 * FAULTS_MAX)
   readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
@@ -55,7 +57,8 @@ class RegionAgentMachine implements Machine {
     openRegion: (region, reply) => this.#openRegion(region as { plan: RegionPlan; parameters: string }, reply),
     lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
-    closeRegion: (name, reply) => reply.resolve(this.#group.closeRegion(name as string)),
+    closeRegion: (name, reply) => this.#group.closeRegion(name as string, () => reply.resolve(undefined)),
+    failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
   }
 
@@ -92,6 +95,7 @@ class RegionAgentMachine implements Machine {
     any = this.#takeFaults() || any
     any = this.#demands.drain((region, page, write) => this.#servers.get(region)?.demand(page, write, 0)) > 0 || any
     for (const server of this.#servers.values()) server.retryPinned()
+    for (const id of this.#freed) this.#closeIfQuiescent(id)
     return any
   }
 
@@ -106,7 +110,7 @@ class RegionAgentMachine implements Machine {
   }
 
   close(): void {
-    for (const id of [...this.#servers.keys()]) this.#free(id)
+    for (const server of this.#servers.values()) server.close()
     this.#group.close()
   }
 
@@ -119,7 +123,7 @@ class RegionAgentMachine implements Machine {
 
   /** The parameters of a region that exists, without opening it. */
   #lookUp(name: string, reply: Reply): void {
-    this.#group.openRegion(name, undefined, (answer) => reply.resolve(answer))
+    this.#group.lookUpRegion(name, (answer) => reply.resolve(answer))
   }
 
   #serve(id: number, plan: RegionPlan): void {
@@ -174,6 +178,8 @@ class RegionAgentMachine implements Machine {
       server.demand(page, write, thread)
       return
     }
+    // Its window is being closed: the main thread wakes it when that is done.
+    if (this.#wasWindow(address)) return
     throw new AetherError('ERR_AETHER_AGENT', `a fault at address ${address.toString(16)} is in no region's window`)
   }
 
@@ -194,10 +200,29 @@ class RegionAgentMachine implements Machine {
     return this.#servers.get(region)?.describe(page) ?? null
   }
 
+  #wasWindow(address: number): boolean {
+    return [...this.#servers.values()].some((server) => pageAtAddress(server.windows.cleared(), address, 1) >= 0)
+  }
+
+  #explainFailure({ id, page }: { id: number; page: number }, reply: Reply): void {
+    const failure = this.#servers.get(id)?.explainFailure(page)
+    if (failure === undefined) reply.reject(new AetherError('ERR_AETHER_AGENT', `page ${page} has not failed`))
+    else reply.resolve(failure)
+  }
+
   #free(id: number): void {
-    this.#servers.get(id)?.close()
+    this.#freed.add(id)
+    this.#closeIfQuiescent(id)
+  }
+
+  /** A page may be on its way into our frames for a call that its caller did not wait for. */
+  #closeIfQuiescent(id: number): void {
+    const server = this.#servers.get(id)
+    if (server?.isQuiescent() === false) return
+    server?.close()
     this.#servers.delete(id)
     this.#early.delete(id)
+    this.#freed.delete(id)
   }
 }
 

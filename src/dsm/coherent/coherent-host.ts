@@ -10,4 +10,6 @@ export interface CoherentHost {
   readonly userfault: UserfaultProbe
   /** Regions of this process by name, also closed ones that other ranks still use: they may be opened again. */
   readonly regions: Map<string, { close(): unknown }>
+  /** The last opening of each name: one at a time. */
+  readonly openings: Map<string, Promise<unknown>>
 }

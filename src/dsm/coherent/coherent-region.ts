@@ -1,5 +1,5 @@
 import { MemberEndedError, type RegistryAnswer } from '../../cluster/index.ts'
-import { type AetherError, ClosedError, native } from '../../native/index.ts'
+import { type AetherError, ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { RegionError } from '../errors.ts'
 import { MemoryWindow } from '../memory-window.ts'
 import { type Bytes, type PageDescription, Region, type RegionCallOptions } from '../region.ts'
@@ -8,13 +8,14 @@ import { formatSize } from '../size.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { Frames } from './frames.ts'
-import { Lookahead } from './lookahead.ts'
 import { PageAccess } from './page-access.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction } from './placement.ts'
-import { FailureWord, pageCount, type RegionPlan } from './region-plan.ts'
+import { pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
+/** Pages that are asked for ahead of the one that is copied. */
+const AHEAD = 16
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
 
@@ -22,23 +23,46 @@ const PAGE_ANSWER_MS = 5000
 type Parameters = Pick<RegionPlan, 'size' | 'pageSize' | 'placement' | 'coherence'>
 
 /** Makes or opens a region whose ranks have memory of their own, kept coherent by the protocol `request.coherence`. */
-export async function openCoherentRegion(host: CoherentHost, request: RegionRequest): Promise<Region> {
+export function openCoherentRegion(host: CoherentHost, request: RegionRequest): Promise<Region> {
+  const open = (): Promise<Region> => openAlone(host, request)
+  const opening = (host.openings.get(request.name) ?? Promise.resolve()).then(open, open)
+  host.openings.set(request.name, opening)
+  return opening
+}
+
+async function openAlone(host: CoherentHost, request: RegionRequest): Promise<Region> {
   const known = host.regions.get(request.name) as CoherentRegion | undefined
-  if (known !== undefined) {
+  if (known?.closed === false) {
     checkSame(request, known)
-    return known.reopen()
+    return known
   }
+  await known?.close()
   const parameters = await agreedParameters(host, request)
   const plan = makePlan(request.name, parameters)
+  const id = await register(host, request, plan, parameters)
+  // Other ranks still had it: this rank's agent went on serving it, with the memory it has.
+  if (known?.id === id) {
+    native.closeDescriptor(plan.framesDescriptor)
+    return known.reopen()
+  }
+  known?.unmap()
+  const region = new CoherentRegion(host, plan, id)
+  host.regions.set(request.name, region)
+  return region
+}
+
+/** Resolves with the region's number. From then on the descriptor of the frames is the agent's to close. */
+async function register(
+  host: CoherentHost,
+  request: RegionRequest,
+  plan: RegionPlan,
+  parameters: Parameters,
+): Promise<number> {
   try {
-    const reply = (await host.agent.command('openRegion', {
-      plan,
-      parameters: JSON.stringify(parameters),
-    })) as RegistryAnswer
-    if (reply.kind !== 'opened') throw mismatch(request, reply)
-    const region = new CoherentRegion(host, plan, reply.id)
-    host.regions.set(request.name, region)
-    return region
+    const payload = { plan, parameters: JSON.stringify(parameters) }
+    const reply = (await host.agent.command('openRegion', payload)) as RegistryAnswer
+    if (reply.kind === 'opened') return reply.id
+    throw mismatch(request, reply)
   } catch (error) {
     native.closeDescriptor(plan.framesDescriptor)
     throw error
@@ -62,7 +86,6 @@ function makePlan(name: string, parameters: Parameters): RegionPlan {
     name,
     words: new PageWords(pages).buffer,
     windows: new WindowTable().buffer,
-    failure: new SharedArrayBuffer(4 * FailureWord.Count),
     framesDescriptor: native.createMemory('aether-frames', pages * pageSize, 0),
   }
 }
@@ -108,9 +131,9 @@ function inWords({ size, pageSize, placement, coherence }: Parameters): string {
 export class CoherentRegion extends Region {
   readonly plan: RegionPlan
   readonly #host: CoherentHost
-  readonly #id: number
+  readonly id: number
   readonly #frames: Frames
-  readonly #access: PageAccess
+  #access: PageAccess
   readonly #windowTable: WindowTable
   #windows: WindowSet
   #closing: Promise<void> | undefined
@@ -119,22 +142,13 @@ export class CoherentRegion extends Region {
     super({ name: plan.name, size: plan.size, coherence: 'mesi', pageSize: plan.pageSize })
     this.plan = plan
     this.#host = host
-    this.#id = id
-    const { size, pageSize, name } = plan
+    this.id = id
+    const { size, pageSize } = plan
     const pages = pageCount(size, pageSize)
     this.#frames = new Frames(plan.framesDescriptor, pages * pageSize, pageSize)
     this.#windowTable = new WindowTable(plan.windows)
     this.#windows = this.#newWindows()
-    this.#access = new PageAccess({
-      region: name,
-      id,
-      pageSize,
-      words: new PageWords(plan.words),
-      failure: new Int32Array(plan.failure),
-      demands: host.demands,
-      agent: host.agent,
-      homeOf: homeFunction(plan.placement, pages, host.ranks),
-    })
+    this.#access = this.#newAccess()
   }
 
   get closed(): boolean {
@@ -199,22 +213,20 @@ export class CoherentRegion extends Region {
   async prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void> {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
-    const lookahead = this.#lookahead(offsetBytes + lengthBytes, PageRight.Read)
-    for (const { page } of this.#pieces(offsetBytes, lengthBytes)) {
-      if (!this.#access.tryPin(page, PageRight.Read)) {
-        lookahead.from(page)
-        await this.#access.pin(page, PageRight.Read, options?.signal)
-      }
-      this.#access.unpin(page)
+    for (const piece of this.#pieces(offsetBytes, lengthBytes)) {
+      this.#askAhead(piece.page, offsetBytes + lengthBytes, PageRight.Read)
+      await this.#access.pin(piece.page, PageRight.Read, options?.signal)
+      this.#access.unpin(piece.page)
     }
   }
 
   page(index: number): PageDescription {
     this.checkOpen()
+    if (!Number.isSafeInteger(index)) throw new ArgumentError('index', `a page has a whole number, not ${index}`)
     const offsetBytes = index * this.pageSize
     const lengthBytes = Math.min(this.pageSize, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))
-    const answer = this.#host.agent.commandSync('page', { id: this.#id, page: index }, PAGE_ANSWER_MS) as {
+    const answer = this.#host.agent.commandSync('page', { id: this.id, page: index }, PAGE_ANSWER_MS) as {
       copy: string
       directory?: { state: string; owner: number; sharers: number[]; version: number }
     }
@@ -236,21 +248,11 @@ export class CoherentRegion extends Region {
     await this.close()
   }
 
-  /** Open it again after `close()`, or once more before. */
-  async reopen(): Promise<this> {
-    await this.#closing
-    if (this.#closing !== undefined) {
-      const { host, plan } = { host: this.#host, plan: this.plan }
-      const parameters = JSON.stringify({
-        size: plan.size,
-        pageSize: plan.pageSize,
-        placement: plan.placement,
-        coherence: plan.coherence,
-      })
-      await host.agent.command('openRegion', { plan, parameters })
-      this.#closing = undefined
-      this.#windows = this.#newWindows()
-    }
+  /** After `close()`, where the agent still serves it: with views again. */
+  reopen(): this {
+    this.#closing = undefined
+    this.#windows = this.#newWindows()
+    this.#access = this.#newAccess()
     return this
   }
 
@@ -261,15 +263,21 @@ export class CoherentRegion extends Region {
     this.forgetViews()
   }
 
-  /** After the agent has ended. */
+  /** After the agent has stopped serving it. */
   unmap(): void {
-    this.#windows.close()
+    this.#closeWindows()
     this.#frames.close()
-    native.closeDescriptor(this.plan.framesDescriptor)
   }
 
   protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {
     return this.#windows.at(offsetBytes, lengthBytes)
+  }
+
+  #newAccess(): PageAccess {
+    const { name, size, pageSize, words, placement } = this.plan
+    const { demands, agent, ranks } = this.#host
+    const homeOf = homeFunction(placement, pageCount(size, pageSize), ranks)
+    return new PageAccess({ region: name, id: this.id, pageSize, words: new PageWords(words), demands, agent, homeOf })
   }
 
   #newWindows(): WindowSet {
@@ -292,11 +300,21 @@ export class CoherentRegion extends Region {
 
   async #close(): Promise<void> {
     this.forgetViews()
+    this.#access.close()
     const { agent } = this.#host
     // The agent lets go of the windows before they are unmapped.
-    await agent.command('closeWindows', this.#id)
-    this.#windows.close()
+    await agent.command('closeWindows', this.id)
+    this.#closeWindows()
     await agent.command('closeRegion', this.name)
+  }
+
+  /** A thread of the program's that waits for a page of a view is woken: it finds memory of nobody there. */
+  #closeWindows(): void {
+    const { userfault } = this.#host
+    const places = this.#windows.places()
+    this.#windows.close()
+    if ('refused' in userfault) return
+    for (const { address, lengthBytes } of places) native.wakePages(userfault.descriptor, address, lengthBytes)
   }
 
   async #transfer(
@@ -306,10 +324,9 @@ export class CoherentRegion extends Region {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const copy = this.#copier(bytes, right)
-    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
-        lookahead.from(piece.page)
+        this.#askAhead(piece.page, offsetBytes + bytes.byteLength, right)
         await this.#access.pin(piece.page, right, signal)
       }
       copy(piece.offsetBytes, piece.begin, piece.lengthBytes)
@@ -320,10 +337,9 @@ export class CoherentRegion extends Region {
 
   #transferSync(offsetBytes: number, bytes: Uint8Array, right: number): void {
     const copy = this.#copier(bytes, right)
-    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
-        lookahead.from(piece.page)
+        this.#askAhead(piece.page, offsetBytes + bytes.byteLength, right)
         this.#access.pinSync(piece.page, right)
       }
       copy(piece.offsetBytes, piece.begin, piece.lengthBytes)
@@ -354,10 +370,6 @@ export class CoherentRegion extends Region {
     return Object.assign(copy, { finish })
   }
 
-  #lookahead(endBytes: number, right: number): Lookahead {
-    return new Lookahead(this.#access, Math.ceil(endBytes / this.pageSize), right)
-  }
-
   /** The parts of a range, page by page. */
   *#pieces(
     offsetBytes: number,
@@ -370,6 +382,11 @@ export class CoherentRegion extends Region {
       yield { page, offsetBytes: at, begin, lengthBytes: length }
       begin += length
     }
+  }
+
+  #askAhead(page: number, endBytes: number, right: number): void {
+    const last = Math.min(page + AHEAD, Math.ceil(endBytes / this.pageSize) - 1)
+    for (let ahead = page + 1; ahead <= last; ahead++) if (!this.#access.ask(ahead, right)) return
   }
 
   async #atomic(

@@ -4,7 +4,7 @@ import { KeepAlive } from '../../runtime/index.ts'
 import { MemoryExhaustedError } from '../errors.ts'
 import type { DemandRing } from './demand-ring.ts'
 import { PageRight, type PageWords, PinResult } from './page-words.ts'
-import { FailureKind, FailureWord } from './region-plan.ts'
+import type { PageFailure } from './region-plan.ts'
 
 /** A page cannot be had any more: its only copy, or its home, was at a member that died. */
 export class PageLostError extends AetherError {
@@ -30,7 +30,6 @@ export interface PageAccessOptions {
   readonly id: number
   readonly pageSize: number
   readonly words: PageWords
-  readonly failure: Int32Array
   readonly demands: DemandRing
   readonly agent: Agent
   readonly homeOf: (page: number) => number
@@ -38,6 +37,8 @@ export interface PageAccessOptions {
 
 /** How long an explicit call waits for one page. */
 const PAGE_MS_MAX = 30_000
+/** How long to wait for the agent to say why a page failed. */
+const FAILURE_MS = 5000
 /** A full ring is tried again so often. */
 const RING_FULL_MS = 1
 
@@ -45,18 +46,23 @@ const RING_FULL_MS = 1
 export class PageAccess {
   readonly #options: PageAccessOptions
   readonly #keepAlive = new KeepAlive()
+  /** Pages that asynchronous calls wait for. */
+  readonly #awaited = new Set<number>()
   #closed = false
 
   constructor(options: PageAccessOptions) {
     this.#options = options
   }
 
+  /** Calls that wait for a page throw ClosedError. */
   close(): void {
     this.#closed = true
+    for (const page of this.#awaited) this.#options.words.wakeAll(page)
   }
 
   /** Pin `page` with `right` where it is here now. */
   tryPin(page: number, right: number): boolean {
+    if (this.#closed) throw new ClosedError(`region '${this.#options.region}'`)
     const result = this.#options.words.tryPin(page, right)
     if (result === PinResult.Failed) throw this.#lost(page)
     return result === PinResult.Pinned
@@ -71,7 +77,6 @@ export class PageAccess {
     const deadline = performance.now() + PAGE_MS_MAX
     while (!this.tryPin(page, right)) {
       signal?.throwIfAborted()
-      if (this.#closed) throw new ClosedError(`region '${this.#options.region}'`)
       const seen = this.#options.words.announceWait(page, right)
       if (seen === undefined) continue
       while (!this.ask(page, right)) await new Promise((resolve) => setTimeout(resolve, RING_FULL_MS))
@@ -95,11 +100,6 @@ export class PageAccess {
     }
   }
 
-  /** Whether `page` is here with `right` just now. */
-  isHere(page: number, right: number): boolean {
-    return this.#options.words.right(page) >= right
-  }
-
   /** Have the agent fetch `page`, without waiting. False where it has too much to do just now. */
   ask(page: number, right: number): boolean {
     const { demands, agent, id } = this.#options
@@ -110,6 +110,7 @@ export class PageAccess {
 
   async #change(page: number, seen: number, leftMs: number, signal: AbortSignal | undefined): Promise<void> {
     const { words } = this.#options
+    this.#awaited.add(page)
     if (signal === undefined) {
       await words.wait(page, seen, leftMs)
       return
@@ -124,16 +125,11 @@ export class PageAccess {
   }
 
   #lost(page: number): AetherError {
-    const { failure, region, pageSize } = this.#options
-    if (Atomics.load(failure, FailureWord.Kind) === FailureKind.MemoryExhausted) {
-      return new MemoryExhaustedError(
-        `page ${page} of region '${region}'`,
-        pageSize,
-        undefined,
-        'there is no memory left',
-      )
-    }
-    return new PageLostError(region, page, Atomics.load(failure, FailureWord.Rank))
+    const { region, pageSize, agent, id } = this.#options
+    const failure = agent.commandSync('failure', { id, page }, FAILURE_MS) as PageFailure
+    if (failure.kind === 'memberDied') return new PageLostError(region, page, failure.rank)
+    const why = `there is no memory left at rank ${failure.rank}`
+    return new MemoryExhaustedError(`page ${page} of region '${region}'`, pageSize, undefined, why)
   }
 
   #late(page: number): TimeoutError {

@@ -73,6 +73,11 @@ export class PageWords {
     return (await Atomics.waitAsync(this.#words, page, seen, timeoutMs).value) !== 'timed-out'
   }
 
+  /** Have every thread that sleeps on the page look again. */
+  wakeAll(page: number): void {
+    Atomics.notify(this.#words, page)
+  }
+
   // ---- the agent -------------------------------------------------------------------------------------------------------------
 
   right(page: number): number {
@@ -103,6 +108,11 @@ export class PageWords {
   fail(page: number): void {
     Atomics.or(this.#words, page, FAILED)
     this.#set(page, PageRight.None, 0)
+  }
+
+  /** The page may be asked for again. */
+  forgive(page: number): void {
+    Atomics.and(this.#words, page, ~FAILED)
   }
 
   #set(page: number, right: number, ifAwaited: number): void {

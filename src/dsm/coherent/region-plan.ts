@@ -11,14 +11,13 @@ export interface RegionPlan {
   readonly coherence: string
   readonly words: SharedArrayBuffer
   readonly windows: SharedArrayBuffer
-  /** See {@link FailureWord}. */
-  readonly failure: SharedArrayBuffer
   readonly framesDescriptor: number
 }
 
-/** Why pages of a region could not be had (Int32): the kind of the last failure, and the rank it is about. */
-export const FailureWord = { Kind: 0, Rank: 1, Count: 2 } as const
-export const FailureKind = { None: 0, MemberDied: 1, MemoryExhausted: 2 } as const
+/** Why a page could not be had: the rank that took it along, or a want of memory, here or at its home. */
+export type PageFailure =
+  | { readonly kind: 'memberDied'; readonly rank: number }
+  | { readonly kind: 'memoryExhausted'; readonly rank: number }
 
 /** How many pages a region has. */
 export function pageCount(size: number, pageSize: number): number {

@@ -19,7 +19,7 @@ import { Holds } from './holds.ts'
 import type { pageCounters } from './page-counters.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction } from './placement.ts'
-import { FailureKind, FailureWord, pageCount, type RegionPlan } from './region-plan.ts'
+import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
 /** Ends the process: a page that a view needs cannot be had, and a load or store cannot be given an error. */
@@ -35,6 +35,11 @@ export interface RegionServerOptions {
   readonly faultNs: HistogramBlock
   readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
 }
+
+/** What fallocate(2) says where there is no memory left, in the file system, the cgroup or the process's limits. */
+const MEMORY_ERRORS: ReadonlySet<string> = new Set(['ENOSPC', 'ENOMEM', 'EFBIG', 'EDQUOT'])
+
+const isRequest = (kind: number): boolean => kind === MessageKind.GetShared || kind === MessageKind.GetModified
 
 /** Since when a page is waited for, and which thread faulted on it (0: an explicit call). */
 interface Demand {
@@ -56,6 +61,7 @@ export class RegionServer implements NodePort {
   readonly #holds: Holds
   readonly #codec = new CoherenceCodec()
   readonly #demands = new Map<number, Demand>()
+  readonly #failures = new Map<number, PageFailure>()
   /** Pages that user threads have pinned and that others wait for. */
   readonly #pinned = new Set<number>()
   readonly #homeOf: (page: number) => number
@@ -90,7 +96,8 @@ export class RegionServer implements NodePort {
 
   receive(message: CoherenceMessage): void {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
-    this.#node.receive(message)
+    if (isRequest(message.kind) && !this.#hasMemory(message.page)) this.#refuse(message)
+    else this.#node.receive(message)
   }
 
   /** User threads may have let go of pages (they ring): serve who waits for those. */
@@ -101,10 +108,7 @@ export class RegionServer implements NodePort {
   }
 
   memberDied(rank: number): void {
-    Atomics.store(this.#failure, FailureWord.Rank, rank)
-    this.#setFailure(FailureKind.MemberDied)
     this.#node.memberDied(rank)
-    this.#setFailure(FailureKind.MemberDied)
   }
 
   /** What this node knows of a page; `directory` only at its home. */
@@ -114,9 +118,16 @@ export class RegionServer implements NodePort {
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
   }
 
+  /** True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames. */
+  isQuiescent(): boolean {
+    return this.#node.isQuiescent()
+  }
+
   close(): void {
     for (const memory of this.#memory.values()) memory.close()
     this.#frames.close()
+    // Peers find the frames through it, so it goes with the registrations.
+    native.closeDescriptor(this.plan.framesDescriptor)
   }
 
   // ---- what the coherence node asks for -------------------------------------------------------------------------------------
@@ -159,9 +170,23 @@ export class RegionServer implements NodePort {
     this.#words.take(page, PageRight.None)
   }
 
-  failed(page: number): void {
-    const kind = Atomics.load(this.#failure, FailureWord.Kind)
-    if (kind === FailureKind.None) this.#setFailure(FailureKind.MemberDied)
+  failed(page: number, rank: number, wantsMemory: boolean): void {
+    this.#fail(page, { kind: wantsMemory ? 'memoryExhausted' : 'memberDied', rank })
+  }
+
+  /** Why a page cannot be had; undefined where nothing is known against it. Memory may be freed: then it may be asked for once more. */
+  explainFailure(page: number): PageFailure | undefined {
+    const failure = this.#failures.get(page)
+    if (failure?.kind === 'memoryExhausted') {
+      this.#failures.delete(page)
+      this.#words.forgive(page)
+    }
+    return failure
+  }
+
+  #fail(page: number, failure: PageFailure): void {
+    // The first reason stays: what comes later only says that it is so.
+    if (!this.#failures.has(page)) this.#failures.set(page, failure)
     this.#words.fail(page)
     const demand = this.#demands.get(page)
     this.#demands.delete(page)
@@ -206,15 +231,25 @@ export class RegionServer implements NodePort {
 
   /** Before a page is asked for, its chunk must have memory: a peer is going to write into it. False where there is none left. */
   #reserve(page: number): boolean {
+    if (this.#hasMemory(page)) return true
+    this.#fail(page, { kind: 'memoryExhausted', rank: this.#options.mesh.rank })
+    return false
+  }
+
+  #hasMemory(page: number): boolean {
     try {
       this.#memoryOf(page)
       return true
     } catch (error) {
-      if (!(error instanceof SystemError) || (error.errnoName !== 'ENOSPC' && error.errnoName !== 'ENOMEM')) throw error
-      this.#setFailure(FailureKind.MemoryExhausted)
-      this.failed(page)
-      return false
+      if (error instanceof SystemError && MEMORY_ERRORS.has(error.errnoName)) return false
+      throw error
     }
+  }
+
+  /** Home has no memory to serve a request from: the requester is told, and may ask again. */
+  #refuse(message: CoherenceMessage): void {
+    const { rank } = this.#options.mesh
+    this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, acks: rank })
   }
 
   #memoryOf(page: number): MemoryRegion {
@@ -235,20 +270,12 @@ export class RegionServer implements NodePort {
     return { address: memory.address + within, key: memory.remoteKey }
   }
 
-  get #failure(): Int32Array {
-    return new Int32Array(this.plan.failure)
-  }
-
-  #setFailure(kind: number): void {
-    Atomics.store(this.#failure, FailureWord.Kind, kind)
-  }
-
   #endProcess(page: number): never {
-    const kind = Atomics.load(this.#failure, FailureWord.Kind)
+    const { kind, rank } = this.#failures.get(page)!
     const why =
-      kind === FailureKind.MemoryExhausted
-        ? 'there is no memory left for it'
-        : `its only copy or its home was at rank ${Atomics.load(this.#failure, FailureWord.Rank)}, which has died`
+      kind === 'memoryExhausted'
+        ? `there is no memory left for it at rank ${rank}`
+        : `its only copy or its home was at rank ${rank}, which has died`
     writeSync(
       2,
       `aether: rank ${this.#options.mesh.rank}: page ${page} of region '${this.plan.name}' is lost: ${why}. A view was read or written there, which cannot be answered with an error; ending the process.\n`,

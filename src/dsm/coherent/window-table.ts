@@ -20,6 +20,7 @@ export class WindowTable {
   readonly #numbers: Float64Array
   readonly #count: Int32Array
   readonly #known: WindowPlace[] = []
+  readonly #cleared: WindowPlace[] = []
 
   constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(8 * (ENTRIES + ENTRY * WINDOWS_MAX))) {
     this.buffer = buffer
@@ -38,8 +39,14 @@ export class WindowTable {
 
   /** The agent forgets them all; then the main thread may unmap them. */
   clear(): void {
+    this.#cleared.push(...this.windows())
     Atomics.store(this.#count, 0, 0)
     this.#known.length = 0
+  }
+
+  /** Windows that were forgotten: a fault there is answered by the main thread, which unmaps them and wakes. */
+  cleared(): readonly WindowPlace[] {
+    return this.#cleared
   }
 
   /** Every window there is now. */

@@ -48,7 +48,7 @@ test('a rank that leaves as soon as it is released fails nobody who has not hear
   ranks.deliver([2])
   await Promise.all(waits.slice(0, 2))
   // Rank 1 leaves and says so to rank 2 directly, while the release from rank 0 is still on its way.
-  ranks.machines[2]!.memberEnded(1, ranks.machines[1]!.passed)
+  ranks.machines[2]!.memberLeft(1, ranks.machines[1]!.passed)
   await new Promise((resolve) => setTimeout(resolve, 10))
   ranks.deliver()
   await waits[2]
@@ -56,10 +56,11 @@ test('a rank that leaves as soon as it is released fails nobody who has not hear
 })
 
 test('a rank that leaves without having come, or dies, fails those who wait for it', async () => {
-  for (const passed of [0, undefined]) {
+  for (const end of ['memberLeft', 'memberDied'] as const) {
     const ranks = new Ranks(3)
     const wait = ranks.barriers[2]!.wait({})
-    ranks.machines[2]!.memberEnded(1, passed)
+    for (const rank of [2, 0]) ranks.machines[rank]![end](1, 0)
+    ranks.deliver()
     await assert.rejects(wait, (error) => error instanceof MemberEndedError && /rank 1/.test(error.message))
   }
 })
@@ -69,7 +70,21 @@ test('a death after a departure counts too', async () => {
   const waits = ranks.barriers.map((barrier) => barrier.wait({}))
   ranks.deliver([2])
   await Promise.all(waits.slice(0, 2))
-  ranks.machines[2]!.memberEnded(1, 1)
-  ranks.machines[2]!.memberEnded(0)
+  ranks.machines[2]!.memberLeft(1, 1)
+  ranks.machines[2]!.memberDied(0)
   await assert.rejects(waits[2]!, (error) => error instanceof MemberEndedError && /rank 0/.test(error.message))
+})
+
+test('a barrier that was given up and has ended meanwhile is over for who waits for it again', async () => {
+  const ranks = new Ranks(2)
+  const early = ranks.barriers[0]!.wait({})
+  const controller = new AbortController()
+  const first = ranks.barriers[1]!.wait({ signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await assert.rejects(first, /enough/)
+  ranks.deliver()
+  await early
+  await ranks.barriers[1]!.wait({ timeoutMs: 10 })
+  // The next one is another one.
+  await assert.rejects(ranks.barriers[1]!.wait({ timeoutMs: 10 }), MissingMembersError)
 })

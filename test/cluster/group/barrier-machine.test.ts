@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BarrierMachine } from '../../../src/cluster/group/barrier-machine.ts'
+import { BarrierWord, newBarrierWords } from '../../../src/cluster/group/barrier-words.ts'
+import { Random } from '../../../src/runtime/index.ts'
+
+/** Machines of some ranks with a channel in order between each two, delivered when the test says so. */
+class Ranks {
+  readonly words: Int32Array[]
+  readonly machines: BarrierMachine[]
+  readonly channels = new Map<string, Uint8Array[]>()
+  readonly size: number
+
+  constructor(size: number) {
+    this.size = size
+    this.words = Array.from({ length: size }, () => new Int32Array(newBarrierWords(size)))
+    this.machines = this.words.map(
+      (words, rank) =>
+        new BarrierMachine({ rank, size, words, send: (to, bytes) => this.channel(rank, to).push(bytes.slice()) }),
+    )
+  }
+
+  channel(from: number, to: number): Uint8Array[] {
+    const key = `${from}-${to}`
+    const known = this.channels.get(key) ?? []
+    this.channels.set(key, known)
+    return known
+  }
+
+  enter(rank: number): void {
+    Atomics.add(this.words[rank]!, BarrierWord.Entered, 1)
+    this.machines[rank]!.turn()
+  }
+
+  deliver(from: number, to: number): boolean {
+    const bytes = this.channel(from, to).shift()
+    if (bytes !== undefined) this.machines[to]!.receive(from, bytes)
+    return bytes !== undefined
+  }
+
+  settle(): void {
+    for (let any = true; any; ) {
+      any = false
+      for (let from = 0; from < this.size; from++)
+        for (let to = 0; to < this.size; to++) any = this.deliver(from, to) || any
+    }
+  }
+
+  word(rank: number, word: number): number {
+    return this.words[rank]![word]!
+  }
+}
+
+test('nobody is released before all have arrived, in any order of messages', () => {
+  for (let seed = 0; seed < 200; seed++) {
+    const random = new Random(seed)
+    const ranks = new Ranks(1 + random.below(5))
+    const entered = new Array<number>(ranks.size).fill(0)
+    for (let step = 0; step < 200; step++) {
+      const [from, to] = [random.below(ranks.size), random.below(ranks.size)]
+      if (random.below(3) > 0) ranks.deliver(from, to)
+      else if (ranks.word(to, BarrierWord.Released) === entered[to]) {
+        entered[to]!++
+        ranks.enter(to)
+      }
+      for (let rank = 0; rank < ranks.size; rank++)
+        assert.ok(ranks.word(rank, BarrierWord.Released) <= Math.min(...entered), `seed ${seed}`)
+    }
+    ranks.settle()
+    for (let rank = 0; rank < ranks.size; rank++)
+      assert.equal(ranks.word(rank, BarrierWord.Released), Math.min(...entered), `seed ${seed}`)
+  }
+})
+
+test('who is missing is told to whoever asks', () => {
+  const ranks = new Ranks(4)
+  for (const rank of [0, 2]) ranks.enter(rank)
+  for (const asker of [2, 0]) {
+    Atomics.add(ranks.words[asker]!, BarrierWord.Question, 1)
+    ranks.machines[asker]!.turn()
+    ranks.settle()
+    assert.equal(ranks.word(asker, BarrierWord.Answer), 1)
+    assert.equal(ranks.word(asker, BarrierWord.Missing), 0b1010)
+  }
+})
+
+test('a member that ended fails every rank, and whose news comes first does not matter', () => {
+  const ranks = new Ranks(3)
+  for (const rank of [0, 1]) ranks.enter(rank)
+  ranks.settle()
+  for (const rank of [1, 0]) ranks.machines[rank]!.memberDied(2)
+  ranks.settle()
+  for (const rank of [0, 1]) assert.equal(ranks.word(rank, BarrierWord.Failed), 3)
+})
+
+test('a member that died after the last barrier does not fail it for a rank that was released but has not heard of it', () => {
+  const ranks = new Ranks(3)
+  for (const rank of [0, 1, 2]) ranks.enter(rank)
+  while (ranks.deliver(1, 0) || ranks.deliver(2, 0));
+  ranks.deliver(0, 1)
+  assert.equal(ranks.word(1, BarrierWord.Released), 1)
+  // Rank 1 goes on and dies, and rank 2 sees that before it hears of its release.
+  for (const rank of [2, 0]) ranks.machines[rank]!.memberDied(1)
+  assert.equal(ranks.word(2, BarrierWord.Failed), 0)
+  ranks.deliver(0, 2)
+  assert.deepEqual([ranks.word(2, BarrierWord.Released), ranks.word(2, BarrierWord.Failed)], [1, 0])
+  ranks.settle()
+  assert.deepEqual([ranks.word(2, BarrierWord.Failed), ranks.word(2, BarrierWord.Possible)], [2, 1])
+})
+
+test('without rank 0 no barrier ends, whoever hears of it', () => {
+  const ranks = new Ranks(3)
+  for (const rank of [1, 2]) ranks.machines[rank]!.memberDied(0)
+  for (const rank of [1, 2]) assert.equal(ranks.word(rank, BarrierWord.Failed), 1)
+})

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Registry } from '../../../src/cluster/group/registry.ts'
+
+test('the first who opens a name decides; others agree or are shown what there is', () => {
+  const registry = new Registry()
+  assert.deepEqual(registry.open(2, 'a', undefined), { kind: 'absent' })
+  assert.deepEqual(registry.open(2, 'a', 'x'), { kind: 'opened', id: 1, parameters: 'x' })
+  assert.deepEqual(registry.open(0, 'a', 'y'), { kind: 'other', parameters: 'x' })
+  assert.deepEqual(registry.open(0, 'a', undefined), { kind: 'opened', id: 1, parameters: 'x' })
+  assert.deepEqual(registry.open(1, 'b', 'y'), { kind: 'opened', id: 2, parameters: 'y' })
+})
+
+test('a name is free when its last opener closes it or ends, and comes back under another number', () => {
+  const registry = new Registry()
+  for (const rank of [0, 1, 2]) registry.open(rank, 'a', 'x')
+  registry.open(1, 'b', 'y')
+  assert.equal(registry.close(0, 'a'), undefined)
+  assert.equal(registry.close(0, 'a'), undefined)
+  assert.deepEqual(registry.memberEnded(1), [2])
+  assert.equal(registry.close(2, 'a'), 1)
+  assert.equal(registry.close(2, 'a'), undefined)
+  assert.deepEqual(registry.open(0, 'a', 'z'), { kind: 'opened', id: 3, parameters: 'z' })
+})
+
+test('to ask for the parameters is not to open', () => {
+  const registry = new Registry()
+  registry.open(0, 'a', 'x')
+  assert.deepEqual(registry.lookUp('a'), { kind: 'opened', id: 1, parameters: 'x' })
+  assert.deepEqual(registry.lookUp('b'), { kind: 'absent' })
+  assert.equal(registry.close(0, 'a'), 1)
+})

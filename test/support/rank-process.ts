@@ -1,0 +1,137 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import type { RankReply } from './scenario-server.ts'
+
+/** How a scenario failed in its process. */
+export class ScenarioError extends Error {
+  override readonly name: string
+  readonly code: string | undefined
+  /** The error's own fields: `ranks`, `page`, `rank`, … */
+  readonly fields: Readonly<Record<string, unknown>>
+
+  constructor(name: string, message: string, code: string | undefined, fields: Readonly<Record<string, unknown>>) {
+    super(message)
+    this.name = name
+    this.code = code
+    this.fields = fields
+  }
+}
+
+/** How a process ended, and all that it wrote to its standard error. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly err: string
+}
+
+/** How long any scenario may take before the test says that it hangs. */
+const CALL_MS_MAX = 60_000
+
+/** A process that does what it is told; see scenario-server.ts. */
+export class RankProcess {
+  readonly child: ChildProcess
+  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  readonly #ended: Promise<Ending>
+  #err = ''
+  #lastId = 0
+
+  constructor(fixture: URL, environment: Readonly<Record<string, string>>) {
+    this.child = fork(fileURLToPath(fixture), {
+      env: { ...process.env, ...environment },
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    })
+    this.child.stderr?.on('data', (chunk) => (this.#err += chunk))
+    this.child.on('message', (reply: RankReply) => this.#settle(reply))
+    this.#ended = new Promise((resolve) =>
+      this.child.once('close', (code, signal) => resolve({ code, signal, err: this.#err })),
+    )
+    void this.#ended.then(({ code, signal, err }) => {
+      const gone = new ScenarioError('Gone', `the process ended with ${code ?? signal}: ${err}`, undefined, {})
+      for (const { reject } of this.#waiting.values()) reject(gone)
+      this.#waiting.clear()
+    })
+  }
+
+  get processId(): number {
+    return this.child.pid as number
+  }
+
+  /** Run a scenario there. Rejects with its error, or when the process ends first. */
+  call<T = unknown>(scenario: string, ...args: readonly unknown[]): Promise<T> {
+    const id = ++this.#lastId
+    const answer = new Promise<unknown>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`'${scenario}' in process ${this.processId} hangs: ${this.#err}`)),
+        CALL_MS_MAX,
+      )
+      const settle =
+        <A>(act: (value: A) => void) =>
+        (value: A): void => {
+          clearTimeout(timer)
+          act(value)
+        }
+      this.#waiting.set(id, { resolve: settle(resolve), reject: settle(reject) })
+    })
+    this.child.send({ id, scenario, args }, () => {})
+    return answer as Promise<T>
+  }
+
+  ended(): Promise<Ending> {
+    return this.#ended
+  }
+
+  async kill(): Promise<Ending> {
+    this.child.kill('SIGKILL')
+    return await this.#ended
+  }
+
+  #settle(reply: RankReply): void {
+    const waiting = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    if (reply.error === undefined) waiting?.resolve(reply.value)
+    else {
+      const { name, message, code, fields } = reply.error
+      waiting?.reject(new ScenarioError(name, message, code, fields))
+    }
+  }
+}
+
+let lastSpace = 0
+
+/** N processes with the environment that `aether run` gives to ranks. Killed on dispose. */
+export class Ranks implements AsyncDisposable {
+  readonly processes: readonly RankProcess[]
+  readonly rendezvous: string
+
+  constructor(fixture: URL, size: number, environment: Readonly<Record<string, string>> = {}) {
+    this.rendezvous = `local:test-${process.pid}-${++lastSpace}`
+    this.processes = Array.from(
+      { length: size },
+      (_, rank) => new RankProcess(fixture, { ...this.environment(rank, size), ...environment }),
+    )
+  }
+
+  environment(rank: number, size: number): Readonly<Record<string, string>> {
+    return { AETHER_RANK: String(rank), AETHER_SIZE: String(size), AETHER_RENDEZVOUS: this.rendezvous }
+  }
+
+  /** Run a scenario in one rank. */
+  on<T = unknown>(rank: number, scenario: string, ...args: readonly unknown[]): Promise<T> {
+    return (this.processes[rank] as RankProcess).call<T>(scenario, ...args)
+  }
+
+  /** Run a scenario in every rank at once; the results by rank. */
+  all<T = unknown>(scenario: string, ...args: readonly unknown[]): Promise<T[]> {
+    return Promise.all(this.processes.map((rank) => rank.call<T>(scenario, ...args)))
+  }
+
+  async kill(rank: number): Promise<Ending> {
+    return await (this.processes[rank] as RankProcess).kill()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.processes.map((rank) => rank.kill()))
+  }
+}
