@@ -24,12 +24,18 @@ static napi_value CreateMemory(napi_env env, napi_callback_info info) {
   const double huge = arguments.integer(2, "hugePageBytes", 0, 1 << 30);
   if (arguments.ok() && huge != 0 && huge != (1 << 21) && huge != (1 << 30)) arguments.fail("hugePageBytes", "hugePageBytes must be 0, 2 MiB or 1 GiB");
   if (!arguments.ok()) return nullptr;
-  const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC | hugeFlag(static_cast<size_t>(huge)));
+  const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | hugeFlag(static_cast<size_t>(huge)));
   if (descriptor < 0) return throwSystem(env, "memfd_create", errno);
   if (ftruncate(descriptor, static_cast<off_t>(length)) != 0) {
     const int error = errno;
     close(descriptor);
     return throwSystem(env, "ftruncate", error);
+  }
+  // Other processes map it: if one of them could make it shorter, touching the rest would end all the others with SIGBUS.
+  if (fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+    const int error = errno;
+    close(descriptor);
+    return throwSystem(env, "fcntl", error);
   }
   return makeNumber(env, descriptor);
 }
@@ -63,6 +69,10 @@ static napi_value DescribeMemory(napi_env env, napi_callback_info info) {
   setNumber(env, result, "device", static_cast<double>(status.st_dev));
   setNumber(env, result, "userId", static_cast<double>(status.st_uid));
   setNumber(env, result, "pageBytes", static_cast<double>(pagesOf(descriptor)));
+  const int seals = fcntl(descriptor, F_GET_SEALS);
+  napi_value shrinkable = nullptr;
+  napi_get_boolean(env, seals < 0 || (seals & F_SEAL_SHRINK) == 0, &shrinkable);
+  napi_set_named_property(env, result, "shrinkable", shrinkable);
   return result;
 }
 

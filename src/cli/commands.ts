@@ -24,4 +24,9 @@ export const commandTable: readonly CommandEntry[] = [
     summary: 'measure verbs between two processes, beside memcpy and IPC',
     load: async () => (await import('./bench.ts')).benchCommand,
   },
+  {
+    name: 'litmus',
+    summary: 'play litmus tests of the shared memory with real processes',
+    load: async () => (await import('./litmus.ts')).litmusCommand,
+  },
 ]

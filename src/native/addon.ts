@@ -34,6 +34,8 @@ export interface MemoryDescription {
   readonly userId: number
   /** Size of the pages that hold it: 4096, or the huge page size. */
   readonly pageBytes: number
+  /** Whether somebody could make it shorter under those who map it (which would end them with SIGBUS). False for what `createMemory` made. */
+  readonly shrinkable: boolean
 }
 
 /** An open userfaultfd. */
@@ -80,7 +82,7 @@ export interface Addon {
   // ---- shared memory objects -------------------------------------------------------------------------------------------------
   /** memfd_create(2) + ftruncate. `hugePageBytes` is 0, 2 MiB or 1 GiB. The name is only for people (/proc). Close-on-exec. */
   createMemory(name: string, lengthBytes: number, hugePageBytes: number): number
-  /** ftruncate(2). */
+  /** ftruncate(2), to a greater length: what `createMemory` made is sealed against shrinking. */
   resizeMemory(descriptor: number, lengthBytes: number): void
   /**
    * fallocate(2): take the space now, or throw ENOSPC/ENOMEM. On a memfd the kernel would go on until it kills a process, so what is asked

@@ -1,5 +1,5 @@
 /**
- * What tests need, ours and yours: the conformance suite that every verbs provider passes.
+ * What tests need, ours and yours: the conformance suite that every verbs provider passes, and litmus tests of shared memory.
  *
  * ```ts
  * import { formatReport, runProviderConformance } from 'aether-dsm/testing'
@@ -12,3 +12,4 @@ export type { ConformanceCase } from './conformance/case.ts'
 export { conformanceCases } from './conformance/cases/index.ts'
 export type { Until } from './conformance/context.ts'
 export * from './conformance/run.ts'
+export * from './litmus/index.ts'

@@ -28,6 +28,11 @@ export class Operation {
     this.#onDone = onDone
   }
 
+  /** Give back what it holds; nothing will complete. */
+  release(): void {
+    this.#onDone?.()
+  }
+
   settle(result: OperationResult | undefined, failure: Error | undefined): void {
     this.done = true
     this.result = result
@@ -68,6 +73,7 @@ export class Operations {
   /** The post was refused: nothing will complete. */
   cancel(operation: Operation): void {
     this.#forget(operation)
+    operation.release()
   }
 
   /** Settle the rows that belong to conveniences and move the user's to the front; returns how many of those. */

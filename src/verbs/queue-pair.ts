@@ -283,6 +283,7 @@ export class QueuePair extends Closable {
 
   /** Post one receive and wait for its message. */
   receive(fields: { readonly local: Segments }, options: OperationOptions = {}): Promise<OperationResult> {
+    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
     const operation = this.#beginReceive(fields.local)
     return this.receiveQueue.operations.wait(operation, options.signal)
   }
@@ -294,6 +295,7 @@ export class QueuePair extends Closable {
 
   /** Resolves to the old value. */
   async fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
+    options.signal?.throwIfAborted()
     const cell = this.#cells().take()
     const operation = this.#begin('fetchAdd', this.prepareFetchAdd({ ...fields, local: cell.slice }), cell.giveBack)
     await this.sendQueue.operations.wait(operation, options.signal)
@@ -309,6 +311,7 @@ export class QueuePair extends Closable {
 
   /** Resolves to the old value: it was swapped where that equals `compare`. */
   async compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
+    options.signal?.throwIfAborted()
     const cell = this.#cells().take()
     const operation = this.#begin(
       'compareSwap',
@@ -348,6 +351,7 @@ export class QueuePair extends Closable {
   }
 
   #run(name: string, request: PreparedRequest, options: OperationOptions): Promise<OperationResult> {
+    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
     const operation = this.#begin(name, request, undefined)
     return this.sendQueue.operations.wait(operation, options.signal)
   }

@@ -10,11 +10,12 @@ export function formatCount(count: number): string {
   return counts.format(count)
 }
 
-/** Milliseconds as `870 µs`, `12.3 ms` or `4.56 s`. */
+/** Milliseconds as `150 ns`, `870 µs`, `12.3 ms` or `4.56 s`. */
 export function formatTime(ms: number): string {
   if (ms >= 999.5) return `${threeDigits(ms / 1000)} s`
   if (ms >= 0.9995) return `${threeDigits(ms)} ms`
-  return `${threeDigits(ms * 1000)} µs`
+  if (ms >= 0.0009995 || ms === 0) return `${threeDigits(ms * 1000)} µs`
+  return `${threeDigits(ms * 1e6)} ns`
 }
 
 /** Events a second as `33.4 k/s` or `35.7 M/s`. */

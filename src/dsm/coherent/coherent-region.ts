@@ -8,14 +8,13 @@ import { formatSize } from '../size.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { Frames } from './frames.ts'
+import { Lookahead } from './lookahead.ts'
 import { PageAccess } from './page-access.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction } from './placement.ts'
 import { pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
-/** Pages that are asked for ahead of the one that is copied. */
-const AHEAD = 16
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
 
@@ -213,10 +212,13 @@ export class CoherentRegion extends Region {
   async prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void> {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
-    for (const piece of this.#pieces(offsetBytes, lengthBytes)) {
-      this.#askAhead(piece.page, offsetBytes + lengthBytes, PageRight.Read)
-      await this.#access.pin(piece.page, PageRight.Read, options?.signal)
-      this.#access.unpin(piece.page)
+    const lookahead = this.#lookahead(offsetBytes + lengthBytes, PageRight.Read)
+    for (const { page } of this.#pieces(offsetBytes, lengthBytes)) {
+      if (!this.#access.tryPin(page, PageRight.Read)) {
+        lookahead.from(page)
+        await this.#access.pin(page, PageRight.Read, options?.signal)
+      }
+      this.#access.unpin(page)
     }
   }
 
@@ -324,9 +326,10 @@ export class CoherentRegion extends Region {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const copy = this.#copier(bytes, right)
+    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
-        this.#askAhead(piece.page, offsetBytes + bytes.byteLength, right)
+        lookahead.from(piece.page)
         await this.#access.pin(piece.page, right, signal)
       }
       copy(piece.offsetBytes, piece.begin, piece.lengthBytes)
@@ -337,9 +340,10 @@ export class CoherentRegion extends Region {
 
   #transferSync(offsetBytes: number, bytes: Uint8Array, right: number): void {
     const copy = this.#copier(bytes, right)
+    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
-        this.#askAhead(piece.page, offsetBytes + bytes.byteLength, right)
+        lookahead.from(piece.page)
         this.#access.pinSync(piece.page, right)
       }
       copy(piece.offsetBytes, piece.begin, piece.lengthBytes)
@@ -370,6 +374,10 @@ export class CoherentRegion extends Region {
     return Object.assign(copy, { finish })
   }
 
+  #lookahead(endBytes: number, right: number): Lookahead {
+    return new Lookahead(this.#access, Math.ceil(endBytes / this.pageSize), right)
+  }
+
   /** The parts of a range, page by page. */
   *#pieces(
     offsetBytes: number,
@@ -382,11 +390,6 @@ export class CoherentRegion extends Region {
       yield { page, offsetBytes: at, begin, lengthBytes: length }
       begin += length
     }
-  }
-
-  #askAhead(page: number, endBytes: number, right: number): void {
-    const last = Math.min(page + AHEAD, Math.ceil(endBytes / this.pageSize) - 1)
-    for (let ahead = page + 1; ahead <= last; ahead++) if (!this.#access.ask(ahead, right)) return
   }
 
   async #atomic(

@@ -100,6 +100,11 @@ export class PageAccess {
     }
   }
 
+  /** Whether `page` is here with `right` just now. */
+  isHere(page: number, right: number): boolean {
+    return this.#options.words.right(page) >= right
+  }
+
   /** Have the agent fetch `page`, without waiting. False where it has too much to do just now. */
   ask(page: number, right: number): boolean {
     const { demands, agent, id } = this.#options

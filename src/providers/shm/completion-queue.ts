@@ -4,6 +4,7 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { ShmCompletionChannel } from './completion-channel.ts'
 import type { ShmDevice } from './device.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
+import { pipeInode } from './pipe.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 
 /** Empty polls between two looks at things that nobody announces (a peer killed between publishing and counting). */
@@ -55,6 +56,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.#covered = new Int32Array(size)
     this.#mask = size - 1
     this.#words[this.#at + QueueWord.Armed] = 0
+    this.#words[this.#at + QueueWord.ChannelInode] = channel === undefined ? 0 : pipeInode(channel.writeEnd)
     this.#words[this.#at + QueueWord.Channel] = channel === undefined ? 0 : channel.writeEnd + 1
     this.#seenArrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
     channel?.queues.add(this)
@@ -154,6 +156,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
       const numbers = [...users].map((pair) => pair.number).join(', ')
       throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
     }
+    Atomics.store(this.#words, this.#at + QueueWord.Armed, 0)
+    this.#words[this.#at + QueueWord.Channel] = 0
     this.channel?.queues.delete(this)
     this.#device.forgetQueue(this)
   }

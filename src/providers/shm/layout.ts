@@ -46,6 +46,7 @@ export const HeaderWord = {
   ProcessId: 4,
   State: 5,
   Doorbell: 6,
+  DoorbellInode: 7,
 } as const
 export const SegmentState = { Open: 1, Closed: 2 } as const
 
@@ -56,7 +57,7 @@ export const DIRECTORY_WORDS = 4
 
 export const QUEUES_OFFSET: number = DIRECTORY_OFFSET + MAX_QUEUE_PAIRS * DIRECTORY_WORDS * 4
 /** 32-bit words of a completion queue's entry. `Channel` is the write end of the doorbell pipe plus one, 0 for none. */
-export const QueueWord = { Arrivals: 0, Armed: 1, Channel: 2, SolicitedOnly: 3 } as const
+export const QueueWord = { Arrivals: 0, Armed: 1, Channel: 2, SolicitedOnly: 3, ChannelInode: 4 } as const
 export const QUEUE_WORDS = 16
 
 export const KEYS_OFFSET: number = QUEUES_OFFSET + MAX_COMPLETION_QUEUES * QUEUE_WORDS * 4

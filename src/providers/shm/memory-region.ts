@@ -57,8 +57,10 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
   destroy(): void {
     const { device } = this.#domain
     if (this.#entry !== undefined) device.keys.revoke(this.#entry.key)
+    const tryAgain = this.#entry === undefined
     this.#entry = undefined
-    device.awaitPeersOutside('ibv_dereg_mr')
+    // Who tries again goes ahead: the peer may be stopped, or broken, for ever. It has mappings of its own.
+    if (!tryAgain) device.awaitPeersOutside('ibv_dereg_mr')
     this.#domain.memories.delete(this)
     const { owned, origin } = this.#backing
     if (origin === undefined) return
@@ -123,7 +125,14 @@ export function registeredBacking(
     if ((access & RemoteAccess) !== 0) device.allowProcessCopy()
     return { bytes, origin: undefined, owned: undefined }
   }
-  const { lengthBytes } = native.describeMemory(origin.descriptor)
+  const { lengthBytes, shrinkable } = native.describeMemory(origin.descriptor)
+  if (shrinkable) {
+    throw new VerbsError(
+      'ibv_reg_mr',
+      Errno.EINVAL,
+      'the memory object could be made shorter under the peers that map it; seal it (F_SEAL_SHRINK), or make it with createMemory',
+    )
+  }
   if (
     !(
       Number.isSafeInteger(origin.offsetBytes) &&

@@ -24,6 +24,7 @@ import {
   SEGMENT_VERSION,
   SegmentState,
 } from './layout.ts'
+import { pipeInode } from './pipe.ts'
 import { openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
 
@@ -160,36 +161,41 @@ export class Peer {
     const armed = Atomics.load(queues, at + QueueWord.Armed)
     if (armed === 0 || (!solicited && queues[at + QueueWord.SolicitedOnly] === 1)) return
     // Ring first, disarm after: killed in between, the owner gets one event too many instead of none.
-    this.#ringDescriptor((queues[at + QueueWord.Channel] as number) - 1)
+    this.#ringDescriptor((queues[at + QueueWord.Channel] as number) - 1, queues[at + QueueWord.ChannelInode] as number)
     Atomics.compareExchange(queues, at + QueueWord.Armed, armed, 0)
   }
 
   /** Wake the peer's device: it has work that could not go on. */
   ring(): void {
-    this.#ringDescriptor(this.views.header[HeaderWord.Doorbell] as number)
+    const { header } = this.views
+    this.#ringDescriptor(header[HeaderWord.Doorbell] as number, header[HeaderWord.DoorbellInode] as number)
   }
 
-  #ringDescriptor(theirs: number): void {
+  #ringDescriptor(theirs: number, inode: number): void {
     if (theirs < 0 || this.dead) return
     const known = this.#doorbells.get(theirs)
-    const descriptor = known ?? this.#openDoorbell(theirs)
+    const descriptor = known ?? this.#openDoorbell(theirs, inode)
     if (descriptor < 0 || native.ringPipe(descriptor) === 0 || known === undefined) return
     // Nobody reads that pipe any more: the number may since mean another one.
     closeSync(known)
     this.#doorbells.delete(theirs)
-    const fresh = this.#openDoorbell(theirs)
+    const fresh = this.#openDoorbell(theirs, inode)
     if (fresh >= 0) native.ringPipe(fresh)
   }
 
-  #openDoorbell(theirs: number): number {
+  /** -1 where the number does not mean that pipe (any more): a byte must not end up in some other file of the peer's. */
+  #openDoorbell(theirs: number, inode: number): number {
     try {
       const descriptor = openSync(`/proc/${this.processId}/fd/${theirs}`, constants.O_WRONLY | constants.O_NONBLOCK)
-      this.#doorbells.set(theirs, descriptor)
-      return descriptor
+      if (pipeInode(descriptor) === inode) {
+        this.#doorbells.set(theirs, descriptor)
+        return descriptor
+      }
+      closeSync(descriptor)
     } catch {
       // Gone meanwhile: its death is reported elsewhere.
-      return -1
     }
+    return -1
   }
 
   #resolve(index: number, key: number): RemoteMemory | undefined {
@@ -241,8 +247,8 @@ function openSegment(location: SegmentLocation): OpenedSegment | undefined {
   try {
     processDescriptor = native.openProcess(processId)
     descriptor = openSync(`/proc/${processId}/fd/${location.descriptor}`, 'r+')
-    const { lengthBytes, userId } = native.describeMemory(descriptor)
-    if (userId === process.geteuid?.() && lengthBytes >= FIXED_BYTES) {
+    const { lengthBytes, userId, shrinkable } = native.describeMemory(descriptor)
+    if (userId === process.geteuid?.() && lengthBytes >= FIXED_BYTES && !shrinkable) {
       mapping = native.mapMemory(descriptor, 0, FIXED_BYTES, 0)
       const views = fixedViews(mapping)
       if (matches(views.header, location)) return { processId, views, mapping, descriptor, process: processDescriptor }

@@ -33,7 +33,7 @@ import { SendQueue } from './send-queue.ts'
 import { Target } from './target.ts'
 
 /** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
-const INSIDE_TIMEOUT_MS = 2000
+const INSIDE_TIMEOUT_MS = 1000
 
 /** A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer is not ready. */
 export class ShmQueuePair implements ProviderQueuePair {
@@ -58,6 +58,7 @@ export class ShmQueuePair implements ProviderQueuePair {
   readonly #patience = new Patience()
   #attributes: QueuePairAttributes = {}
   #epoch = 0
+  #refused = false
   #peer: Peer | undefined
   #target: Target | undefined
   /** Send slots in use: posted, and no polled completion covers them yet. */
@@ -258,13 +259,7 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.#device.removePending(this)
     this.#epoch = (this.#epoch + 1) & 0xffffff
     this.#publishState(QueuePairState.Reset)
-    if (!this.awaitOutside()) {
-      throw new VerbsError(
-        verb,
-        Errno.EBUSY,
-        `process ${this.#peer?.processId} stays in the middle of an access to queue pair ${this.number}; try again`,
-      )
-    }
+    this.#insist(verb)
     this.#target?.close()
     this.#target = undefined
     if (this.#peer !== undefined) this.#device.closePeer(this.#peer)
@@ -274,6 +269,21 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.#patience.forget()
     this.#sendOutstanding = 0
     this.#uncovered = 0
+  }
+
+  /** EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or broken, for ever. */
+  #insist(verb: string): void {
+    if (this.#refused || this.awaitOutside()) {
+      this.#refused = false
+      return
+    }
+    this.#refused = true
+    const { processId } = this.#peer as Peer
+    throw new VerbsError(
+      verb,
+      Errno.EBUSY,
+      `process ${processId} stays in the middle of an access to queue pair ${this.number}; try again to go ahead all the same`,
+    )
   }
 
   #publishState(state: QueuePairState): void {

@@ -95,12 +95,13 @@ export function openRemoteMemory(
 }
 
 function mapClaim(descriptor: number, word: number, key: number, claim: KeyClaim): RemoteMemory | undefined {
-  const { lengthBytes, userId, pageBytes } = native.describeMemory(descriptor)
+  const { lengthBytes, userId, pageBytes, shrinkable } = native.describeMemory(descriptor)
   const page = Math.max(PAGE_BYTES, pageBytes)
   const first = Math.floor(claim.offsetBytes / page) * page
   const within = claim.offsetBytes - first
   const mapped = Math.ceil((within + claim.length) / page) * page
-  if (userId !== process.geteuid?.() || first + mapped > Math.ceil(lengthBytes / page) * page) return undefined
+  if (shrinkable || userId !== process.geteuid?.() || first + mapped > Math.ceil(lengthBytes / page) * page)
+    return undefined
   const mapping = native.mapMemory(descriptor, first, mapped, 0)
   const span = new Span(new Uint8Array(mapping, within, claim.length), 0, claim.address)
   return new RemoteMemory(key, word, claim, span, mapping)

@@ -13,6 +13,8 @@ import {
   SegmentState,
 } from './layout.ts'
 
+import { pipeInode } from './pipe.ts'
+
 /** The own segment of an open device: its memory object and the fixed part of it, mapped. */
 export class Segment {
   readonly descriptor: number
@@ -43,6 +45,7 @@ export class Segment {
     this.header[HeaderWord.NonceHigh] = nonceHigh
     this.header[HeaderWord.ProcessId] = process.pid
     this.header[HeaderWord.Doorbell] = doorbell
+    this.header[HeaderWord.DoorbellInode] = pipeInode(doorbell)
     this.header[HeaderWord.State] = SegmentState.Open
     Atomics.store(this.header, HeaderWord.Magic, SEGMENT_MAGIC)
   }

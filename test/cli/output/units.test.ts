@@ -17,6 +17,8 @@ test('counts have their thousands separated', () => {
 test('times are in the unit that suits them, with three digits', () => {
   gives(formatTime, [
     [0, '0.00 µs'],
+    [0.00015, '150 ns'],
+    [0.0009999, '1.00 µs'],
     [0.87, '870 µs'],
     [0.9999, '1.00 ms'],
     [12.34, '12.3 ms'],

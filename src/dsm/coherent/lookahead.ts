@@ -1,0 +1,28 @@
+import type { PageAccess } from './page-access.ts'
+
+/** Pages that are under way at a time: enough to cover the round trips of one with the copies of the others. */
+const AHEAD = 16
+
+/** Asks for the pages of a range some way ahead of the one that is copied, each once. */
+export class Lookahead {
+  readonly #access: PageAccess
+  readonly #end: number
+  readonly #right: number
+  #next = 0
+
+  /** For pages below `end`. */
+  constructor(access: PageAccess, end: number, right: number) {
+    this.#access = access
+    this.#end = end
+    this.#right = right
+  }
+
+  /** `page` is wanted now: have the next ones fetched as well. */
+  from(page: number): void {
+    const end = Math.min(page + 1 + AHEAD, this.#end)
+    this.#next = Math.max(this.#next, page + 1)
+    for (; this.#next < end; this.#next++) {
+      if (!this.#access.isHere(this.#next, this.#right) && !this.#access.ask(this.#next, this.#right)) return
+    }
+  }
+}

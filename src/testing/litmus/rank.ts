@@ -1,0 +1,91 @@
+/**
+ * One process of a litmus group: `node rank.js PLAN`, with PLAN a {@link RankPlan} as JSON. Rank 0 prints a {@link RankReport} after each run.
+ */
+import process from 'node:process'
+import { join, type RegionGroup } from '../../dsm/index.ts'
+import { Random } from '../../runtime/index.ts'
+import { Board } from './board.ts'
+import type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
+import { PACES, Pace } from './pace.ts'
+import type { Access, RankPlan, RankReport, Run } from './plan.ts'
+import { type Batch, Player, pagesOf } from './player.ts'
+import { parseShape } from './shape.ts'
+import { shapes } from './shapes.ts'
+
+/** Bases are this far apart, so that a value of one batch is foreign to every other. */
+const BASE_STEP = 4
+
+class Rank {
+  readonly #group: RegionGroup
+  readonly #plan: RankPlan
+  readonly #openMemory: OpenMemory
+  readonly #board: Board
+  readonly #pace: Pace
+  /** Draws alike at every rank. */
+  readonly #common: Random
+  #base = 0
+
+  constructor(group: RegionGroup, plan: RankPlan, openMemory: OpenMemory, board: Board) {
+    this.#group = group
+    this.#plan = plan
+    this.#openMemory = openMemory
+    this.#board = board
+    this.#common = new Random(plan.seed)
+    const own = new Random(plan.seed + group.rank + 1)
+    this.#pace = new Pace(board, group.rank, () => own.uint32() / 2 ** 32)
+  }
+
+  async play(run: Run): Promise<void> {
+    const started = performance.now()
+    const index = this.#plan.runs.indexOf(run)
+    const { axis } = run
+    const { viewsRefused } = this.#group
+    if (axis.coherence !== 'hardware' && needsView(axis.access) && viewsRefused !== undefined) {
+      this.#report({ run: index, seconds: 0, counts: [], skipped: viewsRefused })
+      return
+    }
+    const { pageSize } = this.#plan
+    const memory = await this.#openMemory(this.#group, axis, { bytes: pagesOf(axis.ranks) * pageSize, pageSize })
+    this.#playOn(memory, run)
+    const counts = this.#group.rank === 0 ? this.#board.takeCounts() : []
+    this.#board.meet()
+    this.#report({ run: index, seconds: (performance.now() - started) / 1000, counts })
+  }
+
+  #playOn(memory: LitmusMemory, run: Run): void {
+    const program = parseShape(shapes.find(({ name }) => name === run.shape)!)
+    const options = { rank: this.#group.rank, pageSize: this.#plan.pageSize, board: this.#board, pace: this.#pace }
+    const player = new Player(options, program, run.axis, memory)
+    let batch = this.#draw(run.axis.ranks)
+    player.begin(batch)
+    for (let rounds = 0; rounds < run.rounds; rounds += player.slots) {
+      const next = this.#draw(run.axis.ranks)
+      player.play(batch, next)
+      batch = next
+    }
+  }
+
+  #draw(ranks: number): Batch {
+    this.#base += BASE_STEP
+    const random = this.#common
+    const [shift, home, referee] = [random.below(ranks), random.below(ranks), random.below(ranks)]
+    return { base: this.#base, shift, home, referee, pace: random.below(PACES) }
+  }
+
+  #report(report: RankReport): void {
+    if (this.#group.rank === 0) process.stdout.write(`${JSON.stringify(report)}\n`)
+  }
+}
+
+function needsView(access: Access): boolean {
+  return access === 'atomics' || access === 'plain'
+}
+
+const plan = JSON.parse(process.argv[2]!) as RankPlan
+const { openMemory } = (await import(plan.memoryUrl)) as { openMemory: OpenMemory }
+await using group = await join()
+const slotsMax = plan.pageSize / 8
+const size = Board.lengthBytes(group.size, slotsMax)
+await using control = await group.openRegion('litmus-board', { size, coherence: 'hardware' })
+const rank = new Rank(group, plan, openMemory, new Board(control.int32, group.size, slotsMax))
+for (const run of plan.runs) await rank.play(run)

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { aether } from './command-line.ts'
+
+const skip = process.platform === 'linux' ? false : 'the shm device needs Linux'
+const keys = ['op', 'provider', 'bytes', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp']
+
+test('aether bench prints rows as JSON and nothing else, or as a table', { skip }, () => {
+  const json = aether('bench', 'bandwidth', '--json', '--sizes', '8', '--time-ms', '2')
+  assert.equal(json.status, 0, json.stderr)
+  const rows = JSON.parse(json.stdout) as Record<string, unknown>[]
+  assert(rows.length > 0)
+  for (const row of rows) assert.deepEqual(Object.keys(row), keys)
+
+  const table = aether('bench', 'latency', '--sizes', '8', '--time-ms', '2')
+  assert.equal(table.status, 0, table.stderr)
+  assert.match(table.stdout, /^latency on \d+ processors, /)
+  assert.match(table.stdout, /\n {2}write +shm +8 B +[\d.]+ (ns|µs|ms) /)
+})
+
+test('a device that does not exist is one clear line', { skip }, () => {
+  const { status, stdout, stderr } = aether('bench', 'latency', '--json', '--device', 'rxe9')
+  assert.equal(status, 1)
+  assert.equal(stdout, '')
+  assert.match(stderr, /^aether: .*rxe9/)
+  assert.equal(stderr.trimEnd().split('\n').length, 1)
+})

@@ -1,0 +1,120 @@
+import { strict as assert } from 'node:assert'
+import { closeSync, openSync } from 'node:fs'
+import { test } from 'node:test'
+import { AetherError, native } from '../../src/native/index.ts'
+import { decodeGid, type SegmentLocation } from '../../src/providers/shm/gid.ts'
+import { FIXED_BYTES } from '../../src/providers/shm/layout.ts'
+import { CompletionBatch, type Device, openDevice, type QueuePair, type RegionToken } from '../../src/verbs/index.ts'
+import { ALL_ACCESS } from '../verbs/loopback.ts'
+
+/** A generator that a failing run can be repeated with: the seed is in the name of the test. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** The segment of a device as another process would map it: everything in it can be overwritten. */
+function mapSegment(device: Device): { readonly words: Int32Array; unmap(): void } {
+  const { processId, descriptor } = decodeGid(device.gid) as SegmentLocation
+  const opened = openSync(`/proc/${processId}/fd/${descriptor}`, 'r+')
+  const { lengthBytes } = native.describeMemory(opened)
+  const buffer = native.mapMemory(opened, 0, lengthBytes, 0)
+  closeSync(opened)
+  return { words: new Int32Array(buffer), unmap: () => native.unmapMemory(buffer) }
+}
+
+interface Side {
+  readonly device: Device
+  readonly pair: QueuePair
+  readonly token: RegionToken
+  connect(other: Side): void
+  /** Post one of everything and poll; how many completions came. */
+  act(): number
+}
+
+const extremes = [0, 1, -1, 2, 0x7fffffff, -0x80000000, 0x7ff00000, 0x7ff80000, 0x43400000, 65_536]
+
+function side(): Side {
+  const device = openDevice('shm0')
+  const domain = device.createProtectionDomain()
+  const memory = domain.allocate(8192, ALL_ACCESS)
+  const channel = device.createCompletionChannel()
+  const queue = device.createCompletionQueue({ depth: 64, channel })
+  const pair = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue, maxReceiveSegments: 2 })
+  const batch = new CompletionBatch(16)
+  let remote = memory.token
+  const local = memory.subarray(0, 64)
+  const requests = (): readonly { post(id: number): void }[] => [
+    pair.prepareReceive({ local: [memory.subarray(100, 120), memory.subarray(200, 300)] }),
+    pair.prepareSend({ local }),
+    pair.prepareWrite({ local, remote }),
+    pair.prepareRead({ local, remote }),
+    pair.prepareFetchAdd({ local: memory.subarray(0, 8), remote, add: 1n }),
+    pair.prepareWrite({ local, remote, immediate: 1 }),
+  ]
+  return {
+    device,
+    pair,
+    token: memory.token,
+    connect(other) {
+      pair.connect(other.pair.endpoint, { timeout: 1, retryCount: 0, rnrRetry: 1 })
+      remote = other.token
+    },
+    act() {
+      let completions = 0
+      for (const request of requests()) {
+        // A full queue is no failure here.
+        attempt(() => request.post(1))
+        queue.arm()
+        completions += queue.poll(batch)
+        channel.drain()
+      }
+      return completions
+    },
+  }
+}
+
+/** Anything but a crash, a hang or an untyped error will do. */
+function attempt(action: () => void): void {
+  try {
+    action()
+  } catch (error) {
+    assert.ok(error instanceof AetherError, String(error))
+  }
+}
+
+/** A fresh pair of devices, traffic, and ever more nonsense while it goes on. How many completions the honest side saw before it began. */
+function disturb(random: (below: number) => number): number {
+  const honest = side()
+  const broken = side()
+  honest.connect(broken)
+  broken.connect(honest)
+  const theirs = mapSegment(broken.device)
+  const ours = mapSegment(honest.device)
+  // A broken peer does not stop at what it should write: our own rings, too, are within its reach.
+  const regions = [theirs.words, theirs.words.subarray(FIXED_BYTES / 4), ours.words.subarray(FIXED_BYTES / 4)]
+  broken.act()
+  const completions = honest.act() + honest.act()
+  for (let write = 0; write < 400; write += 1) {
+    const words = regions[random(regions.length)] as Int32Array
+    const dense = random(2) === 0 ? Math.min(words.length, 64) : words.length
+    words[random(dense)] = random(2) === 0 ? (extremes[random(extremes.length)] as number) : random(2 ** 32)
+    if (write % 8 === 0) honest.act()
+  }
+  theirs.unmap()
+  ours.unmap()
+  // The first may be refused: the peer seems to be in the middle of an access. The second goes through.
+  for (const each of [honest, broken, honest, broken]) attempt(() => each.device.close())
+  assert.ok(honest.device.closed)
+  return completions
+}
+
+for (const seed of [1, 2, 3]) {
+  test(`a peer that writes nonsense into its segment and into the shared rings crashes nobody (seed ${seed})`, () => {
+    const random = seeded(seed)
+    for (let round = 0; round < 4; round += 1) assert.ok(disturb(random) > 0, 'there was traffic to disturb')
+  })
+}
