@@ -1,8 +1,10 @@
 import { availableParallelism, cpus } from 'node:os'
 import { openDevice } from '../verbs/index.ts'
 import { benchBandwidth } from './bench/bandwidth.ts'
+import { DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes } from './bench/dsm.ts'
 import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import type { BenchRow } from './bench/row.ts'
+import { runDsmBench } from './bench-dsm.ts'
 import { showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions } from './options.ts'
@@ -23,29 +25,42 @@ const table = {
   device: { type: 'string', default: deviceDefault },
   sizes: { type: 'string', default: defaultSizes.join(',') },
   'time-ms': { type: 'string', default: String(DEFAULT_TIME_MS) },
+  ranks: { type: 'string', default: defaultDsmRanks.join(',') },
+  'page-sizes': { type: 'string', default: defaultPageBytes.join(',') },
+  iterations: { type: 'string', default: String(DEFAULT_ITERATIONS) },
   json: { type: 'boolean', default: false },
 } as const
 
 const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
+       aether bench dsm [options]
 
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip
 bandwidth    32 operations outstanding, one completion for all of them
+dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 
-Measures READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
+The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
 
-Options:
+Options of latency and bandwidth:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
   --json            print the rows as one JSON array and nothing else:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp" }]
 
+Options of dsm:
+  --ranks N,N,...       numbers of processes (default ${defaultDsmRanks.join(',')})
+  --page-sizes N,N,...  bytes (default ${defaultPageBytes.join(',')})
+  --iterations N        how often each access is measured (default ${DEFAULT_ITERATIONS})
+  --json                print the rows as one JSON array and nothing else:
+                        [{ "op", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs", "messages", "bytes" }]
+
 Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
-  aether bench bandwidth --json > bandwidth.json`
+  aether bench bandwidth --json > bandwidth.json
+  aether bench dsm --ranks 2 --page-sizes 4096`
 
 /** `aether bench`. */
 export const benchCommand: Command = {
@@ -53,6 +68,7 @@ export const benchCommand: Command = {
 
   async run(args) {
     const { values, positionals } = parseOptions('bench', args, table, 1)
+    if (positionals[0] === 'dsm') return await runDsmBench(values)
     const run = chooseBench(positionals[0])
     const sizes = values.sizes.split(',').map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
     const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
@@ -70,7 +86,7 @@ export const benchCommand: Command = {
 }
 
 function chooseBench(name: string | undefined): (options: BenchOptions) => Promise<BenchRow[]> {
-  const names = Object.keys(benches)
+  const names = [...Object.keys(benches), 'dsm']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
   if (bench !== undefined) return bench

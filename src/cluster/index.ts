@@ -13,6 +13,7 @@
  */
 export { Arena, type ArenaIdentity } from './arena.ts'
 export { CARD_BYTES_MAX } from './card.ts'
+export { CollectedLines } from './collected-lines.ts'
 export { enter } from './enter.ts'
 export type { Entry } from './entry.ts'
 export { AccessError, SpaceError } from './errors.ts'

@@ -1,6 +1,5 @@
-import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { launch } from '../../cluster/index.ts'
+import { CollectedLines, launch } from '../../cluster/index.ts'
 import { AetherError } from '../../native/index.ts'
 import { allowedOutcomes, type Demand } from './model.ts'
 import { formatOutcome } from './outcome.ts'
@@ -94,14 +93,14 @@ async function playGroup(ranks: number, runs: readonly Run[], options: LitmusOpt
   const { pageSize = 4096, seed = 1, memory = new URL('./region-memory.js', import.meta.url) } = options
   const plan: RankPlan = { runs, pageSize, seed, memoryUrl: memory.href }
   const results: LitmusResult[] = []
-  const stdout = new Lines((line) => {
+  const stdout = new CollectedLines((line) => {
     const report = JSON.parse(line.slice(line.indexOf('{'))) as RankReport
     const result = judge(runs[report.run]!, report)
     results.push(result)
     options.onResult?.(result)
   })
   const complaints: string[] = []
-  const stderr = new Lines((line) => complaints.push(line))
+  const stderr = new CollectedLines((line) => complaints.push(line))
   const script = fileURLToPath(new URL('./rank.js', import.meta.url))
   const { status } = await launch({ script, args: [JSON.stringify(plan)], ranks, stdout, stderr })
   if (status === 0) return results
@@ -135,23 +134,5 @@ function judge(run: Run, report: RankReport): LitmusResult {
     forbidden: total(outcomes.filter((each) => each.forbidden)),
     coverage: { seen, possible: sequential.size },
     ...(report.skipped !== undefined && { skipped: report.skipped }),
-  }
-}
-
-/** A stream that hands over what is written to it line by line. */
-class Lines extends Writable {
-  readonly #take: (line: string) => void
-  #rest = ''
-
-  constructor(take: (line: string) => void) {
-    super()
-    this.#take = take
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    const lines = `${this.#rest}${chunk.toString()}`.split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#take(line)
-    done()
   }
 }

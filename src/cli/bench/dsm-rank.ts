@@ -1,0 +1,221 @@
+/** One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a {@link DsmRow} a line. */
+import process from 'node:process'
+import { join, type Region, type RegionGroup } from '../../dsm/index.ts'
+import { native } from '../../native/index.ts'
+import { Baton } from './dsm-baton.ts'
+import { type DsmBenchPlan, type DsmRow, rowFrom, type Traffic } from './dsm-row.ts'
+import { type Act, type Scenario, scenarios } from './dsm-scenario.ts'
+
+/** Pages that are touched for the first time, of each home: they cannot be used again. */
+const FRESH_PAGES = 128
+/** By then the agents sleep, and no grant is held any more. */
+const CALM_MS = 0.3
+/** Repetitions whose messages are counted, apart from those whose time is taken. */
+const COUNTED = 12
+const COUNT_CALM_MS = 4
+const WARM_SHARE = 0.1
+/** Operations in one sample of what is too short for the clock. */
+const BATCH = 200
+
+const calm = new Int32Array(new SharedArrayBuffer(4))
+const pause = (ms: number): void => void Atomics.wait(calm, 0, 0, ms)
+
+class DsmBench {
+  readonly #group: RegionGroup
+  readonly #baton: Baton
+  readonly #iterations: number
+
+  constructor(group: RegionGroup, baton: Baton, iterations: number) {
+    this.#group = group
+    this.#baton = baton
+    this.#iterations = iterations
+  }
+
+  async run(pageBytes: number): Promise<void> {
+    const { size } = this.#group
+    const pages = size * (1 + 3 * FRESH_PAGES)
+    const options = { size: pages * pageBytes, pageSize: pageBytes, coherence: 'mesi', placement: 'cyclic' } as const
+    await using region = await this.#group.openRegion(`bench-${pageBytes}`, options)
+    for (const scenario of scenarios.filter(({ ranks }) => ranks <= size)) this.#measure(region, scenario)
+    this.#pingPong(region)
+    this.#hits(region)
+    this.#barriers(pageBytes)
+    await this.#group.barrier()
+  }
+
+  #measure(region: Region, scenario: Scenario): void {
+    const fresh = scenario.page !== 'shared'
+    const count = fresh ? FRESH_PAGES : this.#iterations
+    const pageOf = (iteration: number): number => {
+      if (!fresh) return 1
+      return (1 + iteration) * this.#group.size + (scenario.page === 'fresh-own' ? 0 : 1)
+    }
+    const samples = new Float64Array(count)
+    for (let index = 0; index < count; index++)
+      this.#once(
+        region,
+        scenario,
+        pageOf(index),
+        () => pause(CALM_MS),
+        (ns) => {
+          samples[index] = ns
+        },
+      )
+    const first = Math.floor(count * WARM_SHARE)
+    const traffic = this.#count(region, scenario, (index) => pageOf((fresh ? FRESH_PAGES : 0) + index))
+    this.#report(rowFrom({ op: scenario.op, ...this.#size(region.pageSize) }, samples.subarray(first), traffic))
+  }
+
+  /** Every step of a scenario; `before` runs ahead of the measured one, `done` gets its time. */
+  #once(region: Region, scenario: Scenario, page: number, before: () => void, done: (ns: number) => void): void {
+    const last = scenario.steps.length - 1
+    for (const [index, { rank, act }] of scenario.steps.entries()) {
+      this.#baton.step(rank, () => {
+        if (index === last) before()
+        const began = native.monotonicNs()
+        this.#act(region, act, page)
+        if (index === last) done(native.monotonicNs() - began)
+      })
+    }
+  }
+
+  #act(region: Region, act: Act, page: number): void {
+    const at = (page * region.pageSize) / 8
+    const words = act === 'load' || act === 'store' ? region.bigInt64 : undefined
+    if (act === 'load') Atomics.load(words!, at)
+    else if (act === 'store') Atomics.store(words!, at, 1n)
+    else if (act === 'readSync') region.readSync(8 * at, this.#pageBuffer(region.pageSize))
+    else region.writeSync(8 * at, this.#pageBuffer(region.pageSize))
+  }
+
+  #buffer = new Uint8Array(0)
+
+  #pageBuffer(bytes: number): Uint8Array {
+    if (this.#buffer.length !== bytes) this.#buffer = new Uint8Array(bytes)
+    return this.#buffer
+  }
+
+  /** The same again, slowly: what the agents' counters say before and after. */
+  #count(region: Region, scenario: Scenario, pageOf: (index: number) => number): Traffic {
+    let messages = 0
+    let bytes = 0
+    for (let index = 0; index < COUNTED; index++) {
+      let before: Traffic = { messages: 0, bytes: 0 }
+      const mark = (): void => {
+        pause(COUNT_CALM_MS)
+        before = this.#traffic()
+      }
+      this.#once(region, scenario, pageOf(index), mark, () => {
+        pause(COUNT_CALM_MS)
+        const after = this.#traffic()
+        messages += after.messages! - before.messages!
+        bytes += after.bytes! - before.bytes!
+      })
+    }
+    return { messages: Math.round((10 * messages) / COUNTED) / 10, bytes: Math.round(bytes / COUNTED) }
+  }
+
+  #traffic(): Traffic {
+    let [messages, bytes] = [0, 0]
+    for (let rank = 0; rank < this.#group.size; rank++) {
+      const profile = this.#group.profile(rank)
+      messages += profile?.total('dsm.pages', 'messagesSent') ?? 0
+      bytes += profile?.total('dsm.pages', 'bytesSent') ?? 0
+    }
+    return { messages, bytes }
+  }
+
+  /** One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and back. */
+  #pingPong(region: Region): void {
+    const words = region.int32
+    const at = region.pageSize / 4
+    const samples = new Float64Array(this.#iterations)
+    this.#baton.step(0, () => Atomics.store(words, at, 0))
+    this.#group.barrierSync()
+    for (let index = 0; index < this.#iterations && this.#group.rank < 2; index++) {
+      const began = native.monotonicNs()
+      if (this.#group.rank === 0) Atomics.store(words, at, 2 * index + 1)
+      const awaited = this.#group.rank === 0 ? 2 * index + 2 : 2 * index + 1
+      while (Atomics.load(words, at) !== awaited);
+      if (this.#group.rank === 1) Atomics.store(words, at, 2 * index + 2)
+      samples[index] = native.monotonicNs() - began
+    }
+    this.#group.barrierSync()
+    const head = { op: 'ping-pong of a word in a page, there and back', ...this.#size(region.pageSize) }
+    this.#report(rowFrom(head, samples.subarray(Math.floor(this.#iterations * WARM_SHARE))))
+  }
+
+  /** Accesses to pages that are here: no agent, no message. */
+  #hits(region: Region): void {
+    this.#baton.step(0, () => {
+      const page = region.pageSize
+      const add = (): void => void region.fetchAddSync(page, 1n)
+      this.#report(rowFrom({ op: 'fetchAddSync, page here', ...this.#size(page) }, batches(add)))
+      const length = page / 8
+      const view = region.view(Float64Array, { byteOffset: page, length })
+      const plain = new Float64Array(length)
+      // Both are warm before either is measured, and they take turns: the engine and the processor treat them alike.
+      for (let turn = 0; turn < 2000; turn++) sum(view) + sum(plain)
+      const [ofView, ofPlain] = alternate(
+        () => sum(view),
+        () => sum(plain),
+      )
+      this.#report(rowFrom({ op: `sum of a page through a view (${length} float64)`, ...this.#size(page) }, ofView))
+      this.#report(rowFrom({ op: `sum of a plain Float64Array (${length})`, ...this.#size(page) }, ofPlain))
+    })
+  }
+
+  #barriers(pageBytes: number): void {
+    const samples = new Float64Array(this.#iterations)
+    for (let index = 0; index < this.#iterations; index++) {
+      const began = native.monotonicNs()
+      this.#group.barrierSync()
+      samples[index] = native.monotonicNs() - began
+    }
+    const first = Math.floor(this.#iterations * WARM_SHARE)
+    this.#report(rowFrom({ op: 'barrierSync', ...this.#size(pageBytes) }, samples.subarray(first)))
+  }
+
+  #size(pageBytes: number): Pick<DsmRow, 'ranks' | 'pageBytes'> {
+    return { ranks: this.#group.size, pageBytes }
+  }
+
+  #report(row: DsmRow): void {
+    if (this.#group.rank === 0) process.stdout.write(`${JSON.stringify(row)}\n`)
+  }
+}
+
+function sum(array: Float64Array): number {
+  let total = 0
+  for (let index = 0; index < array.length; index++) total += array[index]!
+  return total
+}
+
+function batches(act: () => void): Float64Array {
+  const samples = new Float64Array(200)
+  for (let sample = -20; sample < samples.length; sample++) {
+    const began = native.monotonicNs()
+    for (let index = 0; index < BATCH; index++) act()
+    if (sample >= 0) samples[sample] = (native.monotonicNs() - began) / BATCH
+  }
+  return samples
+}
+
+function alternate(first: () => number, second: () => number): [Float64Array, Float64Array] {
+  const samples = [new Float64Array(400), new Float64Array(400)] as const
+  for (let sample = 0; sample < 400; sample++) {
+    for (const [which, act] of [first, second].entries()) {
+      const began = native.monotonicNs()
+      for (let index = 0; index < 8; index++) act()
+      samples[which]![sample] = (native.monotonicNs() - began) / 8
+    }
+  }
+  return [samples[0], samples[1]]
+}
+
+const plan = JSON.parse(process.argv[2]!) as DsmBenchPlan
+await using group = await join()
+if (group.viewsRefused !== undefined) throw new Error(group.viewsRefused)
+await using baton = await group.openRegion('bench-baton', { size: 4096, coherence: 'hardware' })
+const bench = new DsmBench(group, new Baton(baton.int32, group.rank, group.size), plan.iterations)
+for (const pageBytes of plan.pageBytes) await bench.run(pageBytes)
