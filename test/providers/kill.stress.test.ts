@@ -26,8 +26,10 @@ const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 200)
 const VICTIMS_AT_ONCE = 3
 const RECEIVES = 32
 const MESSAGE_BYTES = 64
-/** The longest that a victim works, from its first message on. */
-const WORK_MICROSECONDS_MAX = 4000
+/** A victim dies after a random number of messages up to this, and a random moment later; earlier where it gets no processor. */
+const MESSAGES_MAX = 300
+const MOMENT_MS_MAX = 0.05
+const WORK_MS_MAX = 20
 const victimProgram = fileURLToPath(new URL('./fixtures/victim.js', import.meta.url))
 
 interface Survivor {
@@ -180,6 +182,14 @@ function pump(survivor: Survivor): void {
     survivor.encounters.get(batch.queuePairNumber[row] as number)?.take(batch, row)
 }
 
+function workUntil(survivor: Survivor, encounter: Encounter, limitMs: number, enough: () => boolean): void {
+  const until = performance.now() + limitMs
+  while (!enough() && performance.now() < until) {
+    pump(survivor)
+    if (encounter.sendsOutstanding < 8) encounter.send()
+  }
+}
+
 /** Let the victim work, with traffic in both directions, then kill it at a random moment in the middle. */
 async function killInTheMiddle(survivor: Survivor, victim: ChildProcess): Promise<number> {
   const encounter = new Encounter(survivor)
@@ -190,11 +200,9 @@ async function killInTheMiddle(survivor: Survivor, victim: ChildProcess): Promis
     pump(survivor)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const until = performance.now() + (Math.random() * WORK_MICROSECONDS_MAX) / 1000
-  while (performance.now() < until) {
-    pump(survivor)
-    if (encounter.sendsOutstanding < 8) encounter.send()
-  }
+  const messages = Math.random() * MESSAGES_MAX
+  workUntil(survivor, encounter, WORK_MS_MAX, () => encounter.lastMessage >= messages)
+  workUntil(survivor, encounter, Math.random() * MOMENT_MS_MAX, () => false)
   const gone = once(victim, 'exit')
   victim.kill('SIGKILL')
   await gone
