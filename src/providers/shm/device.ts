@@ -146,7 +146,7 @@ export class ShmDevice implements ProviderDevice {
   openPeer(gid: Gid): Peer {
     const known = this.#peers.get(gid)
     if (known !== undefined && !known.gone) return known.acquire()
-    if (!this.#handlers.has(0)) this.#listen()
+    if (gid !== this.gid && !this.#handlers.has(0)) this.#listen()
     const peer = Peer.open(this, gid)
     this.#peers.set(gid, peer)
     return peer.acquire()
