@@ -18,7 +18,7 @@ export interface DemoOptions {
 
 const nodesDefault = 4
 const nodesMax = 64
-const pageBytesDefault = '16KiB'
+const pageBytesDefault = '64KiB'
 const pageBytesMax = 2 ** 30
 
 const table = {
@@ -52,7 +52,7 @@ Exit status: 0 all checks held; 1 one did not, or something failed; 2 the comman
 
 Examples:
   aether demo
-  aether demo --kron 20 --nodes 2 --page-size 64KiB    a graph large enough for two processes to gain by mesi
+  aether demo --kron 20 --nodes 2 --page-size 256KiB    a graph large enough for two processes to gain by mesi
   aether demo --graph web-Google.txt.gz --coherence hardware
 This machine has ${availableParallelism()} processors; more nodes than that only take turns.`
 
@@ -96,5 +96,5 @@ function parsePageSize(text: string): number {
   const [, digits = '', unit = ''] = /^(\d+)(KiB|MiB|GiB)?$/.exec(text) ?? []
   const bytes = digits === '' ? Number.NaN : Number(digits) * unitBytes[unit]!
   if (bytes >= 4096 && bytes <= pageBytesMax && bytes % 4096 === 0) return bytes
-  throw new UsageError(`--page-size takes a multiple of 4KiB such as 64KiB, at most 1GiB, not '${text}'`, 'demo')
+  throw new UsageError(`--page-size takes a multiple of 4KiB such as 256KiB, at most 1GiB, not '${text}'`, 'demo')
 }

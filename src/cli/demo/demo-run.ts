@@ -64,8 +64,7 @@ async function demonstratePageRank(options: DemoOptions, screen: Screen): Promis
   screen.progress('reading the graph …')
   const edges = await loadGraph(options.graph)
   introduceGraph(options, screen, edges)
-  screen.progress('ranking in one process, to compare with …')
-  const alone = await rankAlone(edges)
+  const alone = await rankAlone(edges, (iteration, change) => showIteration(screen, 'one process', iteration, change))
   if (!hasConverged(alone)) screen.line(`  The change was still ${alone.change} after ${alone.iterations} iterations.`)
   const { coherences, withoutMesi } = availableCoherences(options, screen)
   const groups: TogetherOutcome[] = []
@@ -109,8 +108,12 @@ async function demonstrateGroup(
 ): Promise<TogetherOutcome> {
   screen.progress(`${coherence}: starting ${nodes} processes …`)
   return rankTogether(alone, { members: nodes, coherence, pageBytes }, (iteration, change) => {
-    if (iteration > 0) screen.progress(`${coherence}: iteration ${iteration}, change ${change.toExponential(1)}`)
+    if (iteration > 0) showIteration(screen, coherence, iteration, change)
   })
+}
+
+function showIteration(screen: Screen, who: string, iteration: number, change: number): void {
+  screen.progress(`${who}: iteration ${iteration}, change ${change.toExponential(1)}`)
 }
 
 function showOutcome(
@@ -139,7 +142,7 @@ function remarkOnSpeed(screen: Screen, alone: AloneOutcome, groups: readonly Tog
     `  One process needs ${iteration} for an iteration of this graph; moving pages between memories after each one costs`,
   )
   screen.line(
-    '  more than sharing the work gains. On a larger graph it pays: aether demo --kron 20 --nodes 2 --page-size 64KiB',
+    '  more than sharing the work gains. On a larger graph it pays: aether demo --kron 20 --nodes 2 --page-size 256KiB',
   )
 }
 

@@ -52,7 +52,8 @@ export class DemoError extends AetherError {
   }
 }
 
-export async function rankAlone(edges: EdgeSet): Promise<AloneOutcome> {
+/** Rank the graph in this process. */
+export async function rankAlone(edges: EdgeSet, onProgress: OnProgress): Promise<AloneOutcome> {
   const graph = allocateGraph(edges.vertexCount, edges.from.length)
   compressEdges(edges, graph)
   const state = allocateRankState(graph)
@@ -60,6 +61,7 @@ export async function rankAlone(edges: EdgeSet): Promise<AloneOutcome> {
   const { iterations, change } = await computePageRank(state, {
     firstBlock: 0,
     lastBlock: countBlocks(edges.vertexCount),
+    onIteration: onProgress,
   })
   return { graph, ranks: state.ranks, iterations, change, totalMs: performance.now() - start }
 }
