@@ -27,7 +27,7 @@ test('WordNet 3.1 has 117,791 synsets and 378,203 pointers', { skip }, () => {
 test('the first and the last synset of WordNet 3.1 are the ones in its files', { skip }, () => {
   const edges = readWordNet(installed!)
   assert.equal(edges.describe(0).name, 'entity (noun)')
-  assert.match(edges.describe(0).gloss, /^that which is perceived or known or inferred .* …$/)
+  assert.match(edges.describe(0).gloss, /^that which is perceived or known or inferred …$/)
   assert.deepEqual(edges.describe(117_790), { name: 'voluminously (adverb)', gloss: 'in a voluminous manner' })
   assert.deepEqual(namesOfTargets(edges, 0), ['physical entity (noun)', 'abstraction (noun)', 'thing (noun)'])
 })
