@@ -1,0 +1,256 @@
+/**
+ * A program: calls every function of the addon with right and wrong values in every place. Each call must return, or throw one of our
+ * errors, a TypeError, or what the values themselves throw. Run by wrong-values.test.ts in a process of its own, since a mistake is a crash.
+ *
+ *   node wrong-values.js [seed]
+ */
+import { writeSync } from 'node:fs'
+import fc from 'fast-check'
+import { AetherError, type Addon, native } from '../../src/native/index.ts'
+import { pageBytes } from './resources.ts'
+
+class OfTheProgram extends Error {}
+
+const detached = (): Int32Array => {
+  const array = new Int32Array(16)
+  structuredClone(array, { transfer: [array.buffer] })
+  return array
+}
+
+const outOfBounds = (): Int32Array => {
+  const Resizable = ArrayBuffer as unknown as new (length: number, options: { maxByteLength: number }) => ArrayBuffer
+  const buffer = new Resizable(64, { maxByteLength: 128 })
+  const array = new Int32Array(buffer, 32, 8)
+  ;(buffer as unknown as { resize(length: number): void }).resize(16)
+  return array
+}
+
+const hostile = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new OfTheProgram('get')
+    },
+    getPrototypeOf: () => {
+      throw new OfTheProgram('getPrototypeOf')
+    },
+  },
+)
+
+const revoked = (): object => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+const thrower: unknown[] = []
+Object.defineProperty(thrower, 0, {
+  get: () => {
+    throw new OfTheProgram('element')
+  },
+})
+
+const numbers = [
+  -1, -0, 0, 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 4095, 4096, 8192, 2 ** 31, 2 ** 31 - 1,
+  -(2 ** 31), 2 ** 32, 2 ** 48, 2 ** 53 - 1, 2 ** 53, 2 ** 63, 1e300, Number.MIN_VALUE,
+]
+
+const others: (() => unknown)[] = [
+  () => undefined,
+  () => null,
+  () => true,
+  () => '',
+  () => '4096',
+  () => 'a\0b',
+  () => '\ud800',
+  () => 'x'.repeat(100_000),
+  () => 7n,
+  () => Symbol.iterator,
+  () => ({}),
+  () => Object.create(null),
+  () => [],
+  () => [1, 2, 3],
+  () => thrower,
+  () => [new Int32Array(1), {}],
+  () => new Array(2 ** 31),
+  () => () => {},
+  () => new Date(0),
+  () => hostile,
+  revoked,
+  () => new Proxy(new Int32Array(4), {}),
+  () => new Proxy([new Int32Array(4)], {}),
+  () => new Int32Array(0),
+  () => new Int32Array(4),
+  () => new Int32Array(4).fill(-1),
+  () => new Int32Array(4).fill(2 ** 31 - 1),
+  detached,
+  () => detached().buffer,
+  outOfBounds,
+  () => new DataView(new ArrayBuffer(8), 3),
+  () => new Uint8Array(3),
+  () => new Float64Array(2),
+  () => new BigInt64Array(2),
+  () => new ArrayBuffer(0),
+  () => new ArrayBuffer(4096),
+  () => new SharedArrayBuffer(4096),
+  () => new WebAssembly.Memory({ initial: 1 }),
+  () => WebAssembly.Memory.prototype,
+]
+
+const isSecondsLong = (value: unknown) => value === -1 || (typeof value === 'number' && value > 10 && value < 2 ** 31)
+/** 0 to 2 are the standard streams, 1 the first process: neither is ours to close or to write to. */
+const isSomebodyElses = (value: unknown) => typeof value === 'number' && value >= 0 && value < 3
+
+const memory = native.createMemory('aether-wrong', 16 * pageBytes, 0)
+const resizable = native.createMemory('aether-wrong', pageBytes, 0)
+const mapped = native.mapMemory(memory, 0, 16 * pageBytes, 0)
+const words = new Int32Array(mapped)
+const wasm = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
+const viewAddress = native.mapView(wasm, 0, memory, 0, 16 * pageBytes)
+const [readEnd, writeEnd] = native.createPipe()
+const userfault = (() => {
+  try {
+    return native.openUserfault().descriptor
+  } catch {
+    return readEnd
+  }
+})()
+const watcher = native.createWatcher(() => {})
+const closed = native.createWatcher(() => {})
+closed.close()
+
+type Right = () => unknown
+const one = (value: unknown): Right => () => value
+const page = one(pageBytes)
+const zero = one(0)
+const no = one(false)
+const view = one(viewAddress)
+
+/** What each parameter may be, so that the wrong values of the others are reached. `timeout` and `closing` leave out what would harm the test. */
+const right: Readonly<Record<string, readonly Right[]>> = {
+  createMemory: [one('aether-wrong'), page, zero],
+  resizeMemory: [one(resizable), page],
+  reserveMemory: [one(memory), zero, page],
+  releaseMemory: [one(memory), zero, page],
+  describeMemory: [one(memory)],
+  duplicateDescriptor: [one(memory)],
+  closeDescriptor: [() => native.duplicateDescriptor(memory)],
+  mapMemory: [one(memory), zero, page, zero],
+  unmapMemory: [() => native.mapMemory(memory, 0, pageBytes, 0)],
+  addressOf: [one(words)],
+  mapView: [one(wasm), page, one(memory), zero, page],
+  unmapView: [one(wasm), page, page],
+  openUserfault: [],
+  registerUserfault: [one(userfault), view, page],
+  unregisterUserfault: [one(userfault), view, page],
+  readUserfaults: [one(userfault), () => new Float64Array(9)],
+  installPages: [one(userfault), view, page, no],
+  protectPages: [one(userfault), view, page, no],
+  zapPages: [view, page],
+  wakePages: [one(userfault), view, page],
+  poll: [() => Int32Array.of(readEnd), () => new Int32Array(4), one(1), zero],
+  createPipe: [],
+  ringPipe: [one(writeEnd)],
+  drainPipe: [one(readEnd)],
+  futexWait: [one(words), zero, zero, zero],
+  futexWaitAny: [() => [words, words], () => Int32Array.of(1, 2), () => new Int32Array(2), zero],
+  futexWake: [one(words), zero, one(1)],
+  openProcess: [one(process.pid)],
+  createWatcher: [one(() => {})],
+  readProcess: [one(process.pid), () => native.addressOf(words), () => new Uint8Array(8)],
+  writeProcess: [one(process.pid), () => native.addressOf(words), () => new Uint8Array(8)],
+  allowProcessAccess: [one(process.pid)],
+  threadId: [],
+  setAffinity: [() => native.getAffinity()],
+  getAffinity: [],
+  threadTurns: [one(process.pid)],
+  monotonicNs: [],
+  processorNs: [no],
+  lockFile: [one(memory), no],
+  unlockFile: [one(memory)],
+  unguardEnvironment: [],
+  add: [one(1), one(readEnd), one(words), zero],
+  rearm: [one(1)],
+  remove: [one(1)],
+  ref: [],
+  unref: [],
+  close: [],
+}
+
+/** Ends the process, which is their purpose. */
+const excluded = new Set(['exitNow', 'guardEnvironment'])
+const watcherMethods = new Set(['add', 'rearm', 'remove', 'ref', 'unref', 'close'])
+
+const missing = Object.keys(native).filter((name) => !(name in right) && !excluded.has(name))
+if (missing.length > 0) throw new Error(`not called by this program: ${missing.join(', ')}`)
+
+/** Wait places and descriptors that a call may not be given. */
+function isHarmful(name: string, index: number, value: unknown): boolean {
+  if ((name === 'poll' || name.startsWith('futexWait')) && index === 3) return isSecondsLong(value)
+  if (name === 'lockFile' && index === 1) return value === true
+  if (name === 'closeDescriptor' || name === 'ringPipe' || name === 'lockFile' || name.endsWith('Process'))
+    return index === 0 && isSomebodyElses(value)
+  return false
+}
+
+/** Give back what a call that succeeded has made. */
+function giveBack(name: string, result: unknown): void {
+  if (name === 'createMemory' || name === 'duplicateDescriptor' || name === 'openProcess')
+    native.closeDescriptor(result as number)
+  if (name === 'createPipe') for (const end of result as number[]) native.closeDescriptor(end)
+  if (name === 'openUserfault') native.closeDescriptor((result as { descriptor: number }).descriptor)
+  if (name === 'createWatcher') (result as typeof watcher).close()
+  if (name === 'mapMemory') native.unmapMemory(result as ArrayBuffer)
+}
+
+function call(name: string, self: unknown, values: readonly unknown[]): void {
+  const owner = (watcherMethods.has(name) ? watcher : native) as unknown as Record<string, (...values: unknown[]) => unknown>
+  try {
+    giveBack(name, Reflect.apply(owner[name]!, self, values))
+  } catch (error) {
+    const isFair = error instanceof AetherError || error instanceof TypeError || error instanceof OfTheProgram
+    if (!isFair) throw new Error(`${name} threw what it should not`, { cause: error })
+  }
+}
+
+const names = Object.keys(right)
+const selves: unknown[] = [native as Addon, watcher, closed, undefined, null, 5, {}, hostile, Object.create(watcher)]
+/** Closing the watcher for good would leave nothing to test. */
+const selfOf = (name: string, index: number): unknown => {
+  if (watcherMethods.has(name) && index < 4) return name === 'close' ? closed : watcher
+  return name === 'close' && selves[index] === watcher ? closed : selves[index]
+}
+
+// Made only when they are used: fast-check looks into its values, and some of these do not like that.
+const wrong: fc.Arbitrary<Right> = fc.oneof(
+  fc.constantFrom(...numbers).map(one),
+  fc.constantFrom(...others),
+  fc.double().map(one),
+  fc.integer({ min: -100_000, max: -2 }).map(one),
+)
+const plan = fc.record({
+  name: fc.constantFrom(...names),
+  self: fc.nat({ max: selves.length - 1 }),
+  // Most places are right, so that the wrong one is reached.
+  places: fc.array(fc.record({ isWrong: fc.nat({ max: 2 }), make: wrong }), { minLength: 9, maxLength: 9 }),
+  // Mostly as many as there are parameters; one less, or a few more.
+  surplus: fc.constantFrom(0, 0, 0, 0, -1, 3),
+})
+
+const seed = Number(process.argv[2] ?? Date.now() % 2 ** 31)
+const trace = process.env['AETHER_TRACE_CALLS'] === '1'
+writeSync(2, `seed ${seed}\n`)
+fc.assert(
+  fc.property(plan, ({ name, self, places, surplus }) => {
+    const rights = right[name]!
+    const values = places.slice(0, Math.max(0, rights.length + surplus)).map((place, index) => {
+      const value = (place.isWrong === 0 ? place.make : (rights[index] ?? place.make))()
+      return isHarmful(name, index, value) ? undefined : value
+    })
+    if (trace) writeSync(2, `${name} ${values.map((value) => typeof value).join(' ')}\n`)
+    call(name, selfOf(name, self), values)
+  }),
+  { seed, numRuns: 20_000, endOnFailure: true },
+)
+watcher.close()
+writeSync(2, 'all calls returned or threw\n')
