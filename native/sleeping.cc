@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,16 +79,20 @@ static napi_value DrainPipe(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "readEnd");
   if (!arguments.ok()) return nullptr;
+  // Asked first: a descriptor that is not non-blocking would put this thread to sleep, perhaps for ever.
+  int waiting = 0;
+  if (ioctl(descriptor, FIONREAD, &waiting) != 0) return throwSystem(env, "ioctl(FIONREAD)", errno);
   char bytes[4096];
   double total = 0;
-  for (;;) {
-    const ssize_t got = read(descriptor, bytes, sizeof bytes);
-    if (got > 0) total += static_cast<double>(got);
-    // A short read has emptied the pipe: no second system call to be told so.
-    if (got == static_cast<ssize_t>(sizeof bytes) || (got < 0 && errno == EINTR)) continue;
+  while (waiting > 0) {
+    const ssize_t got = read(descriptor, bytes, std::min(sizeof bytes, static_cast<size_t>(waiting)));
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno != EAGAIN) return throwSystem(env, "read", errno);
-    return makeNumber(env, total);
+    if (got <= 0) break;
+    total += static_cast<double>(got);
+    waiting -= static_cast<int>(got);
   }
+  return makeNumber(env, total);
 }
 
 constexpr uint32_t kWaitMax = 128;  // of the kernel

@@ -121,6 +121,10 @@ static napi_value ReadUserfaults(napi_env env, napi_callback_info info) {
   if (isTyped) napi_get_typedarray_info(env, arguments.at(1), &type, &length, &data, nullptr, nullptr);
   if (arguments.ok() && (!isTyped || type != napi_float64_array || length < 3)) arguments.fail("out", "out must be a Float64Array of at least 3 elements");
   if (!arguments.ok()) return nullptr;
+  const int status = fcntl(descriptor, F_GETFL);
+  if (status < 0) return throwSystem(env, "fcntl", errno);
+  // Another kind of descriptor might put this thread to sleep for ever.
+  if ((status & O_NONBLOCK) == 0) return throwArgument(env, "descriptor", "descriptor must be one that openUserfault opened");
   auto* out = static_cast<double*>(data);
   struct uffd_msg messages[64];
   const size_t most = std::min(length / 3, sizeof messages / sizeof *messages);

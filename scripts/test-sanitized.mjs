@@ -130,7 +130,8 @@ function checkLoaded() {
 
 execFileSync(process.execPath, [join(root, 'native', 'build.mjs'), '--sanitize'], { stdio: 'inherit' })
 const detectLeaks = canDetectLeaks()
-if (!detectLeaks) console.log('LeakSanitizer may not look into processes here (ptrace is refused): leaks are not looked for.')
+if (!detectLeaks)
+  console.log('LeakSanitizer may not look into processes here (ptrace is refused): leaks are not looked for.')
 checkLoaded()
 checkSeeded(detectLeaks)
 
@@ -154,6 +155,8 @@ const reports = reportsOf(folder)
 if (undefinedBehaviour > 0) reports.push('undefined behaviour: see the output above')
 for (const report of reports) console.error(`${report}\n`)
 const processes = readdirSync(folder).length
-console.log(`sanitizers: ${reports.length} reports that concern the addon (${processes} processes reported anything at all)`)
+console.log(
+  `sanitizers: ${reports.length} reports that concern the addon (${processes} processes reported anything at all)`,
+)
 rmSync(scratch, { recursive: true, force: true })
 process.exit(status === 0 && signal === null && reports.length === 0 ? 0 : 1)

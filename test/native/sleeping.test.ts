@@ -54,6 +54,16 @@ test('draining empties the pipe whatever its fill', () => {
   }
 })
 
+test('draining never sleeps, not even on a read end that was opened without O_NONBLOCK', () => {
+  using pipe = new Pipe()
+  const readEnd = openSync(`/proc/self/fd/${pipe.readEnd}`, 'r')
+  assert.equal(native.drainPipe(readEnd), 0)
+  native.ringPipe(pipe.writeEnd)
+  assert.equal(native.drainPipe(readEnd), 1)
+  assert.equal(native.drainPipe(readEnd), 0)
+  closeSync(readEnd)
+})
+
 test('a doorbell that nobody can hear any more says so, without a signal', () => {
   const pipe = new Pipe()
   native.closeDescriptor(pipe.readEnd)

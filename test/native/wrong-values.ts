@@ -2,11 +2,11 @@
  * A program: calls every function of the addon with right and wrong values in every place. Each call must return, or throw one of our
  * errors, a TypeError, or what the values themselves throw. Run by wrong-values.test.ts in a process of its own, since a mistake is a crash.
  *
- *   node wrong-values.js [seed]
+ *   node wrong-values.js [seed [calls]]
  */
 import { writeSync } from 'node:fs'
 import fc from 'fast-check'
-import { AetherError, type Addon, native } from '../../src/native/index.ts'
+import { type Addon, AetherError, native } from '../../src/native/index.ts'
 import { pageBytes } from './resources.ts'
 
 class OfTheProgram extends Error {}
@@ -51,8 +51,27 @@ Object.defineProperty(thrower, 0, {
 })
 
 const numbers = [
-  -1, -0, 0, 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 4095, 4096, 8192, 2 ** 31, 2 ** 31 - 1,
-  -(2 ** 31), 2 ** 32, 2 ** 48, 2 ** 53 - 1, 2 ** 53, 2 ** 63, 1e300, Number.MIN_VALUE,
+  -1,
+  -0,
+  0,
+  1,
+  1.5,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  4095,
+  4096,
+  8192,
+  2 ** 31,
+  2 ** 31 - 1,
+  -(2 ** 31),
+  2 ** 32,
+  2 ** 48,
+  2 ** 53 - 1,
+  2 ** 53,
+  2 ** 63,
+  1e300,
+  Number.MIN_VALUE,
 ]
 
 const others: (() => unknown)[] = [
@@ -120,7 +139,10 @@ const closed = native.createWatcher(() => {})
 closed.close()
 
 type Right = () => unknown
-const one = (value: unknown): Right => () => value
+const one =
+  (value: unknown): Right =>
+  () =>
+    value
 const page = one(pageBytes)
 const zero = one(0)
 const no = one(false)
@@ -188,7 +210,13 @@ if (missing.length > 0) throw new Error(`not called by this program: ${missing.j
 function isHarmful(name: string, index: number, value: unknown): boolean {
   if ((name === 'poll' || name.startsWith('futexWait')) && index === 3) return isSecondsLong(value)
   if (name === 'lockFile' && index === 1) return value === true
-  if (name === 'closeDescriptor' || name === 'ringPipe' || name === 'lockFile' || name.endsWith('Process'))
+  if (
+    name === 'closeDescriptor' ||
+    name === 'ringPipe' ||
+    name === 'lockFile' ||
+    name.endsWith('Memory') ||
+    name.endsWith('Process')
+  )
     return index === 0 && isSomebodyElses(value)
   return false
 }
@@ -204,7 +232,10 @@ function giveBack(name: string, result: unknown): void {
 }
 
 function call(name: string, self: unknown, values: readonly unknown[]): void {
-  const owner = (watcherMethods.has(name) ? watcher : native) as unknown as Record<string, (...values: unknown[]) => unknown>
+  const owner = (watcherMethods.has(name) ? watcher : native) as unknown as Record<
+    string,
+    (...values: unknown[]) => unknown
+  >
   try {
     giveBack(name, Reflect.apply(owner[name]!, self, values))
   } catch (error) {
@@ -250,7 +281,9 @@ fc.assert(
     if (trace) writeSync(2, `${name} ${values.map((value) => typeof value).join(' ')}\n`)
     call(name, selfOf(name, self), values)
   }),
-  { seed, numRuns: 20_000, endOnFailure: true },
+  { seed, numRuns: Number(process.argv[3] ?? 20_000), endOnFailure: true },
 )
 watcher.close()
+native.unmapView(wasm, 0, 16 * pageBytes)
+if (userfault !== readEnd) native.closeDescriptor(userfault)
 writeSync(2, 'all calls returned or threw\n')
