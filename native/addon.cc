@@ -22,9 +22,12 @@ static napi_value SetErrors(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-static void endEnvironment(napi_env, void* data, void*) {
+static void endEnvironment(napi_env env, void* data, void*) {
   auto* environment = static_cast<Environment*>(data);
-  forgetViews(environment);
+  forgetViews(env, environment);
+  // Node.js does not delete references that were made for us, not even at the end of their environment.
+  for (napi_ref reference : {environment->argumentError, environment->systemError, environment->bufferOf})
+    if (reference != nullptr) napi_delete_reference(env, reference);
   delete environment;
 }
 

@@ -283,8 +283,11 @@ static napi_value UnmapView(napi_env env, napi_callback_info info) {
 
 // ---- environments --------------------------------------------------------------------------------------------------------------
 
-void forgetViews(Environment* environment) {
-  for (const auto& [base, held] : environment->viewed) forgetMapping(base, held.length, MappingKind::View);
+void forgetViews(napi_env env, Environment* environment) {
+  for (const auto& [base, held] : environment->viewed) {
+    forgetMapping(base, held.length, MappingKind::View);
+    napi_delete_reference(env, held.memory);
+  }
   environment->viewed.clear();
 }
 

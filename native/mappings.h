@@ -1,12 +1,12 @@
 // Which parts of the address space this addon has mapped, process-wide: a view mapped by the main thread is governed by the agent's thread.
 #pragma once
+#include "support.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace aether {
-
-struct Environment;
 
 enum class MappingKind { Buffer, View };
 
@@ -26,6 +26,6 @@ class Mapped;
 std::shared_ptr<Mapped> holdMapping(uintptr_t address);
 
 // The environment ends, and what its memories occupy may soon be somebody else's.
-void forgetViews(Environment* environment);
+void forgetViews(napi_env env, Environment* environment);
 
 }  // namespace aether

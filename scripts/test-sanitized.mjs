@@ -55,13 +55,23 @@ function environment(folder, detectLeaks) {
 /** A frame in the addon, with or without debug information; or in the seeded one. */
 const ours = /aether\.node|\/native\/[a-z]+\.(cc|h):|seeded\.cc:/
 
+/**
+ * Whether the addon made the leak: it allocated, or had Node-API allocate on its behalf. What the engine allocates for its own heap when
+ * it is called is left behind by the engine.
+ */
+function isOurs(leak) {
+  const frames = leak.split('\n').filter((line) => /^ *#\d+ /.test(line))
+  const first = frames.findIndex((frame) => ours.test(frame))
+  return first >= 0 && !frames.slice(0, first).some((frame) => frame.includes('v8::internal::'))
+}
+
 /** The reports of a folder that concern us: every error, and the leaks that the addon made. */
 function reportsOf(folder) {
   const found = []
   for (const name of readdirSync(folder)) {
     const text = readFileSync(join(folder, name), 'utf8')
     if (/ERROR: AddressSanitizer|AddressSanitizer CHECK failed/.test(text)) found.push(text)
-    else found.push(...text.split('\n\n').filter((block) => /leak of \d+ byte/.test(block) && ours.test(block)))
+    else found.push(...text.split('\n\n').filter((block) => /leak of \d+ byte/.test(block) && isOurs(block)))
   }
   return found
 }
