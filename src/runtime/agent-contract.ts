@@ -38,18 +38,18 @@ export type MachineFactory = (context: AgentContext, data: unknown) => Machine
 /**
  * Words that main thread and agent share (Int32, one SharedArrayBuffer).
  * `Bell` counts requests; `Asleep` is 1 while the agent sleeps, so that only then a system call is spent on waking it. `SyncReplies` counts
- * what was said on the port for those who block.
+ * what was said on the port for those who block. `ExitCode` is the process's, while it leaves.
  */
-export const AgentWord = { Bell: 0, Asleep: 1, State: 2, SyncReplies: 3, Count: 4 } as const
+export const AgentWord = { Bell: 0, Asleep: 1, State: 2, SyncReplies: 3, ExitCode: 4, Count: 5 } as const
 
 /** Values of `AgentWord.State`. */
 export const AgentState = {
   Starting: 0,
   Running: 1,
-  /** Asked by the main thread's exit handler: take the guard off, keep serving. */
+  /** Asked by the main thread's exit handler: keep serving, and end the process with its own code. */
   Leaving: 2,
-  /** The guard is off; the environment may be torn down. */
-  Unguarded: 3,
+  /** The environment may be torn down. */
+  Left: 3,
   /** Asked by `close()`: finish. */
   Closing: 4,
   Closed: 5,

@@ -20,6 +20,9 @@ import {
 import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
+/** A process that leaves ends after so long, even if another thread of it waits in a fault that nobody answers: Node would wait for that thread. */
+const leaveNsMax = 2e9
+
 /** A sleep is never longer, so that termination is noticed even when nobody rings. */
 const sleepMsMax = 100
 
@@ -92,14 +95,22 @@ class Loop {
     native.drainPipe(start.doorbell)
   }
 
+  /**
+   * The exit handlers of the main thread run. When Node takes this environment down, nobody answers faults any more: the guard ends the process
+   * then, with the code that it wanted, and without a word.
+   */
+  #leave(): void {
+    const code = Atomics.load(words, AgentWord.ExitCode)
+    native.guardEnvironment(code, '')
+    this.#timers.at(native.monotonicNs() + leaveNsMax, () => native.exitNow(code))
+    Atomics.store(words, AgentWord.State, AgentState.Left)
+    Atomics.notify(words, AgentWord.State)
+  }
+
   /** Acts on what the main thread wrote into the state word. */
   #isOver(): boolean {
     const state = Atomics.load(words, AgentWord.State)
-    if (state === AgentState.Leaving) {
-      native.unguardEnvironment()
-      Atomics.store(words, AgentWord.State, AgentState.Unguarded)
-      Atomics.notify(words, AgentWord.State)
-    }
+    if (state === AgentState.Leaving) this.#leave()
     return state === AgentState.Closing
   }
 }

@@ -30,7 +30,7 @@ export class Agent {
   readonly #syncPort: MessagePort
   readonly #pending = new Map<number, Pending>()
   readonly #keepAlive = new KeepAlive()
-  readonly #onExit = (): void => this.#leave()
+  readonly #onExit = (code: number): void => this.#leave(code)
   #nextId = 1
   #closed = false
 
@@ -83,6 +83,8 @@ export class Agent {
       return
     }
     const id = message.kind === 'up' ? 0 : message.id
+    // Once more: what Node has made of the Worker while it started would keep the process alive.
+    if (message.kind === 'up') this.#worker.unref()
     const pending = this.#pending.get(id)
     if (pending === undefined) return
     this.#pending.delete(id)
@@ -162,9 +164,10 @@ export class Agent {
     await Promise.all([ended, this.#worker.terminate()])
   }
 
-  /** The process ends without `close()`: the guard comes off, and the agent serves until Node takes it down. */
-  #leave(): void {
+  /** The process ends without `close()`, with `code`: the agent serves until Node takes it down. */
+  #leave(code: number): void {
     this.#closed = true
+    Atomics.store(this.#words, AgentWord.ExitCode, code)
     Atomics.store(this.#words, AgentWord.State, AgentState.Leaving)
     this.ring()
     Atomics.wait(this.#words, AgentWord.State, AgentState.Leaving, leaveMsMax)

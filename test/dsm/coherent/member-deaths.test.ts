@@ -1,0 +1,202 @@
+/** Real processes that are killed and stopped while they hold pages. */
+import assert from 'node:assert/strict'
+import process from 'node:process'
+import { Writable } from 'node:stream'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { launch } from '../../../src/cluster/index.ts'
+import { probeUserfault } from '../../../src/dsm/mmu/probe.ts'
+import { useRuntimeDirectory } from '../../cluster/support.ts'
+import { Ranks } from '../../support/rank-process.ts'
+
+useRuntimeDirectory()
+const fixture = new URL('./fixtures/rank.js', import.meta.url)
+const probe = probeUserfault()
+const noViews = 'refused' in probe ? probe.refused.message : false
+
+/** Three ranks with an open region of 12 pages: 0 to 3 at home at rank 0, and so on. */
+async function three(options: object = {}, environment: Record<string, string> = {}): Promise<Ranks> {
+  const ranks = new Ranks(fixture, 3, environment)
+  await ranks.all('join')
+  await ranks.all('open', 'r', { coherence: 'mesi', size: 12 * 4096, ...options })
+  return ranks
+}
+
+const read = (ranks: Ranks, rank: number, page: number): Promise<Uint8Array> =>
+  ranks.on(rank, 'readBytes', 'r', page * 4096, 1)
+const lost = (rank: number, page: number): object => ({
+  name: 'PageLostError',
+  message: new RegExp(`page ${page} .*rank ${rank},`),
+})
+
+test('pages that a killed rank alone had are lost, by its name; all others live on', async () => {
+  await using ranks = await three()
+  await ranks.on(1, 'fillPages', 'r', 0, 2, 5)
+  await ranks.on(0, 'fillPages', 'r', 2, 4, 6)
+  await ranks.on(2, 'fillPages', 'r', 3, 4, 7)
+  const waiting = ranks.on(2, 'barrier')
+  await ranks.kill(1)
+  await assert.rejects(waiting, { name: 'MemberEndedError' })
+  for (const rank of [0, 2]) {
+    await assert.rejects(read(ranks, rank, 0), lost(1, 0))
+    await assert.rejects(ranks.on(rank, 'fetchAddSync', 'r', 4096, 1n), lost(1, 1))
+    assert.deepEqual([(await read(ranks, rank, 2))[0], (await read(ranks, rank, 3))[0]], [6, 7])
+    // Its pages were at home there.
+    await assert.rejects(read(ranks, rank, 4), lost(1, 4))
+  }
+  await ranks.on(0, 'writeBytes', 'r', 2 * 4096, Uint8Array.of(8))
+  assert.equal((await read(ranks, 2, 2))[0], 8)
+  await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
+})
+
+test('what is asked for at the very moment of a death is had or lost, by name, and nobody hangs', async () => {
+  for (let round = 0; round < 4; round++) {
+    await using ranks = await three()
+    // Page 1 is at home at rank 0, page 4 at the victim's.
+    const page = round % 2 === 0 ? 1 : 4
+    const hammering = [0, 2].map((rank) => ranks.on(rank, 'hammer', 'r', page, 2000).catch((error: unknown) => error))
+    ranks.on(1, 'hammer', 'r', page, 1_000_000)
+    await ranks.on(0, 'page', 'r', page)
+    await ranks.kill(1)
+    for (const said of await Promise.all(hammering)) {
+      if (said === undefined) continue
+      const { name, message } = said as Error
+      assert.equal(name, 'PageLostError', message)
+      assert.match(message, /rank 1,/)
+    }
+  }
+})
+
+test('a holder keeps its copy when the home is killed, and cannot write what others read', async () => {
+  await using ranks = await three()
+  await ranks.on(2, 'fillPages', 'r', 4, 5, 5)
+  await ranks.all('readBytes', 'r', 5 * 4096, 1)
+  await ranks.kill(1)
+  await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
+  assert.equal((await read(ranks, 2, 4))[0], 5)
+  await ranks.on(2, 'fillPages', 'r', 4, 5, 6)
+  assert.equal((await read(ranks, 0, 5))[0], 0)
+  await assert.rejects(ranks.on(0, 'fetchAdd', 'r', 5 * 4096, 1n), lost(1, 5))
+})
+
+test('a sharer that is killed is not waited for by who wants to write', async () => {
+  await using ranks = await three()
+  await ranks.all('readBytes', 'r', 0, 1)
+  const victim = ranks.processes[1]
+  // It cannot acknowledge while it is stopped, so the writer waits for it.
+  victim?.child.kill('SIGSTOP')
+  const writing = ranks.on<bigint>(2, 'fetchAdd', 'r', 0, 3n)
+  await ranks.on(0, 'sleep', 100)
+  await victim?.kill()
+  assert.equal(await writing, 0n)
+  assert.equal(await ranks.on(0, 'fetchAdd', 'r', 0, 0n), 3n)
+})
+
+test('a requester that is killed holds nobody up', async () => {
+  await using ranks = await three()
+  await ranks.on(0, 'fillPages', 'r', 8, 9, 5)
+  ranks.processes[0]?.child.kill('SIGSTOP')
+  // Rank 1 waits for rank 0, and the home, rank 2, waits for rank 1 to say that it has the page.
+  ranks.on(1, 'readBytes', 'r', 8 * 4096, 1).catch(() => {})
+  await ranks.on(2, 'sleep', 100)
+  await ranks.kill(1)
+  ranks.processes[0]?.child.kill('SIGCONT')
+  assert.equal((await read(ranks, 2, 8))[0], 5)
+  await ranks.on(2, 'fetchAdd', 'r', 8 * 4096, 1n)
+})
+
+test('a rank that is stopped for a while is waited for', async () => {
+  await using ranks = await three()
+  await ranks.on(1, 'fillPages', 'r', 0, 12, 9)
+  ranks.processes[1]?.child.kill('SIGSTOP')
+  const waiting = [0, 2].map((rank) => read(ranks, rank, rank))
+  await ranks.on(0, 'sleep', 500)
+  ranks.processes[1]?.child.kill('SIGCONT')
+  assert.deepEqual(
+    (await Promise.all(waiting)).map(([byte]) => byte),
+    [9, 9],
+  )
+  await ranks.all('barrier')
+})
+
+test('a rank that leaves and is killed before all have left is dead: its pages are lost, not waited for', async () => {
+  await using ranks = await three()
+  await ranks.on(1, 'fillPages', 'r', 0, 1, 9)
+  ranks.on(1, 'closeGroup').catch(() => {})
+  await ranks.on(0, 'sleep', 100)
+  await ranks.kill(1)
+  await assert.rejects(read(ranks, 2, 0), lost(1, 0))
+  await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
+})
+
+test('a view of a lost page ends the process with code 71 and says why', { skip: noViews }, async () => {
+  await using ranks = await three()
+  await ranks.on(1, 'fillPages', 'r', 0, 1, 5)
+  await ranks.kill(1)
+  const toucher = ranks.processes[2]
+  const touching = ranks.on(2, 'getElement', 'r', 'int32', 0)
+  await assert.rejects(touching, /ended with 71/)
+  const { code, err } = (await toucher?.ended()) ?? { code: 0, err: '' }
+  assert.equal(code, 71)
+  assert.match(err, /page 0 of region 'r' is lost.*rank 1, which has died/)
+})
+
+test('process.exit while another thread is in a fault that nobody answers ends the process', {
+  skip: noViews,
+}, async () => {
+  await using ranks = await three()
+  await ranks.on(1, 'fillPages', 'r', 0, 1, 5)
+  await ranks.on(2, 'workerTouches', 'r', 2000)
+  ranks.processes[1]?.child.kill('SIGSTOP')
+  await ranks.on(2, 'workerTouchesLater', 'r', 0)
+  ranks.on(2, 'exit', 5).catch(() => {})
+  assert.equal((await ranks.processes[2]?.ended())?.code, 5)
+})
+
+test('AETHER_USERFAULT=off: explicit calls work, views say why they do not', async () => {
+  await using ranks = await three({}, { AETHER_USERFAULT: 'off' })
+  await ranks.all('addMixed', 'r', 64, 300, ['async', 'sync'])
+  assert.equal(await ranks.on(1, 'fetchAdd', 'r', 64, 0n), 900n)
+  await ranks.all('compareWithModel', 'r', 3, 60, 1000, ['async', 'sync'])
+  await assert.rejects(ranks.on(0, 'getElement', 'r', 'int32', 0), {
+    code: 'ERR_AETHER_UNSUPPORTED',
+    message: /AETHER_USERFAULT=off.*explicit calls/,
+  })
+  await ranks.all('open', 'h', { coherence: 'hardware', size: 4096 })
+  await ranks.all('addByView', 'h', 1, 1000)
+  assert.equal(await ranks.on(0, 'load', 'h', 1), 3000)
+  await ranks.all('close', 'r')
+  await ranks.all('closeGroup')
+})
+
+class Collector extends Writable {
+  text = ''
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString()
+    done()
+  }
+}
+
+for (const onFailure of ['stop', 'continue'] as const) {
+  test(`a rank killed in the middle under '${onFailure}': the launcher tells the truth`, async () => {
+    const [stdout, stderr] = [new Collector(), new Collector()]
+    const script = fileURLToPath(new URL('./fixtures/killed-rank.js', import.meta.url))
+    const { status, failures } = await launch({
+      script,
+      ranks: 3,
+      onFailure,
+      graceMs: 2000,
+      stdout,
+      stderr,
+      environment: { ...(process.env as Record<string, string>) },
+    })
+    assert.equal(status, 128 + 9, stderr.text)
+    assert.deepEqual([failures[0]?.rank, failures[0]?.signal], [1, 'SIGKILL'])
+    assert.match(stderr.text, /rank 1 .*SIGKILL/)
+    if (onFailure === 'continue') {
+      assert.deepEqual(failures.length, 1, stderr.text)
+      for (const rank of [0, 2])
+        assert.match(stdout.text, new RegExp(`\\[${rank}\\] lost: PageLostError MemberEndedError`))
+    }
+  })
+}
