@@ -89,10 +89,10 @@ class Loop {
     Atomics.store(words, AgentWord.Asleep, 1)
     if (Atomics.load(words, AgentWord.Bell) === this.#bellSeen && this.#machine.prepareSleep()) {
       const timeoutMs = Math.max(0, Math.min(sleepMsMax, (this.#timers.nextNs - native.monotonicNs()) / 1e6))
-      pollSet.wait(descriptors, timeoutMs)
+      // A ring that comes when we do not sleep stays in the pipe and ends the next sleep at once.
+      if (pollSet.wait(descriptors, timeoutMs)) native.drainPipe(start.doorbell)
     }
     Atomics.store(words, AgentWord.Asleep, 0)
-    native.drainPipe(start.doorbell)
   }
 
   /**
@@ -120,7 +120,8 @@ class PollSet {
   #descriptors = new Int32Array(16)
   #ready = new Int32Array(16)
 
-  wait(descriptors: readonly number[], timeoutMs: number): void {
+  /** True where the doorbell was rung. */
+  wait(descriptors: readonly number[], timeoutMs: number): boolean {
     const count = descriptors.length + 1
     if (count > this.#descriptors.length) {
       this.#descriptors = new Int32Array(2 * count)
@@ -130,6 +131,7 @@ class PollSet {
     for (let index = 1; index < count; index++) this.#descriptors[index] = descriptors[index - 1]!
     // Less than a millisecond to the next timer: turn instead of sleeping too long.
     native.poll(this.#descriptors, this.#ready, count, timeoutMs < 1 ? 0 : Math.floor(timeoutMs))
+    return this.#ready[0] !== 0
   }
 }
 

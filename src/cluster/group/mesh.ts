@@ -17,6 +17,9 @@ import {
 import { Link } from './link.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
 
+/** Idle turns between two looks for deaths. */
+const IDLE_TURNS = 256
+
 /** A message as its handler sees it: valid until the handler returns. */
 export interface MeshMessage {
   readonly from: number
@@ -54,6 +57,7 @@ export class Mesh {
   /** Process descriptors of the peers, by rank; -1 where there is none. */
   readonly #processes: Int32Array
   readonly #ended: Int32Array
+  #idleTurns = 0
 
   constructor(options: MeshOptions) {
     const { rank, size } = options
@@ -116,9 +120,11 @@ export class Mesh {
   /** Handle what has come. True where there was anything. */
   turn(): boolean {
     this.#reap()
-    const any = this.#handleInbox()
-    // Deaths are looked for when there is nothing better to do: their descriptor stays readable.
-    return any || this.#lookForDeaths()
+    if (this.#handleInbox()) return true
+    // Deaths are looked for when there is nothing better to do: before sleeping (a descriptor that is readable ends the sleep at once), and now
+    // and then where no sleep comes.
+    this.#idleTurns = (this.#idleTurns + 1) % IDLE_TURNS
+    return this.#idleTurns === 0 && this.#lookForDeaths()
   }
 
   /** Arm the completion channel. False where something has come meanwhile. */
@@ -126,7 +132,7 @@ export class Mesh {
     this.#channel.drain()
     this.#queue.arm()
     this.#reap()
-    return this.#inbox.length === 0
+    return this.#inbox.length === 0 && !this.#lookForDeaths()
   }
 
   close(): void {

@@ -35,9 +35,8 @@ export class Holds {
     this.#options = options
   }
 
-  /** A page is about to be granted to `thread` (0: not a fault), which sleeps. */
-  begin(page: number, thread: number): void {
-    const turns = thread === 0 ? 0 : native.threadTurns(thread)
+  /** A page is about to be granted to `thread` (0: not a fault), which sleeps and had been on a processor `turns` times when it faulted. */
+  begin(page: number, thread: number, turns: number): void {
     this.#holds.set(page, { sinceNs: this.#options.runtime.now(), thread, turns })
   }
 

@@ -45,7 +45,12 @@ const isRequest = (kind: number): boolean => kind === MessageKind.GetShared || k
 interface Demand {
   readonly sinceNs: number
   readonly thread: number
+  /** How often the thread had been on a processor; looked up while the answer is on its way. */
+  turns: number
 }
+
+/** Not looked up yet. */
+const TURNS_UNKNOWN = -2
 
 /** One region in the agent: real frames, page rights and queue pairs around a {@link CoherenceNode}. */
 export class RegionServer implements NodePort {
@@ -89,9 +94,13 @@ export class RegionServer implements NodePort {
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
   demand(page: number, write: boolean, thread: number): void {
     const { runtime } = this.#options
-    if (thread !== 0 || !this.#demands.has(page)) this.#demands.set(page, { sinceNs: runtime.now(), thread })
+    if (thread !== 0 || !this.#demands.has(page))
+      this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
     if (!this.#reserve(page)) return
     this.#node.demand(page, write)
+    // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
+    const waiting = this.#demands.get(page)
+    if (waiting !== undefined) waiting.turns = turnsOf(waiting)
   }
 
   receive(message: CoherenceMessage): void {
@@ -213,7 +222,7 @@ export class RegionServer implements NodePort {
     const demand = this.#demands.get(page)
     if (demand !== undefined) {
       this.#demands.delete(page)
-      this.#holds.begin(page, demand.thread)
+      this.#holds.begin(page, demand.thread, turnsOf(demand))
       this.#options.faultNs.record(native.monotonicNs() - demand.sinceNs)
     }
     map()
@@ -282,4 +291,9 @@ export class RegionServer implements NodePort {
     )
     native.exitNow(LOST_PAGE_EXIT_CODE)
   }
+}
+
+function turnsOf({ thread, turns }: Demand): number {
+  if (thread === 0) return 0
+  return turns === TURNS_UNKNOWN ? native.threadTurns(thread) : turns
 }
