@@ -38,9 +38,11 @@ constexpr double kUnlimited = 1e18;
 // What a control group leaves, page cache that it would give up included. Absent files and "max" mean no limit.
 static double leftInGroup(const std::string& folder, const char* limitName, const char* usageName, const char* cacheName) {
   const std::string limit = readText(folder + "/" + limitName);
-  if (limit.empty() || limit.compare(0, 3, "max") == 0) return kUnlimited;
+  const double most = strtod(limit.c_str(), nullptr);
+  // The first version of control groups writes a number near 2^63 for no limit.
+  if (limit.empty() || limit.compare(0, 3, "max") == 0 || most >= kUnlimited) return kUnlimited;
   const double usage = strtod(readText(folder + "/" + usageName).c_str(), nullptr);
-  return strtod(limit.c_str(), nullptr) - usage + numberAfter(readText(folder + "/memory.stat"), cacheName, 0);
+  return most - usage + numberAfter(readText(folder + "/memory.stat"), cacheName, 0);
 }
 
 // Every control group from this process's own up to the root of what it can see.
