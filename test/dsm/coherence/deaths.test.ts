@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { messageKindName } from '../../../src/dsm/coherence/index.ts'
+import { MessageKind, messageKindName, noFrame } from '../../../src/dsm/coherence/index.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
@@ -250,4 +250,36 @@ test('nodes die at any step of mesi: the living stay coherent, and nobody waits 
     chosen !== undefined || (served > 10_000 && failures > 1000),
     `${served} served, ${failures} lost: too few to mean anything`,
   )
+})
+
+test('a home without memory refuses: the page may be asked for again, and is had once there is some', () => {
+  const sent: CoherenceMessage[] = []
+  const failures: unknown[] = []
+  const port: NodePort = {
+    send: (_to, message) => sent.push(message),
+    push: () => {},
+    ownFrame: () => noFrame,
+    mapReadOnly: () => {},
+    mapWritable: () => {},
+    protect: () => {},
+    unmap: () => {},
+    failed: (...args) => failures.push(args),
+    mustHold: () => false,
+    isAlive: () => true,
+  }
+  const node = new CoherenceNode({ rank: 1, ranks: 2, protocol: mesi as unknown as Protocol, homeOf: () => 0, port })
+  const answer = (kind: MessageKind, acks: number): void =>
+    node.receive({ kind, page: 0, from: 0, requester: 1, acks, requesterFrame: noFrame, homeFrame: noFrame })
+  for (const [write, kind] of [
+    [false, MessageKind.GetShared],
+    [true, MessageKind.GetModified],
+  ] as const) {
+    node.demand(0, write)
+    assert.equal(sent.pop()?.kind, kind)
+    answer(MessageKind.NoMemory, 0)
+    assert.deepEqual([failures.pop(), node.copyState(0)], [[0, 0, true], 'I'])
+  }
+  node.demand(0, true)
+  answer(MessageKind.Grant, 0)
+  assert.deepEqual([failures.length, node.right(0)], [0, 'write'])
 })

@@ -169,6 +169,24 @@ test('AETHER_USERFAULT=off: explicit calls work, views say why they do not', asy
   await ranks.all('closeGroup')
 })
 
+test('a page for which no rank has the memory is refused by explicit calls, as often as it is asked for; the process lives on', async () => {
+  await using ranks = await three({ size: '2TiB', pageSize: '1TiB' })
+  for (const [call, ...args] of [
+    ['fetchAdd', 'r', 0, 1n],
+    ['fetchAddSync', 'r', 0, 1n],
+    ['readBytes', 'r', 2 ** 40, 8, 'async'],
+    ['writeBytes', 'r', 2 ** 40, new Uint8Array(8), 'sync'],
+  ] as const) {
+    await assert.rejects(ranks.on(1, call, ...args), {
+      name: 'MemoryExhaustedError',
+      message: /no memory left at rank 1/,
+    })
+  }
+  await ranks.all('open', 'small', { coherence: 'mesi', size: 4096 })
+  await ranks.all('addMixed', 'small', 0, 10, ['async', 'sync'])
+  assert.equal(await ranks.on(2, 'fetchAdd', 'small', 0, 0n), 30n)
+})
+
 class Collector extends Writable {
   text = ''
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
