@@ -1,6 +1,9 @@
+import { availableMemory } from '../../dsm/index.ts'
+import { formatBytes } from '../output/units.ts'
+import { DemoError } from './demo-error.ts'
 import { checkGraphFile, readEdgeList } from './edge-list.ts'
 import type { EdgeSet } from './edge-set.ts'
-import { generateKronecker } from './kronecker.ts'
+import { edgeFactor, generateKronecker } from './kronecker.ts'
 import { findWordNet, readWordNet } from './wordnet.ts'
 
 /** Which graph the demo ranks. */
@@ -20,9 +23,27 @@ export function defaultGraph(): GraphChoice {
   return { kind: 'wordnet', folder }
 }
 
-/** Find out early what can be found out early. @throws GraphError for a file that is not there. */
+/**
+ * Bytes that an edge takes at the most: eight in the list, four in the graph compressed from it, four on the stage, eight in the memories of a group.
+ * Vertices are few beside edges.
+ */
+const bytesPerEdge = 24
+
+/**
+ * Find out early what can be found out early.
+ * @throws GraphError for a file that is not there; DemoError for a graph that the kernel could only hold by killing somebody.
+ */
 export async function checkGraph(choice: GraphChoice): Promise<void> {
   if (choice.kind === 'file') await checkGraphFile(choice.file)
+  if (choice.kind === 'kronecker') checkMemoryFor(choice.scale)
+}
+
+function checkMemoryFor(scale: number): void {
+  const neededBytes = 2 ** scale * edgeFactor * bytesPerEdge
+  const freeBytes = availableMemory() ?? Number.POSITIVE_INFINITY
+  if (neededBytes <= freeBytes) return
+  const what = `a Kronecker graph of scale ${scale} takes about ${formatBytes(neededBytes)} here`
+  throw new DemoError(`${what} and ${formatBytes(freeBytes)} are free; give --kron a smaller scale`)
 }
 
 /** Read it or make it. @throws GraphError, ArgumentError. */

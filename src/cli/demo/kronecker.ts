@@ -3,7 +3,7 @@ import type { EdgeSet } from './edge-set.ts'
 import { nextRandom, type RandomState, seedRandom } from './random-words.ts'
 
 /** Edges a vertex; Graph 500 specification, section 3. */
-const edgeFactor = 16
+export const edgeFactor = 16
 /**
  * Initiator probabilities A, B, C of the specification (D is the rest), summed, as thresholds of a signed 32-bit draw:
  * a draw is uniform over -2^31 … 2^31 - 1, and integer comparisons are the fastest.

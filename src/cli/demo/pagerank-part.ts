@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { launch } from '../../cluster/index.ts'
 import { open } from '../../index.ts'
-import { AetherError } from '../../native/index.ts'
 import { countBlocks } from './block-split.ts'
 import { allocateGraph, type CompressedGraph, compressEdges } from './compressed-graph.ts'
+import { DemoError } from './demo-error.ts'
 import type { EdgeSet } from './edge-set.ts'
 import { copyGraph } from './graph-layout.ts'
 import { computePageRank, toleranceDefault } from './pagerank.ts'
@@ -41,15 +41,6 @@ export interface TogetherOutcome {
   readonly iterations: number
   /** Whether every rank has the bits that one process alone found. */
   readonly same: boolean
-}
-
-/** The ranks of the demo ended without a result. */
-export class DemoError extends AetherError {
-  override readonly name = 'DemoError'
-
-  constructor(message: string, options?: ErrorOptions) {
-    super('ERR_AETHER_DEMO', message, options)
-  }
 }
 
 /** Rank the graph in this process. */

@@ -7,6 +7,7 @@ import type { CounterOutcome } from '../../../src/cli/demo/counter-part.ts'
 import type { DemoOutcome } from '../../../src/cli/demo/demo-run.ts'
 import { whyNoMesi } from '../../../src/cli/demo/mesi-support.ts'
 import { findWordNet } from '../../../src/cli/demo/wordnet.ts'
+import { availableMemory } from '../../../src/dsm/index.ts'
 import { aether, aetherWith } from '../command-line.ts'
 
 const skip = process.platform === 'linux' ? false : 'spaces need Linux'
@@ -104,6 +105,16 @@ test('a graph file that is not there is reported before anything else', () => {
   const { status, stdout, stderr } = aether('demo', '--json', '--graph', join(folder, 'nowhere.txt'))
   assert.deepEqual({ status, stdout }, { status: 1, stdout: '' })
   assert.match(stderr, /^aether: .*nowhere\.txt: there is no such file\n$/)
+})
+
+const hasRoom = (availableMemory() ?? Number.POSITIVE_INFINITY) >= 48 * 2 ** 30 && 'this machine has the memory'
+
+test('a graph for which there is no memory is refused before anything is started', { skip: hasRoom }, () => {
+  const { status, stderr } = aether('demo', '--json', '--kron', '27')
+  assert.equal(status, 1)
+  const message =
+    /^aether: a Kronecker graph of scale 27 takes about 48\.0 GiB here and .* are free; give --kron a smaller scale\n$/
+  assert.match(stderr, message)
 })
 
 test('a malformed line ends it with file, line and text', { skip }, () => {
