@@ -102,6 +102,8 @@ export class Initiator {
     } catch (error) {
       status = this.#copyFailed(error, target)
     }
+    // Memory that cannot be reached any more is no fault of the request's where the peer is just ending.
+    if (isAboutMemory(status) && target.peer.lookForEnd()) status = CompletionStatus.RetryExceeded
     if (status > 0) target.fault()
     target.leave()
     return status
@@ -337,12 +339,16 @@ export class Initiator {
       throw error
     }
     this.vendorError = error.errno
-    return target.peer.dead ? CompletionStatus.RetryExceeded : CompletionStatus.RemoteOperationError
+    return CompletionStatus.RemoteOperationError
   }
 }
 
 /** For copies whose source view is not worth keeping. */
 const unremembered = new EncodedRequest(1)
+
+function isAboutMemory(status: number): boolean {
+  return status === CompletionStatus.RemoteAccessError || status === CompletionStatus.RemoteOperationError
+}
 
 function enabled(block: Block, right: number): boolean {
   return ((block.words[BlockWord.Access] as number) & right) !== 0

@@ -25,6 +25,7 @@ import {
   SegmentState,
 } from './layout.ts'
 import { pipeInode } from './pipe.ts'
+import { isEnding } from './process-end.ts'
 import { openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
 
@@ -102,6 +103,12 @@ export class Peer {
 
   get dead(): boolean {
     return Atomics.load(this.death, 0) !== 0
+  }
+
+  /** Something about it failed: see whether that is because its process is ending, which its pidfd tells only later. */
+  lookForEnd(): boolean {
+    if (!this.dead && isEnding(this.processId)) Atomics.store(this.death, 0, 1)
+    return this.dead
   }
 
   /** It ended, or closed its device. */
