@@ -44,8 +44,8 @@ function environment(folder, detectLeaks) {
     ...process.env,
     LD_PRELOAD: preload,
     AETHER_NATIVE: addon,
-    // A leak must not change how a process ends: most are Node's. An error aborts.
-    ASAN_OPTIONS: `${common}:detect_leaks=${detectLeaks ? 1 : 0}:abort_on_error=1:exitcode=0:detect_stack_use_after_return=1`,
+    // How a process ends is not changed: most leaks are Node's, and LeakSanitizer now and then fails itself. The reports decide.
+    ASAN_OPTIONS: `${common}:detect_leaks=${detectLeaks ? 1 : 0}:exitcode=0:detect_stack_use_after_return=1`,
     LSAN_OPTIONS: `${common}:exitcode=0:max_leaks=0`,
     // Its log_path reaches AddressSanitizer, and would put it back to standard error were it left out.
     UBSAN_OPTIONS: `${common}:print_stacktrace=1:halt_on_error=1:exitcode=66`,
@@ -76,13 +76,13 @@ function reportsOf(folder) {
   return found
 }
 
+const leaksUnseen = 'LeakSanitizer has encountered a fatal error'
+
 /** Whether the kernel lets LeakSanitizer look (it stops the process by ptrace). */
 function canDetectLeaks() {
   const folder = join(scratch, 'probe')
   spawnSync(process.execPath, ['--eval', ''], { env: environment(folder, true), stdio: 'ignore' })
-  return !readdirSync(folder).some((name) =>
-    readFileSync(join(folder, name), 'utf8').includes('LeakSanitizer has encountered a fatal error'),
-  )
+  return !readdirSync(folder).some((name) => readFileSync(join(folder, name), 'utf8').includes(leaksUnseen))
 }
 
 const seededSource = `
@@ -164,9 +164,12 @@ const [status, signal] = await once(tests, 'close')
 const reports = reportsOf(folder)
 if (undefinedBehaviour > 0) reports.push('undefined behaviour: see the output above')
 for (const report of reports) console.error(`${report}\n`)
-const processes = readdirSync(folder).length
+const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+const unseen = texts.filter((text) => text.includes(leaksUnseen)).length
 console.log(
-  `sanitizers: ${reports.length} reports that concern the addon (${processes} processes reported anything at all)`,
+  `sanitizers: ${reports.length} reports that concern the addon; ${texts.length} processes reported anything at all`,
 )
+// Under load, where threads end while it looks: "Tracer caught signal 11".
+if (unseen > 0) console.log(`LeakSanitizer itself failed in ${unseen} processes: their leaks were not looked for.`)
 rmSync(scratch, { recursive: true, force: true })
 process.exit(status === 0 && signal === null && reports.length === 0 ? 0 : 1)
