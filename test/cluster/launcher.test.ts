@@ -195,10 +195,10 @@ test('a script that may not be read is refused with the reason', async () => {
   writeFileSync(path, '', { mode: 0 })
   chmodSync(notes, 0o755)
   const module = new URL('../../src/cluster/index.js', import.meta.url).href
-  // Root may read everything, so it becomes somebody else first.
+  // Root may read everything, so it becomes somebody else; after the import, since the checkout may be closed to others.
   const program = `
-    if (process.geteuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534) }
     const { launch } = await import(${JSON.stringify(module)})
+    if (process.geteuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534) }
     await launch({ script: ${JSON.stringify(path)}, ranks: 1 }).catch((error) => console.log(error.argument, error.message))`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
   assert.match(stdout, /^script the script .* cannot be read \(EACCES/, stderr)

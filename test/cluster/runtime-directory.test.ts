@@ -67,9 +67,10 @@ test('another user is refused, naming whose directory it is', { skip: notRoot() 
   runtimeDirectory('spaces')
   chmodSync(base, 0o755)
   const module = new URL('../../src/index.js', import.meta.url).href
+  // Imported first: the checkout itself may be in a directory that others cannot read.
   const program = `
-    process.setgroups([]); process.setgid(65534); process.setuid(65534)
     const { open } = await import(${JSON.stringify(module)})
+    process.setgroups([]); process.setgid(65534); process.setuid(65534)
     await open('shop').catch((error) => console.log(error.code, error.message))`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
   assert.match(stdout, /^ERR_AETHER_FORBIDDEN .*belongs to user 0.*you are 65534/, stderr)
