@@ -42,6 +42,7 @@ export {
   type PageDescription,
   PageLostError,
   type Placement,
+  type PrefetchOptions,
   Region,
   type RegionCallOptions,
   type RegionDescription,

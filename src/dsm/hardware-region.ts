@@ -1,6 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 import { MemoryWindow } from './memory-window.ts'
-import { type Bytes, type PageDescription, Region, type RegionCallOptions } from './region.ts'
+import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from './region.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import type { RegionRequest } from './region-request.ts'
@@ -76,7 +76,7 @@ export class HardwareRegion extends Region {
     this.fenceSync()
   }
 
-  async prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void> {
+  async prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)

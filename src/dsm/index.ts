@@ -18,7 +18,14 @@ export { PageLostError } from './coherent/page-access.ts'
 export { MemoryExhaustedError, OutOfBoundsError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
-export { type Bytes, type PageDescription, Region, type RegionCallOptions, type RegionDescription } from './region.ts'
+export {
+  type Bytes,
+  type PageDescription,
+  type PrefetchOptions,
+  Region,
+  type RegionCallOptions,
+  type RegionDescription,
+} from './region.ts'
 export { type Placement, REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'
 export { formatSize, parseSize, type Size } from './size.ts'
 export { type OpenOptions, open, Space } from './space.ts'

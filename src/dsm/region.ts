@@ -13,6 +13,12 @@ export interface RegionCallOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of `prefetch`. */
+export interface PrefetchOptions extends RegionCallOptions {
+  /** What the pages are wanted for; default `'read'`. For writing, every other copy is taken away. */
+  readonly access?: 'read' | 'write'
+}
+
 /** What a region is, fixed when it is made. */
 export interface RegionDescription {
   readonly name: string
@@ -95,8 +101,8 @@ export abstract class Region implements AsyncDisposable {
   abstract swap(offsetBytes: number, value: bigint, options?: RegionCallOptions): Promise<bigint>
   /** Everything this member wrote before is visible to the others before anything that it writes after. */
   abstract fence(options?: RegionCallOptions): Promise<void>
-  /** Bring the pages of this range here for reading, where that means anything. */
-  abstract prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void>
+  /** Bring the pages of this range here, for reading or (`access: 'write'`) for writing, where that means anything. */
+  abstract prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void>
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
   /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */

@@ -25,7 +25,11 @@ async function takePart(stage: Stage, group: Group): Promise<void> {
   await using region = await group.openRegion('pagerank', { size: layout.lengthBytes, coherence, pageSize: pageBytes })
   const state = openRankState(layout, windowsOf(region))
   const shareMs = await shareGraph(stage, group, state)
-  await rankShare(stage, group, state, { bounds, shareMs, fetch: fetcherOf(region, layout) })
+  await rankShare(stage, group, state, {
+    bounds,
+    shareMs,
+    fetch: fetcherOf(region, layout, ownVertices(bounds, group.rank, layout)),
+  })
   if (group.rank === 0) stage.result.set(state.ranks)
   // The others' pages stay until rank 0 has read them.
   await group.barrier()
@@ -67,10 +71,30 @@ function edgesInto({ graph }: Stage, firstBlock: number, lastBlock: number): num
   return edgesBefore(lastBlock) - edgesBefore(firstBlock)
 }
 
-function fetcherOf(region: Region, layout: RegionLayout): (iteration: number) => Promise<void> {
+/**
+ * After each iteration: the others' contributions for reading, and the pages that this member writes next for writing; nobody reads those any more. Asked for
+ * together, the pages' round trips overlap; touched one by one, each would be a fault of its own.
+ */
+function fetcherOf(
+  region: Region,
+  layout: RegionLayout,
+  ownVertices: readonly [number, number],
+): (iteration: number) => Promise<void> {
+  const [first, end] = ownVertices
   return async (iteration) => {
     const current = (iteration & 1) as 0 | 1
-    await region.prefetch(layout.contributions[current], layout.graph.vertexCount * 8)
-    await region.prefetch(layout.partials[current], layout.partialsBytes)
+    const next = (current ^ 1) as 0 | 1
+    await Promise.all([
+      region.prefetch(layout.contributions[current], layout.graph.vertexCount * 8),
+      region.prefetch(layout.partials[current], layout.partialsBytes),
+      region.prefetch(layout.contributions[next] + first * 8, (end - first) * 8, { access: 'write' }),
+    ])
   }
+}
+
+/** First vertex, and the one behind the last, of the blocks that `rank` owns. */
+function ownVertices(bounds: Uint32Array, rank: number, { graph }: RegionLayout): [number, number] {
+  const first = bounds[rank]! * blockVertices
+  const end = bounds[rank + 1]! * blockVertices
+  return [Math.min(first, graph.vertexCount), Math.min(end, graph.vertexCount)]
 }

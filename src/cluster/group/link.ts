@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../native/index.ts'
 import {
   Access,
   type CompletionQueue,
@@ -71,6 +72,9 @@ export class Link {
   }
 
   send(bytes: Uint8Array): void {
+    if (bytes.length > MESSAGE_BYTES_MAX) {
+      throw new ArgumentError('bytes', `a message of the mesh holds ${MESSAGE_BYTES_MAX} bytes, not ${bytes.length}`)
+    }
     if (this.dead) return
     if (this.#mustWait()) this.#waiting.push({ bytes: bytes.slice() })
     else this.#postSend(bytes)

@@ -1,8 +1,8 @@
-/** The longest message of the mesh, in bytes. */
-export const MESSAGE_BYTES_MAX = 1024
+/** The longest message of the mesh, in bytes: what a home says of a page with 250 sharers fits. */
+export const MESSAGE_BYTES_MAX = 2048
 /** Send requests outstanding on one link. More are kept in order by the sender. */
-export const SENDS_PER_LINK = 128
+export const SENDS_PER_LINK = 64
 /** Messages a link takes before the sender has to wait (receiver not ready). */
-export const RECEIVES_PER_LINK = 128
+export const RECEIVES_PER_LINK = 64
 /** Every so many sends one is signalled, which frees them all. */
 export const SIGNAL_EVERY = 8

@@ -2,7 +2,7 @@ import { MemberEndedError, type RegistryAnswer } from '../../cluster/index.ts'
 import { type AetherError, ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { RegionError } from '../errors.ts'
 import { MemoryWindow } from '../memory-window.ts'
-import { type Bytes, type PageDescription, Region, type RegionCallOptions } from '../region.ts'
+import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from '../region.ts'
 import type { RegionRequest } from '../region-request.ts'
 import { formatSize } from '../size.ts'
 import { WindowSet } from '../window-set.ts'
@@ -209,14 +209,15 @@ export class CoherentRegion extends Region {
   }
 
   /** Resolves when every page of the range has been here; another rank may have taken some away again by then. */
-  async prefetch(offsetBytes: number, lengthBytes: number, options?: RegionCallOptions): Promise<void> {
+  async prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void> {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
-    const lookahead = this.#lookahead(offsetBytes + lengthBytes, PageRight.Read)
+    const right = prefetchRight(options)
+    const lookahead = this.#lookahead(offsetBytes + lengthBytes, right)
     for (const { page } of this.#pieces(offsetBytes, lengthBytes)) {
-      if (!this.#access.tryPin(page, PageRight.Read)) {
+      if (!this.#access.tryPin(page, right)) {
         lookahead.from(page)
-        await this.#access.pin(page, PageRight.Read, options?.signal)
+        await this.#access.pin(page, right, options?.signal)
       }
       this.#access.unpin(page)
     }
@@ -418,4 +419,11 @@ export class CoherentRegion extends Region {
       this.#access.unpin(page)
     }
   }
+}
+
+function prefetchRight(options: PrefetchOptions | undefined): number {
+  const access = options?.access ?? 'read'
+  if (access === 'read') return PageRight.Read
+  if (access === 'write') return PageRight.Write
+  throw new ArgumentError('options.access', `options.access must be 'read' or 'write', not '${String(access)}'`)
 }

@@ -156,6 +156,17 @@ describe('a mesi region of four ranks', () => {
     assert.deepEqual([shared['owner'], shared['sharers']], [null, [0, 1]])
   })
 
+  test('prefetch for writing makes its rank the owner, and nobody loses what was written', async () => {
+    const name = await region({ size: '64KiB', placement: 'cyclic' })
+    await ranks.on(1, 'fetchAdd', name, 2 * 4096, 7n)
+    await ranks.on(3, 'prefetch', name, 0, 65536, { access: 'write' })
+    const page = (): Promise<Record<string, unknown>> => ranks.on(2, 'page', name, 2)
+    let owned = await page()
+    while (owned['state'] !== 'X') owned = await page()
+    assert.deepEqual([owned['owner'], owned['sharers']], [3, []])
+    assert.equal(await ranks.on(0, 'fetchAdd', name, 2 * 4096, 0n), 7n)
+  })
+
   test('a size that is no multiple of the page ends where it was said', async () => {
     const name = await region({ size: 5000 })
     await ranks.on(1, 'writeBytes', name, 4990, new Uint8Array(10).fill(3))
@@ -181,6 +192,7 @@ describe('a mesi region of four ranks', () => {
       [['page', -1], bounds],
       [['page', 0.5], argument],
       [['prefetch', 0, 8193], bounds],
+      [['prefetch', 0, 8192, { access: 'neither' }], argument],
       [['view', 'Int32Array', { byteOffset: 2 }], argument],
       [['view', 'Int32Array', { length: 2049 }], bounds],
       [['view', 'nothing'], argument],
