@@ -107,6 +107,7 @@ class Mapped {
 
   const uintptr_t address;
   const size_t length;
+  bool closed = false;  // under buffersMutex
 };
 
 // The mappings under live buffers, by address.
@@ -169,23 +170,18 @@ static napi_value UnmapMemory(napi_env env, napi_callback_info info) {
   bool isBuffer = false;
   napi_is_arraybuffer(env, arguments.at(0), &isBuffer);
   if (!isBuffer) return throwArgument(env, "buffer", "buffer must be an ArrayBuffer that mapMemory made");
-  bool detached = false;
-  napi_is_detached_arraybuffer(env, arguments.at(0), &detached);
-  if (detached) return nullptr;
   void* data = nullptr;
   size_t length = 0;
   napi_get_arraybuffer_info(env, arguments.at(0), &data, &length);
-  std::shared_ptr<Mapped> mapped;
-  {
-    std::lock_guard<std::mutex> lock(buffersMutex);
-    auto it = buffers().find(reinterpret_cast<uintptr_t>(data));
-    if (it != buffers().end() && it->second->length == length) mapped = it->second;
-  }
-  if (mapped == nullptr) return throwArgument(env, "buffer", "buffer was not made by mapMemory");
-  if (napi_detach_arraybuffer(env, arguments.at(0)) != napi_ok) return throwArgument(env, "buffer", "buffer cannot be detached");
   std::lock_guard<std::mutex> lock(buffersMutex);
-  auto it = buffers().find(mapped->address);
-  if (it != buffers().end() && it->second == mapped) buffers().erase(it);
+  auto it = buffers().find(reinterpret_cast<uintptr_t>(data));
+  if (it == buffers().end() || it->second->length != length) return throwArgument(env, "buffer", "buffer was not made by mapMemory");
+  if (it->second->closed) return nullptr;
+  // Not detached: the first detaching of any buffer makes the engine check for it at every element access of every typed array from then on (a gather
+  // loop takes 1.6 times as long). Memory of nobody takes the place, and goes with the buffer.
+  if (mmap(data, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+    return throwSystem(env, "mmap", errno);
+  it->second->closed = true;
   return nullptr;
 }
 

@@ -103,7 +103,10 @@ export interface Addon {
    * Unmapped by `unmapMemory` or when collected.
    */
   mapMemory(descriptor: number, offsetBytes: number, lengthBytes: number, flags: number): ArrayBuffer
-  /** Detach the buffer (its views become empty) and munmap; where a watcher still adds to a word of it, once that is removed. Idempotent; throws for a buffer that `mapMemory` did not make. */
+  /**
+   * Lay memory of nobody over it, until it is collected: a stray access is harmless and reaches nobody. Idempotent; throws for a buffer that `mapMemory`
+   * did not make. The buffer is not detached, because that slows every typed array of the environment down.
+   */
   unmapMemory(buffer: ArrayBuffer): void
   /** Where the bytes are, for keys, registrations and userfaultfd. */
   addressOf(view: ArrayBufferView | ArrayBufferLike): number

