@@ -9,7 +9,7 @@ import { EpochArchive } from './epoch-archive.ts'
 import { SpaceError } from './errors.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET } from './layout.ts'
 import { type MemberRecord, MemberTable } from './member-table.ts'
-import { isAlive, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
+import { isAlive, isEnding, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
 import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
 import { runtimeDirectory } from './runtime-directory.ts'
 import { type LockOptions, SpaceLock } from './space-lock.ts'
@@ -94,7 +94,7 @@ function adopt(name: string, record: RendezvousRecord): Arena | undefined {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     // It closed the space or is just ending: then the arena, if it lives, is with another member.
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined
+    if (code === 'ENOENT' || code === 'ESRCH' || isEnding(processId)) return undefined
     const why = `process ${processId} is in it, but its memory cannot be reached: ${(cause as Error).message}`
     throw new SpaceError('ERR_AETHER_SPACE_UNREACHABLE', name, `space '${name}' cannot be entered: ${why}`, { cause })
   }

@@ -32,6 +32,19 @@ export function startTimeOf(processId: number, threadId: number = processId): nu
   return fields === undefined || state === 'Z' || state === 'X' ? undefined : Number(fields[19])
 }
 
+/** A bit of the flags in proc(5), from the kernel's sched.h. */
+const PF_EXITING = 4
+
+/**
+ * True when the process is gone, a zombie, or on its way there: once the kernel has taken its memory away, and for as long as its descriptors
+ * take to close, what is under /proc/PID/fd belongs to root, so that its own user is refused (EACCES).
+ */
+export function isEnding(processId: number): boolean {
+  const fields = statusFields(`/proc/${processId}/stat`)
+  const state = fields?.[0]
+  return fields === undefined || state === 'Z' || state === 'X' || (Number(fields[6]) & PF_EXITING) !== 0
+}
+
 /** Words about a process for an error message: its number, its command, whether it is stopped. */
 export function describeProcess(processId: number): string {
   const stopped = statusFields(`/proc/${processId}/stat`)?.[0]?.toUpperCase() === 'T'

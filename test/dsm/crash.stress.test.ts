@@ -24,10 +24,12 @@ async function killOne(name: string): Promise<string> {
   const child = spawn(process.execPath, [fixture, name], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.on('data', (chunk) => (said += chunk))
-  await once(child.stdout, 'data')
+  const closed = once(child, 'close')
+  // One that ends by itself before it has said a word tells why on standard error.
+  await Promise.race([once(child.stdout, 'data'), closed])
   await sleep(Math.random() * 30)
   child.kill('SIGKILL')
-  await once(child, 'close')
+  await closed
   return said
 }
 
