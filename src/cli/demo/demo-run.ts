@@ -142,7 +142,7 @@ function remarkOnSpeed(screen: Screen, alone: AloneOutcome, groups: readonly Tog
     `  One process needs ${iteration} for an iteration of this graph; moving pages between memories after each one costs`,
   )
   screen.line(
-    '  more than sharing the work gains. On a larger graph it pays: aether demo --kron 20 --nodes 2 --page-size 256KiB',
+    '  more than sharing the work gains. A larger graph gives more work for each page: try aether demo --kron 20 --nodes 2 --page-size 256KiB',
   )
 }
 
