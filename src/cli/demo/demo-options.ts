@@ -52,7 +52,7 @@ Exit status: 0 all checks held; 1 one did not, or something failed; 2 the comman
 
 Examples:
   aether demo
-  aether demo --kron 20 --nodes 2 --page-size 256KiB    a larger graph: more work for each page that mesi moves
+  aether demo --kron 20 --nodes 2 --page-size 1MiB      a larger graph: more work for each page that mesi moves
   aether demo --graph web-Google.txt.gz --coherence hardware
 This machine has ${availableParallelism()} processors; more nodes than that only take turns.`
 

@@ -16,6 +16,7 @@ import {
   type TogetherOutcome,
 } from './pagerank-part.ts'
 import { type CentralVertex, mostCentral, showCentral, showMembers, showTimes } from './pagerank-view.ts'
+import { clusterHubs } from './vertex-order.ts'
 
 /** What the demo found, for `--json`. */
 export interface DemoOutcome {
@@ -62,7 +63,7 @@ async function demonstrateCounter(screen: Screen): Promise<CounterOutcome> {
 async function demonstratePageRank(options: DemoOptions, screen: Screen): Promise<PageRankOutcome> {
   title(screen, `PageRank in a shared region`)
   screen.progress('reading the graph …')
-  const edges = await loadGraph(options.graph)
+  const edges = clusterHubs(await loadGraph(options.graph))
   introduceGraph(options, screen, edges)
   const alone = await rankAlone(edges, (iteration, change) => showIteration(screen, 'one process', iteration, change))
   if (!hasConverged(alone)) screen.line(`  The change was still ${alone.change} after ${alone.iterations} iterations.`)
@@ -141,9 +142,8 @@ function remarkOnSpeed(screen: Screen, alone: AloneOutcome, groups: readonly Tog
   screen.line(
     `  One process needs ${iteration} for an iteration of this graph; moving pages between memories after each one costs`,
   )
-  screen.line(
-    '  more than sharing the work gains. A larger graph gives more work for each page: try aether demo --kron 20 --nodes 2 --page-size 256KiB',
-  )
+  screen.line('  more than sharing the work gains. A larger graph gives more work for each page; try')
+  screen.line('  aether demo --kron 20 --nodes 2 --page-size 1MiB')
 }
 
 function title(screen: Screen, text: string): void {
