@@ -47,6 +47,38 @@ static napi_value GetAffinity(napi_env env, napi_callback_info) {
   return result;
 }
 
+// struct sched_attr of linux/sched/types.h, which clashes with older sched.h of the C library.
+struct SchedulingAttributes {
+  uint32_t size;
+  uint32_t policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtimeNs;
+  uint64_t deadlineNs;
+  uint64_t periodNs;
+};
+
+static napi_value SetSlice(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const auto sliceNs = static_cast<uint64_t>(arguments.integer(0, "sliceNs", 100000, 100000000));
+  if (!arguments.ok()) return nullptr;
+  SchedulingAttributes attributes{};
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return throwSystem(env, "sched_getattr", errno);
+  // For the other policies the field means something else.
+  const bool fair = attributes.policy == SCHED_OTHER || attributes.policy == SCHED_BATCH;
+  if (fair) {
+    attributes.size = sizeof attributes;
+    attributes.flags = 0;
+    attributes.runtimeNs = sliceNs;
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0) return throwSystem(env, "sched_setattr", errno);
+  }
+  // A kernel that knows no slices of threads takes the call and forgets the value.
+  SchedulingAttributes now{};
+  if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0) return throwSystem(env, "sched_getattr", errno);
+  return makeBoolean(env, fair && now.runtimeNs == sliceNs);
+}
+
 // The file that was read last stays open: to look it up costs four times what reading it does, and who asks asks often about one thread.
 struct SchedulerFile {
   int id = -1;
@@ -141,6 +173,7 @@ void registerThreads(napi_env env, napi_value exports) {
   define(env, exports, "threadId", ThreadId);
   define(env, exports, "setAffinity", SetAffinity);
   define(env, exports, "getAffinity", GetAffinity);
+  define(env, exports, "setSlice", SetSlice);
   define(env, exports, "threadTurns", ThreadTurns);
   define(env, exports, "monotonicNs", MonotonicNs);
   define(env, exports, "processorNs", ProcessorNs);

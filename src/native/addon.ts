@@ -182,6 +182,11 @@ export interface Addon {
   threadId(): number
   setAffinity(processors: Int32Array): void
   getAffinity(): Int32Array
+  /**
+   * sched_setattr(2): the calling thread asks the fair scheduler for turns of `sliceNs` (100 µs to 100 ms). A thread with short turns that wakes is put on a
+   * processor before one with long turns that computes (EEVDF, Linux >= 6.12). False where the kernel or the thread's policy knows no slices.
+   */
+  setSlice(sliceNs: number): boolean
   /** How many times thread `threadId` of this process was put on a processor (/proc/self/task/TID/schedstat), or -1 when it is gone. */
   threadTurns(threadId: number): number
   /** CLOCK_MONOTONIC in nanoseconds. */

@@ -45,6 +45,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'threadId',
   'setAffinity',
   'getAffinity',
+  'setSlice',
   'threadTurns',
   'monotonicNs',
   'processorNs',

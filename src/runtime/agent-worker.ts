@@ -26,6 +26,9 @@ const leaveNsMax = 2e9
 /** A sleep is never longer, so that termination is noticed even when nobody rings. */
 const sleepMsMax = 100
 
+/** Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay there for long. */
+const sliceNs = 100_000
+
 const start = workerData as AgentStart
 const port = parentPort as MessagePort
 const words = new Int32Array(start.words)
@@ -157,6 +160,7 @@ native.guardEnvironment(
   70,
   'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n',
 )
+native.setSlice(sliceNs)
 try {
   const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }
   new Loop(module.createMachine).run()

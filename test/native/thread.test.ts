@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { release } from 'node:os'
 import test from 'node:test'
 import { ArgumentError, native, SystemError } from '../../src/native/index.ts'
 import { startWorker } from './elsewhere.ts'
@@ -41,6 +42,16 @@ test('processors that are not there are refused', () => {
       () => native.setAffinity(Int32Array.of(1023)),
       (error: unknown) => error instanceof SystemError && error.errnoName === 'EINVAL',
     )
+})
+
+test('a thread takes turns of the length it asks for, where the kernel knows how', () => {
+  assert.throws(() => native.setSlice(99_999), ArgumentError)
+  assert.throws(() => native.setSlice(100_000_001), ArgumentError)
+  assert.throws(() => native.setSlice(Number.NaN), ArgumentError)
+  const [major = 0, minor = 0] = release().split('.').map(Number)
+  const taken = native.setSlice(3_000_000)
+  // EEVDF has taken slices since 6.12; before, and under another policy, there is nothing to be seen.
+  if (taken) assert.ok(major > 6 || (major === 6 && minor >= 12), release())
 })
 
 test('each time a thread is put on a processor counts as a turn', async () => {

@@ -185,6 +185,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   threadId: [],
   setAffinity: [() => native.getAffinity()],
   getAffinity: [],
+  setSlice: [one(3_000_000)],
   threadTurns: [one(process.pid)],
   monotonicNs: [],
   processorNs: [no],
