@@ -29,3 +29,4 @@ export {
 } from './errors.ts'
 export { NativeMissingError } from './loader.ts'
 export { native } from './native.ts'
+export { isEnding, processStatus } from './process-status.ts'

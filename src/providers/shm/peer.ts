@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs'
-import { AetherError, native } from '../../native/index.ts'
+import { AetherError, isEnding, native } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { Block, claimedGeometry } from './block.ts'
@@ -25,7 +25,6 @@ import {
   SegmentState,
 } from './layout.ts'
 import { pipeInode } from './pipe.ts'
-import { isEnding } from './process-end.ts'
 import { openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
 

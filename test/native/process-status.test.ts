@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
 import { describe, it } from 'node:test'
-import { isEnding } from '../../src/providers/shm/process-end.ts'
+import { isEnding } from '../../src/native/index.ts'
 
 describe('whether a process is ending', () => {
   it('says no of one that runs', () => {

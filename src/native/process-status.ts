@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+
+/** PF_EXITING of the kernel's include/linux/sched.h, in field 9 of proc(5)'s stat. */
+const EXITING = 4
+/** Index of field 3, the state, and of field 9, the flags, in what {@link processStatus} gives. */
+const STATE = 0
+const FLAGS = 6
+
+/**
+ * What proc(5) tells of a process, or of one of its threads, from field 3 (index 0) on; undefined when it is gone. The command before it may itself hold
+ * spaces and brackets.
+ */
+export function processStatus(processId: number, threadId?: number): readonly string[] | undefined {
+  try {
+    const task = threadId === undefined ? '' : `/task/${threadId}`
+    const text = readFileSync(`/proc/${processId}${task}/stat`, 'latin1')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * True when the process is gone, a zombie, or on its way there: once the kernel has taken its memory away, and for as long as its descriptors
+ * take to close, what is under /proc/PID/fd belongs to root, so that its own user is refused (EACCES). Its pidfd says so only later.
+ */
+export function isEnding(processId: number): boolean {
+  const fields = processStatus(processId)
+  const state = fields?.[STATE]
+  return fields === undefined || state === 'Z' || state === 'X' || (Number(fields[FLAGS]) & EXITING) !== 0
+}
