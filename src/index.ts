@@ -13,7 +13,6 @@
  * @module
  */
 export {
-  AccessError,
   type BarrierOptions,
   type DiedEvent,
   type EventOptions,
@@ -56,6 +55,7 @@ export {
   type ViewOptions,
 } from './dsm/index.ts'
 export {
+  AccessError,
   AetherError,
   type AetherErrorCode,
   ArgumentError,

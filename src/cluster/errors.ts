@@ -16,14 +16,3 @@ export class SpaceError extends AetherError {
     this.space = space
   }
 }
-
-/** A file or directory is not safely the caller's own, or the caller may not use it. */
-export class AccessError extends AetherError {
-  override readonly name = 'AccessError'
-  readonly path: string
-
-  constructor(path: string, message: string, options?: ErrorOptions) {
-    super('ERR_AETHER_FORBIDDEN', message, options)
-    this.path = path
-  }
-}

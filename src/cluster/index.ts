@@ -16,7 +16,7 @@ export { CARD_BYTES_MAX } from './card.ts'
 export { CollectedLines } from './collected-lines.ts'
 export { enter } from './enter.ts'
 export type { Entry } from './entry.ts'
-export { AccessError, SpaceError } from './errors.ts'
+export { SpaceError } from './errors.ts'
 export * from './group/index.ts'
 export {
   type FailurePolicy,

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import process from 'node:process'
 import { crc32 } from 'node:zlib'
+import { AccessError } from '../native/index.ts'
 import type { ArenaIdentity } from './arena.ts'
-import { AccessError } from './errors.ts'
 import { MEMBERS_MAX } from './layout.ts'
 
 /** A record says where a member holds the arena. Whether it still does must be found out by looking. */

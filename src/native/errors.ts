@@ -71,3 +71,14 @@ export class SystemError extends AetherError {
     this.errnoName = errnoName
   }
 }
+
+/** A file or directory is not safely the caller's own, or the caller may not use it. */
+export class AccessError extends AetherError {
+  override readonly name = 'AccessError'
+  readonly path: string
+
+  constructor(path: string, message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_FORBIDDEN', message, options)
+    this.path = path
+  }
+}

@@ -19,6 +19,7 @@ export {
   type Watcher,
 } from './addon.ts'
 export {
+  AccessError,
   AetherError,
   type AetherErrorCode,
   ArgumentError,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { afterEach, beforeEach, test } from 'node:test'
-import { runtimeDirectory } from '../../src/cluster/runtime-directory.ts'
+import { runtimeDirectory } from '../../src/runtime/index.ts'
 
 let base = ''
 

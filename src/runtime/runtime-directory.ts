@@ -1,8 +1,7 @@
 import { lstatSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { ArgumentError } from '../native/index.ts'
-import { AccessError } from './errors.ts'
+import { AccessError, ArgumentError } from '../native/index.ts'
 
 /** The variable that puts the runtime directory somewhere else. */
 export const RUNTIME_DIRECTORY_VARIABLE = 'AETHER_RUNTIME_DIRECTORY'
