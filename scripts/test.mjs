@@ -4,9 +4,12 @@
  * Each file runs in a process of its own, so that one that crashes fails alone. Files named `*.stress.test.ts` load the machine on
  * purpose: they run one by one after the others. The list is made from the sources, so a compiled test whose source is gone never runs.
  *
+ * Tests of test/rdma/ need a machine with RDMA: they run where AETHER_RDMA_HOST is set, which is in the guests of `npm run test:rdma`.
+ * `--report=FILE` writes what became of each test as JSON.
+ *
  * The exit status is 0 only when at least one test ran, none failed, and no process of a test was left behind.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { run } from 'node:test'
@@ -27,15 +30,18 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: {
     serial: { type: 'boolean', default: false },
+    report: { type: 'string' },
     'timeout-ms': { type: 'string', default: String(FILE_TIMEOUT_MS) },
   },
 })
 const timeoutMs = Number(options['timeout-ms'])
+const hasRdma = process.env.AETHER_RDMA_HOST !== undefined
 
 function testFiles() {
   const sources = readdirSync(join(root, 'test'), { recursive: true })
     .map((path) => path.split(sep).join('/'))
     .filter((path) => path.endsWith('.test.ts') && !path.includes('fixtures/'))
+    .filter((path) => hasRdma || !path.startsWith('rdma/'))
     .filter((path) => filters.length === 0 || filters.some((filter) => `test/${path}`.includes(filter)))
     .sort()
   return sources.map((path) => join(root, 'dist/test', path.replace(/\.ts$/, '.js')))
@@ -51,12 +57,27 @@ class Tally {
   failed = []
   /** Names with their reasons. */
   skipped = []
+  /** All of them, for the report: file, name, outcome, and the reason of a skip. */
+  tests = []
 
   count(event) {
     if (event.data.details?.type === 'suite') return
-    if (event.type === 'test:fail') this.failed.push(where(event))
-    else if (event.data.skip !== undefined) this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
-    else if (event.data.todo === undefined) this.passed += 1
+    if (event.type === 'test:fail') {
+      this.failed.push(where(event))
+      this.note(event, 'failed')
+    } else if (event.data.skip !== undefined) {
+      this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
+      this.note(event, 'skipped', reason(event.data.skip))
+    } else if (event.data.todo === undefined) {
+      this.passed += 1
+      this.note(event, 'passed')
+    }
+  }
+
+  note({ data }, outcome, why) {
+    const compiled = isFileItself({ data }) ? data.name : (data.file ?? '')
+    const file = relative(join(root, 'dist'), compiled).replace(/\.js$/, '.ts')
+    this.tests.push({ file, name: data.name, outcome, ...(why === undefined ? {} : { reason: why }) })
   }
 }
 
@@ -155,6 +176,7 @@ async function main() {
   console.log(`${files.length} files in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
   const failed = tally.failed.length + (left.length > 0 ? 1 : 0)
   console.log(`${tally.passed} passed, ${failed} failed, ${tally.skipped.length} skipped`)
+  if (options.report !== undefined) writeFileSync(options.report, JSON.stringify({ failed, tests: tally.tests }))
   return failed === 0 && tally.passed > 0 ? 0 : 1
 }
 

@@ -1,0 +1,51 @@
+/** Boots one guest, or two joined by a cable, and runs one command in each. */
+import { realpathSync } from 'node:fs'
+import { acceleratorOptions } from './accelerator.mjs'
+import { temporaryFolder } from './cleanup.mjs'
+import { makeInitrd, runGuest } from './guest.mjs'
+import { guestKernel } from './kernel.mjs'
+import { linePrefixer } from './line-prefixer.mjs'
+
+/** Emulated, a guest needs far longer for the same work. */
+export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=multi')
+
+/**
+ * @param options `{ hosts = 1, timeoutS = 300, share, memory = '4G', command, directory = cwd, companion = false }`. The command may be a
+ *   function of the host. With `companion` the second host is there for the first: it is stopped when that ends, and its end counts for nothing.
+ * @returns `{ status, hosts: [{ status, reason }], accelerator }`, the status that of the first host that failed
+ */
+export async function runGuests(options) {
+  const {
+    hosts = 1,
+    timeoutS = 300,
+    share,
+    memory = '4G',
+    command,
+    directory = process.cwd(),
+    companion = false,
+  } = options
+  const say = (text) => console.error(`rdma-guest: ${text}`)
+  const kernel = guestKernel(say)
+  const folder = temporaryFolder()
+  const accelerator = acceleratorOptions(folder)
+  const initrd = makeInitrd(folder, kernel)
+  const first = new AbortController()
+  const boot = (host) => {
+    const output = linePrefixer(hosts === 1 ? '' : `h${host}| `, process.stdout)
+    return runGuest({
+      ...{ host, hosts, folder, kernel, initrd, accelerator, memory, directory },
+      share: share === undefined ? undefined : realpathSync(share),
+      command: typeof command === 'function' ? command(host) : command,
+      timeoutMs: timeoutS * 1000,
+      onOutput: output.write,
+      ...(companion && host === 1 ? { signal: first.signal } : {}),
+    }).finally(() => {
+      output.end()
+      if (host === 0) first.abort()
+    })
+  }
+  const results = await Promise.all(Array.from({ length: hosts }, (_, host) => boot(host)))
+  const counted = companion ? results.slice(0, 1) : results
+  for (const { reason } of counted) if (reason !== undefined) say(reason)
+  return { status: counted.find(({ status }) => status !== 0)?.status ?? 0, hosts: results, accelerator }
+}

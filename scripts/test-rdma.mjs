@@ -1,0 +1,92 @@
+/**
+ * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests: `node scripts/test-rdma.mjs [part of a path …]`.
+ *
+ * Two boots at most: the files in test/rdma/ run one after the other in one guest; those in test/rdma/two-hosts/ in the first of two guests joined
+ * by a cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the end a table says what ran, and what was skipped and why.
+ *
+ * Where this machine cannot boot guests, that is said and the run is skipped; with AETHER_RDMA_REQUIRED=1 it fails instead.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { temporaryFolder } from './rdma-guest/cleanup.mjs'
+import { missingSentence } from './rdma-guest/requirements.mjs'
+import { isEmulated, runGuests } from './rdma-guest/run-guests.mjs'
+import { printSummary } from './rdma-guest/summary.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const DEFAULT_TIMEOUT_S = 900
+
+const { values: options, positionals: filters } = parseArgs({
+  allowPositionals: true,
+  options: { 'timeout-s': { type: 'string', default: String(DEFAULT_TIMEOUT_S) } },
+})
+const timeoutS = Number(options['timeout-s'])
+
+const boots = [
+  { name: 'one host', hosts: 1, folder: 'test/rdma' },
+  { name: 'two hosts', hosts: 2, folder: 'test/rdma/two-hosts' },
+]
+
+function testFiles(folder) {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
+    .sort()
+}
+
+async function runBoot({ name, hosts, folder }, share) {
+  const files = testFiles(folder)
+  if (files.length === 0) return undefined
+  const reportFolder = join(share, String(hosts))
+  mkdirSync(reportFolder)
+  const reportFile = join(reportFolder, 'report.json')
+  // One file after the other: they share one device, and count what is left on it.
+  const tests = [
+    'node',
+    'scripts/test.mjs',
+    '--serial',
+    `--timeout-ms=${timeoutS * 1000}`,
+    `--report=${reportFile}`,
+    ...files,
+  ]
+  const remote = ['node', 'dist/test/rdma/support/remote-host-main.js']
+  console.log(`== ${name}: ${files.map((file) => relative(folder, file)).join(' ')}`)
+  const startedMs = Date.now()
+  const run = await runGuests({
+    ...{ hosts, timeoutS, share: reportFolder, directory: root, companion: hosts === 2 },
+    command: (host) => (host === 0 ? tests : remote),
+  })
+  const report = existsSync(reportFile) ? JSON.parse(readFileSync(reportFile, 'utf8')) : undefined
+  return { name, files, report, run, seconds: (Date.now() - startedMs) / 1000 }
+}
+
+async function main() {
+  const missing = missingSentence({ tests: true })
+  if (missing !== undefined) {
+    const isRequired = process.env.AETHER_RDMA_REQUIRED === '1'
+    console.log(`${isRequired ? 'failed' : 'skipped'}: the tests on real RDMA did not run. ${missing}`)
+    return isRequired ? 1 : 0
+  }
+  if (boots.every(({ folder }) => testFiles(folder).length === 0)) {
+    console.error(
+      `No test file${filters.length > 0 ? ` whose path contains ${filters.join(' or ')}` : ''} under test/rdma/.`,
+    )
+    return 1
+  }
+  const share = temporaryFolder()
+  const results = []
+  for (const boot of boots) {
+    const result = await runBoot(boot, share)
+    if (result !== undefined) results.push(result)
+  }
+  if (results.some(({ run }) => isEmulated(run.accelerator))) {
+    console.log('\nThe processor of the guests was emulated (no usable /dev/kvm): everything ran some 15 times slower.')
+  }
+  return printSummary(results) ? 0 : 1
+}
+
+process.exit(await main())
