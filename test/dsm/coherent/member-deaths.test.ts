@@ -119,6 +119,19 @@ test('a rank that is stopped for a while is waited for', async () => {
   await ranks.all('barrier')
 })
 
+test('an explicit call that waits for a stopped rank can be given up, and the page is whole afterwards', async () => {
+  await using ranks = await three()
+  await ranks.on(1, 'fillPages', 'r', 0, 4, 9)
+  ranks.processes[1]?.child.kill('SIGSTOP')
+  for (const [page, method] of ['read', 'write', 'fetchAdd', 'prefetch'].entries())
+    assert.equal(await ranks.on(2, 'abortedCall', 'r', method, page * 4096, 20), 'AbortError', method)
+  ranks.processes[1]?.child.kill('SIGCONT')
+  // None of the four has taken place, and none of their pages is pinned.
+  for (const page of [0, 1, 2, 3]) assert.equal((await read(ranks, 0, page))[0], 9)
+  await ranks.on(1, 'fillPages', 'r', 0, 4, 7)
+  assert.equal((await read(ranks, 2, 2))[0], 7)
+})
+
 test('a rank that leaves and is killed before all have left is dead: its pages are lost, not waited for', async () => {
   await using ranks = await three()
   await ranks.on(1, 'fillPages', 'r', 0, 1, 9)
