@@ -38,7 +38,7 @@ static napi_value Poll(napi_env env, napi_callback_info info) {
   const Int32s ready = arguments.int32s(1, "ready");
   const size_t most = std::min({descriptors.length, ready.length, kPollMax});
   const size_t count = static_cast<size_t>(arguments.integer(2, "count", 0, static_cast<double>(most)));
-  const int timeout = arguments.timeoutMs(3, "timeoutMs");
+  const double timeout = arguments.fractionalMs(3, "timeoutMs");
   if (!arguments.ok()) return nullptr;
   struct pollfd few[64];
   std::vector<struct pollfd> many;
@@ -48,8 +48,10 @@ static napi_value Poll(napi_env env, napi_callback_info info) {
     set = many.data();
   }
   for (size_t index = 0; index < count; index++) set[index] = {descriptors.data[index], POLLIN, 0};
-  int result = poll(set, count, timeout);
-  if (result < 0 && errno != EINTR) return throwSystem(env, "poll", errno);
+  const auto seconds = static_cast<time_t>(timeout / 1000);
+  const struct timespec limit = {seconds, static_cast<long>((timeout - 1000.0 * static_cast<double>(seconds)) * 1e6)};
+  int result = ppoll(set, count, timeout < 0 ? nullptr : &limit, nullptr);
+  if (result < 0 && errno != EINTR) return throwSystem(env, "ppoll", errno);
   if (result < 0) result = 0;
   for (size_t index = 0; index < count; index++) ready.data[index] = result == 0 ? 0 : set[index].revents;
   return makeNumber(env, result);

@@ -279,4 +279,14 @@ int Arguments::timeoutMs(size_t index, const char* name) {
   return static_cast<int>(integer(index, name, -1, INT32_MAX));
 }
 
+double Arguments::fractionalMs(size_t index, const char* name) {
+  double value = 0;
+  if (!ok_) return value;
+  const bool given = index < count_ && napi_get_value_double(env, at(index), &value) == napi_ok;
+  // Written so that NaN is refused.
+  if (!given || !(value == -1 || (value >= 0 && value <= INT32_MAX)))
+    fail(name, std::string(name) + " must be -1, or milliseconds from 0 to 2147483647");
+  return value;
+}
+
 }  // namespace aether

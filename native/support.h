@@ -77,6 +77,8 @@ class Arguments {
   int32_t* word(size_t arrayIndex, size_t wordIndex);
   // A timeout in milliseconds, -1 for none.
   int timeoutMs(size_t index, const char* name);
+  // A timeout in milliseconds that may have a fraction, -1 for none.
+  double fractionalMs(size_t index, const char* name);
 
   void fail(const char* name, const std::string& message);
 

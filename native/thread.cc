@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +78,14 @@ static napi_value SetSlice(napi_env env, napi_callback_info info) {
   SchedulingAttributes now{};
   if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0) return throwSystem(env, "sched_getattr", errno);
   return makeBoolean(env, fair && now.runtimeNs == sliceNs);
+}
+
+static napi_value SetTimerSlack(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const auto slackNs = static_cast<unsigned long>(arguments.integer(0, "slackNs", 1, 1000000000));
+  if (!arguments.ok()) return nullptr;
+  if (prctl(PR_SET_TIMERSLACK, slackNs, 0, 0, 0) != 0) return throwSystem(env, "prctl", errno);
+  return nullptr;
 }
 
 // The file that was read last stays open: to look it up costs four times what reading it does, and who asks asks often about one thread.
@@ -174,6 +183,7 @@ void registerThreads(napi_env env, napi_value exports) {
   define(env, exports, "setAffinity", SetAffinity);
   define(env, exports, "getAffinity", GetAffinity);
   define(env, exports, "setSlice", SetSlice);
+  define(env, exports, "setTimerSlack", SetTimerSlack);
   define(env, exports, "threadTurns", ThreadTurns);
   define(env, exports, "monotonicNs", MonotonicNs);
   define(env, exports, "processorNs", ProcessorNs);

@@ -151,7 +151,7 @@ export interface Addon {
   wakePages(descriptor: number, address: number, lengthBytes: number): number
 
   // ---- sleeping and waking ---------------------------------------------------------------------------------------------------
-  /** poll(2): `descriptors[i]` for readability (negative ones are ignored); `ready[i]` receives its PollFlag bits. Returns how many are ready. `timeoutMs` -1 waits for ever. */
+  /** poll(2): `descriptors[i]` for readability (negative ones are ignored); `ready[i]` receives its PollFlag bits. Returns how many are ready. `timeoutMs` may have a fraction; -1 waits for ever. */
   poll(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): number
   /** A non-blocking close-on-exec pipe, used as a doorbell: [read end, write end]. Other processes of the user open the write end through /proc/PID/fd, with O_WRONLY | O_NONBLOCK: the flag belongs to each opening. */
   createPipe(): [number, number]
@@ -187,6 +187,8 @@ export interface Addon {
    * processor before one with long turns that computes (EEVDF, Linux >= 6.12). False where the kernel or the thread's policy knows no slices.
    */
   setSlice(sliceNs: number): boolean
+  /** PR_SET_TIMERSLACK: by how much the calling thread's sleeps may be prolonged, in nanoseconds, 1 to 10^9; Linux starts with 50,000. */
+  setTimerSlack(slackNs: number): void
   /** How many times thread `threadId` of this process was put on a processor (/proc/self/task/TID/schedstat), or -1 when it is gone. */
   threadTurns(threadId: number): number
   /** CLOCK_MONOTONIC in nanoseconds. */

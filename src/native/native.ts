@@ -46,6 +46,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'setAffinity',
   'getAffinity',
   'setSlice',
+  'setTimerSlack',
   'threadTurns',
   'monotonicNs',
   'processorNs',

@@ -29,6 +29,9 @@ const sleepMsMax = 100
 /** Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay there for long. */
 const sliceNs = 100_000
 
+/** Its timers are of tens of microseconds; the kernel's habit would double them. */
+const timerSlackNs = 1000
+
 const start = workerData as AgentStart
 const port = parentPort as MessagePort
 const words = new Int32Array(start.words)
@@ -132,8 +135,7 @@ class PollSet {
     }
     this.#descriptors[0] = start.doorbell
     for (let index = 1; index < count; index++) this.#descriptors[index] = descriptors[index - 1]!
-    // Less than a millisecond to the next timer: turn instead of sleeping too long.
-    native.poll(this.#descriptors, this.#ready, count, timeoutMs < 1 ? 0 : Math.floor(timeoutMs))
+    native.poll(this.#descriptors, this.#ready, count, timeoutMs)
     return this.#ready[0] !== 0
   }
 }
@@ -161,6 +163,7 @@ native.guardEnvironment(
   'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n',
 )
 native.setSlice(sliceNs)
+native.setTimerSlack(timerSlackNs)
 try {
   const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }
   new Loop(module.createMachine).run()

@@ -25,8 +25,18 @@ test('poll looks at as many as it is told, and tells closed descriptors apart', 
   assert.deepEqual([...ready], [PollFlag.HangUp, PollFlag.Invalid])
   assert.equal(native.poll(Int32Array.of(1_000_000), ready, 0, 0), 0)
   assert.throws(() => native.poll(new Int32Array(1), ready, 2, 0), ArgumentError)
-  assert.throws(() => native.poll(new Int32Array(1), ready, 1, -2), ArgumentError)
+  for (const timeoutMs of [-2, -0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])
+    assert.throws(() => native.poll(new Int32Array(1), ready, 1, timeoutMs), ArgumentError)
   native.closeDescriptor(pipe.readEnd)
+})
+
+test('poll sleeps for fractions of a millisecond, and not less than it was told', () => {
+  using quiet = new Pipe()
+  for (const timeoutMs of [0.05, 0.5, 1.25]) {
+    const before = native.monotonicNs()
+    assert.equal(native.poll(Int32Array.of(quiet.readEnd), new Int32Array(1), 1, timeoutMs), 0)
+    assert.ok(native.monotonicNs() - before >= timeoutMs * 1e6)
+  }
 })
 
 test('poll takes hundreds of descriptors', () => {

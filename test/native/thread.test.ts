@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import test from 'node:test'
 import { ArgumentError, native, SystemError } from '../../src/native/index.ts'
@@ -52,6 +53,15 @@ test('a thread takes turns of the length it asks for, where the kernel knows how
   const taken = native.setSlice(3_000_000)
   // EEVDF has taken slices since 6.12; before, and under another policy, there is nothing to be seen.
   if (taken) assert.ok(major > 6 || (major === 6 && minor >= 12), release())
+})
+
+test('the slack of timers is that of the calling thread', () => {
+  const slackOf = () => Number(readFileSync(`/proc/${process.pid}/timerslack_ns`, 'utf8'))
+  const before = slackOf()
+  native.setTimerSlack(70_000)
+  assert.equal(slackOf(), 70_000)
+  native.setTimerSlack(before)
+  for (const wrong of [0, -1, 1.5, 1e9 + 1, Number.NaN]) assert.throws(() => native.setTimerSlack(wrong), ArgumentError)
 })
 
 test('each time a thread is put on a processor counts as a turn', async () => {

@@ -186,6 +186,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   setAffinity: [() => native.getAffinity()],
   getAffinity: [],
   setSlice: [one(3_000_000)],
+  setTimerSlack: [one(50_000)],
   threadTurns: [one(process.pid)],
   monotonicNs: [],
   processorNs: [no],

@@ -4,7 +4,7 @@ import type { Runtime } from '../../runtime/index.ts'
 /** A page that was just granted stays so long at least. */
 const HOLD_NS = 20_000
 /** Then until the thread that asked for it has run, looked at so often (the agent sleeps in between: it must not take that thread's processor). */
-const LOOK_AGAIN_NS = 1_000_000
+const LOOK_AGAIN_NS = 50_000
 /** But never longer. */
 const HOLD_NS_MAX = 20_000_000
 
