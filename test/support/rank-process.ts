@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { processStatus } from '../../src/native/index.ts'
 import type { RankReply } from './scenario-server.ts'
 
 /** How a scenario failed in its process. */
@@ -56,6 +59,13 @@ export class RankProcess {
 
   get processId(): number {
     return this.child.pid as number
+  }
+
+  /** SIGSTOP; resolves when each of its threads has stopped. `child.kill('SIGCONT')` lets it go on. */
+  async stop(): Promise<void> {
+    this.child.kill('SIGSTOP')
+    const tasks = () => readdirSync(`/proc/${this.processId}/task`)
+    while (!tasks().every((thread) => processStatus(this.processId, Number(thread))?.[0] === 'T')) await sleep(1)
   }
 
   /** Run a scenario there. Rejects with its error, or when the process ends first. */

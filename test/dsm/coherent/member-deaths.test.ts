@@ -122,7 +122,7 @@ test('a rank that is stopped for a while is waited for', async () => {
 test('an explicit call that waits for a stopped rank can be given up, and the page is whole afterwards', async () => {
   await using ranks = await three()
   await ranks.on(1, 'fillPages', 'r', 0, 4, 9)
-  ranks.processes[1]?.child.kill('SIGSTOP')
+  await ranks.processes[1]?.stop()
   for (const [page, method] of ['read', 'write', 'fetchAdd', 'prefetch'].entries())
     assert.equal(await ranks.on(2, 'abortedCall', 'r', method, page * 4096, 20), 'AbortError', method)
   ranks.processes[1]?.child.kill('SIGCONT')
