@@ -11,6 +11,18 @@
 import type { CompletionBatch } from './completion-batch.ts'
 import type { EncodedRequest } from './encoded-request.ts'
 import type { Gid } from './gid.ts'
+import type {
+  Advice,
+  AdvisedRange,
+  AllocateOptions,
+  BufferOrigin,
+  MemoryWindowType,
+  ProviderDeviceMemory,
+  ProviderIndirectKey,
+  ProviderMemoryRegion,
+  ProviderMemoryWindow,
+  ProviderThreadDomain,
+} from './memory-contract.ts'
 import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
 
 /** Limits and identity, as ibv_query_device(3) and ibv_query_port(3) give them. */
@@ -25,39 +37,36 @@ export interface DeviceAttributes {
   readonly maxCompletions: number
   readonly maxMemoryRegions: number
   readonly maxMemoryRegionBytes: number
+  readonly maxMemoryWindows: number
+  /** 0 where the device has no memory of its own to give. */
+  readonly maxDeviceMemoryBytes: number
   readonly maxMessageBytes: number
   readonly maxReadAtomic: number
   readonly portCount: number
   readonly linkLayer: 'shared-memory' | 'ethernet' | 'infiniband'
 }
 
-/** Where a buffer lies in a shared memory object, so that peers can map it. */
-export interface BufferOrigin {
-  readonly descriptor: number
-  readonly offsetBytes: number
-}
-
-export interface AllocateOptions {
-  /** Size of the pages: 4096 (default), 2 MiB or 1 GiB. */
-  readonly pageBytes?: number
-  /** Keep in memory (mlock). */
-  readonly lock?: boolean
-}
-
-export interface ProviderMemoryRegion {
-  readonly bytes: Uint8Array
-  readonly address: number
-  readonly length: number
-  readonly localKey: number
-  readonly remoteKey: number
-  readonly access: number
-  /** Take the keys back, wait for remote accesses that are under way, free what `allocate` took. EBUSY when a peer does not let go. */
-  destroy(): void
-}
-
 export interface ProviderProtectionDomain {
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion
+  /** `length` bytes of `memory` from `offset` on, zero-based: ibv_reg_dm_mr(3). EINVAL beyond its end. */
+  registerDeviceMemory(
+    memory: ProviderDeviceMemory,
+    offset: number,
+    length: number,
+    access: number,
+  ): ProviderMemoryRegion
+  /** The whole address space of this process, paged on demand: ibv_reg_mr(3) with address 0 and length SIZE_MAX. */
+  registerImplicit(access: number): ProviderMemoryRegion
+  /** Physical memory: requests name physical addresses. */
+  registerPhysical(access: number): ProviderMemoryRegion
+  /** ibv_advise_mr(3). `flush` waits until it is done. */
+  advise(advice: Advice, flush: boolean, ranges: readonly AdvisedRange[]): void
+  createMemoryWindow(type: MemoryWindowType): ProviderMemoryWindow
+  /** mlx5dv_create_mkey(3), for at least `maxPieces` pieces. */
+  createIndirectKey(maxPieces: number): ProviderIndirectKey
+  /** A domain that shares this one's protection: ibv_alloc_parent_domain(3). */
+  createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair
   destroy(): void
 }
@@ -154,7 +163,7 @@ export interface ProviderQueuePair {
   /** All or nothing: when it throws, nothing changed. */
   modify(attributes: QueuePairAttributes): void
   query(): QueuePairAttributes
-  /** 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full). */
+  /** 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (an opcode that this device does not do). */
   postSend(request: EncodedRequest): number
   /** Post the first `count` of `requests` in one call; how many were taken, and if not all, why in `lastErrno`. */
   postSendList(requests: readonly EncodedRequest[], count: number): number
@@ -170,6 +179,9 @@ export interface ProviderDevice {
   createProtectionDomain(): ProviderProtectionDomain
   createCompletionChannel(): ProviderCompletionChannel
   createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue
+  /** Memory on the device, its address a multiple of 2^`alignmentExponent`. ENOMEM when there is no more. */
+  allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory
+  createThreadDomain(): ProviderThreadDomain
   /** Let pending work advance now, as a poll would. */
   progress(): void
   destroy(): void
@@ -190,4 +202,9 @@ export interface OpenDeviceOptions {
    * (PR_SET_PTRACER under Yama). Off by default, since it opens the whole process to them.
    */
   readonly allowProcessCopy?: boolean
+  /**
+   * shm only: how many bytes of "physical memory" this device has, which whoever holds a key of `registerPhysical` may reach by offset.
+   * Default 0: there is none, and nobody gets such a key.
+   */
+  readonly physicalBytes?: number
 }

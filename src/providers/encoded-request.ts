@@ -3,9 +3,17 @@
  *
  * ```
  * slot 0 id | 1 opcode | 2 flags | 3 remote address | 4 remote key | 5 immediate, or the key to invalidate | 6 compare or add | 7 swap
- *      8 segment count | 9 address handle | 10 remote queue pair | 11 queue key | 12..15 reserved | 16.. segments: address, length, key
+ *      8 segment count | 9 address handle | 10 remote queue pair | 11 queue key | 12..15 by opcode | 16.. segments: address, length, key
+ *
+ * BindMemoryWindow       3 address | 4 new remote key | 12 window token | 13 memory token | 14 length | 15 access
+ * LocalInvalidate        5 key
+ * ConfigureIndirectKey   12 indirect key's token | 13 repeat count, 0 for a list | 15 access | the pieces are the segments; of interleaved ones
+ *                        the bytes to skip follow the last segment, one slot each
+ * MaskedCompareSwap      6 compare | 7 swap | 12 compare mask | 13 swap mask
+ * MaskedFetchAdd         6 add | 12 field boundaries
  * ```
- * Slots are doubles (exact below 2^53), 6 and 7 are 64-bit integers read through `bits`. A native provider is handed the buffer as it is.
+ * Slots are doubles (exact below 2^53); the operands of atomics and their masks are 64-bit integers read through `bits`. A native provider is handed
+ * the buffer as it is.
  */
 export const RequestSlot = {
   Id: 0,
@@ -20,6 +28,17 @@ export const RequestSlot = {
   AddressHandle: 9,
   RemoteQueuePair: 10,
   QueueKey: 11,
+  Window: 12,
+  Memory: 13,
+  Length: 14,
+  Access: 15,
+  /** ConfigureIndirectKey */
+  IndirectKey: 12,
+  RepeatCount: 13,
+  /** Masked atomics */
+  CompareMask: 12,
+  BoundaryMask: 12,
+  SwapMask: 13,
   Segments: 16,
 } as const
 
@@ -62,5 +81,7 @@ export class EncodedRequest {
     this.words.set(other.words.length > this.words.length ? other.words.subarray(0, this.words.length) : other.words)
     this.bits[RequestSlot.CompareAdd] = other.bits[RequestSlot.CompareAdd] as bigint
     this.bits[RequestSlot.Swap] = other.bits[RequestSlot.Swap] as bigint
+    this.bits[RequestSlot.CompareMask] = other.bits[RequestSlot.CompareMask] as bigint
+    this.bits[RequestSlot.SwapMask] = other.bits[RequestSlot.SwapMask] as bigint
   }
 }

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../native/index.ts'
 import {
   type DeviceAttributes,
   type Gid,
@@ -8,8 +9,10 @@ import {
 } from '../providers/index.ts'
 import { CompletionChannel } from './completion-channel.ts'
 import { CompletionQueue, type CompletionQueueOptions } from './completion-queue.ts'
+import { DeviceMemory } from './device-memory.ts'
 import { Children, Closable } from './lifetime.ts'
 import { ProtectionDomain } from './protection-domain.ts'
+import { ThreadDomain } from './thread-domain.ts'
 
 /** Names that {@link openDevice} knows on this machine. */
 export function deviceNames(): string[] {
@@ -38,6 +41,10 @@ export class Device extends Closable {
   readonly completionQueues: Children<CompletionQueue> = new Children<CompletionQueue>()
   /** @internal */
   readonly channels: Children<CompletionChannel> = new Children<CompletionChannel>()
+  /** @internal */
+  readonly deviceMemories: Children<DeviceMemory> = new Children<DeviceMemory>()
+  /** @internal */
+  readonly threadDomains: Children<ThreadDomain> = new Children<ThreadDomain>()
 
   /** @internal Made by {@link openDevice}. */
   constructor(provider: ProviderDevice) {
@@ -70,6 +77,27 @@ export class Device extends Closable {
     return this.completionQueues.add(CompletionQueue.create(this, options))
   }
 
+  /**
+   * ibv_alloc_dm(3): memory on the device, its start a multiple of `alignmentBytes` (a power of two; default 1, which also serves atomics
+   * on shm). Throws VerbsError ENOMEM when the device has no more, UnsupportedError when it has none to give.
+   */
+  allocateDeviceMemory(lengthBytes: number, options: { readonly alignmentBytes?: number } = {}): DeviceMemory {
+    this.assertOpen()
+    const { alignmentBytes = 1 } = options
+    const exponent = Math.log2(alignmentBytes)
+    if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1)
+      throw new ArgumentError('lengthBytes', `memory needs a length of at least one byte, not ${lengthBytes}`)
+    if (!Number.isInteger(exponent) || exponent < 0)
+      throw new ArgumentError('alignmentBytes', `must be a power of two, not ${alignmentBytes}`)
+    return this.deviceMemories.add(new DeviceMemory(this, this.provider.allocateDeviceMemory(lengthBytes, exponent)))
+  }
+
+  /** ibv_alloc_td(3). */
+  createThreadDomain(): ThreadDomain {
+    this.assertOpen()
+    return this.threadDomains.add(new ThreadDomain(this, this.provider.createThreadDomain()))
+  }
+
   /** Let pending work advance (retries, timers, deaths of peers). Polling does the same. */
   progress(): void {
     this.assertOpen()
@@ -80,6 +108,8 @@ export class Device extends Closable {
     this.domains.closeAll()
     this.completionQueues.closeAll()
     this.channels.closeAll()
+    this.threadDomains.closeAll()
+    this.deviceMemories.closeAll()
     this.provider.destroy()
   }
 }

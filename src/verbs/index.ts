@@ -21,6 +21,7 @@
 export {
   Access,
   type AddressVector,
+  type AdvisedRange,
   type AllocateOptions,
   Attribute,
   type AttributeName,
@@ -39,6 +40,7 @@ export {
   formatGid,
   type Gid,
   judgeTransition,
+  type MemoryWindowType,
   Opcode,
   type OpenDeviceOptions,
   parseGid,
@@ -58,9 +60,17 @@ export * from './completion-channel.ts'
 export * from './completion-queue.ts'
 export type { ConnectOptions, RemoteEndpoint } from './connection.ts'
 export * from './device.ts'
+export * from './device-memory.ts'
+export * from './indirect-key.ts'
+export type { MaskedCompareSwapFields, MaskedFetchAddFields } from './masked-atomic.ts'
 export * from './memory-region.ts'
 export * from './memory-slice.ts'
+export { type BindFields, MemoryWindow, PreparedBind } from './memory-window.ts'
 export type { OperationResult } from './operation.ts'
+export * from './physical-peer.ts'
 export * from './prepared-request.ts'
 export * from './protection-domain.ts'
 export * from './queue-pair.ts'
+export type { Registrable } from './registrable.ts'
+export type { SwapFields, SwapResult } from './swap.ts'
+export * from './thread-domain.ts'

@@ -1,7 +1,9 @@
-import type { ProviderMemoryRegion } from '../providers/index.ts'
+import { ArgumentError } from '../native/index.ts'
+import type { BufferOrigin, ProviderMemoryRegion } from '../providers/index.ts'
 import { Closable } from './lifetime.ts'
 import { MemorySlice } from './memory-slice.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
+import { bytesOf, type Registrable } from './registrable.ts'
 
 /** What a peer needs to reach memory: send it over any channel. */
 export interface RegionToken {
@@ -10,37 +12,64 @@ export interface RegionToken {
   readonly key: number
 }
 
+/** What {@link MemoryRegion.reregister} changes; what is left out stays. */
+export interface Reregistration {
+  readonly access?: number
+  readonly domain?: ProtectionDomain
+  /** Other memory: the region lies there from now on. Memory that `allocate` took is freed. */
+  readonly buffer?: Registrable
+  /** Of `buffer`, as for {@link ProtectionDomain.register}. */
+  readonly origin?: BufferOrigin
+}
+
 /** Registered memory: ibv_reg_mr(3). */
 export class MemoryRegion extends Closable {
   readonly label = 'memory region'
-  readonly domain: ProtectionDomain
-  readonly address: number
-  readonly length: number
-  readonly localKey: number
-  /** 0 where no remote right was given. */
-  readonly remoteKey: number
-  readonly access: number
-  readonly #provider: ProviderMemoryRegion
+  /** @internal */
+  readonly provider: ProviderMemoryRegion
+  #domain: ProtectionDomain
 
-  /** @internal Made by {@link ProtectionDomain.allocate} and {@link ProtectionDomain.register}. */
+  /** @internal Made by {@link ProtectionDomain}. */
   constructor(domain: ProtectionDomain, provider: ProviderMemoryRegion) {
     super()
-    this.domain = domain
-    this.#provider = provider
-    this.address = provider.address
-    this.length = provider.length
-    this.localKey = provider.localKey
-    this.remoteKey = provider.remoteKey
-    this.access = provider.access
+    this.#domain = domain
+    this.provider = provider
+  }
+
+  get domain(): ProtectionDomain {
+    return this.#domain
+  }
+
+  /** What requests call the first byte: 0 where the region is zero-based. */
+  get address(): number {
+    return this.provider.address
+  }
+
+  get length(): number {
+    return this.provider.length
+  }
+
+  get localKey(): number {
+    return this.provider.localKey
+  }
+
+  /** 0 where no remote right was given. */
+  get remoteKey(): number {
+    return this.provider.remoteKey
+  }
+
+  get access(): number {
+    return this.provider.access
   }
 
   /**
    * The bytes themselves. Peers write into them at any time: read words that are waited for with Atomics, and copy before decoding text.
+   * Empty where the program cannot touch the memory: on a device, of a whole address space, and physical memory of a real device.
    * After `close()` of allocated memory they are memory of nobody.
    */
   get bytes(): Uint8Array {
     this.assertOpen()
-    return this.#provider.bytes
+    return this.provider.bytes
   }
 
   get token(): RegionToken {
@@ -53,8 +82,31 @@ export class MemoryRegion extends Closable {
     return new MemorySlice(this, begin, end)
   }
 
+  /**
+   * ibv_rereg_mr(3): change rights, protection domain or the memory itself. Keys and address may be others afterwards, and what holds the old
+   * keys (prepared and posted requests, peers) reaches nothing any more. Throws VerbsError EINVAL for rights that do not go together, EBUSY while a memory
+   * window is bound to it; then nothing changed.
+   */
+  reregister(changes: Reregistration): void {
+    this.assertOpen()
+    const { access, domain, buffer, origin } = changes
+    domain?.assertOpen()
+    if (origin !== undefined && buffer === undefined)
+      throw new ArgumentError('origin', 'says where a buffer lies; give the buffer, too')
+    this.provider.reregister({
+      ...(access === undefined ? {} : { access }),
+      ...(domain === undefined ? {} : { domain: domain.provider }),
+      ...(buffer === undefined ? {} : { buffer: bytesOf(buffer) }),
+      ...(origin === undefined ? {} : { origin }),
+    })
+    if (domain === undefined || domain === this.#domain) return
+    this.#domain.memories.remove(this)
+    this.#domain = domain
+    domain.memories.add(this)
+  }
+
   protected release(): void {
-    this.#provider.destroy()
-    this.domain.memories.remove(this)
+    this.provider.destroy()
+    this.#domain.memories.remove(this)
   }
 }

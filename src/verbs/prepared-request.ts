@@ -109,8 +109,8 @@ export interface SendRequestFields {
 /** A request for a send queue. */
 export class PreparedRequest extends Request {
   /** @internal Made by `pair.prepare…`. */
-  constructor(pair: QueuePair, opcode: Opcode, fields: SendRequestFields) {
-    super(pair, fields.local, pair.capacities.maxSendSegments)
+  constructor(pair: QueuePair, opcode: Opcode, fields: SendRequestFields, capacity?: number) {
+    super(pair, fields.local, capacity ?? pair.capacities.maxSendSegments)
     this.encoded.words[RequestSlot.Opcode] = opcode
     this.signaled = fields.signaled ?? true
     this.#setFlag(RequestFlag.Inline, fields.inline ?? false)
@@ -127,6 +127,11 @@ export class PreparedRequest extends Request {
    */
   post(id: number): void {
     this.id = id
+    this.submit()
+  }
+
+  /** @internal Hand it to the queue as it is. */
+  submit(): void {
     this.pair.post(this.encoded)
   }
 

@@ -1,17 +1,23 @@
 import { ArgumentError } from '../native/index.ts'
-import type { AllocateOptions, BufferOrigin, ProviderProtectionDomain } from '../providers/index.ts'
+
+import {
+  Access,
+  Advice,
+  type AdvisedRange,
+  type AllocateOptions,
+  type BufferOrigin,
+  type MemoryWindowType,
+  type ProviderProtectionDomain,
+} from '../providers/index.ts'
 import type { Device } from './device.ts'
+import type { DeviceMemory } from './device-memory.ts'
+import { IndirectKey } from './indirect-key.ts'
 import { Children, Closable } from './lifetime.ts'
 import { MemoryRegion } from './memory-region.ts'
+import { MemoryWindow } from './memory-window.ts'
 import { QueuePair, type QueuePairOptions } from './queue-pair.ts'
-
-/** What may be registered. */
-export type Registrable = ArrayBufferView | ArrayBufferLike
-
-function bytesOf(buffer: Registrable): Uint8Array {
-  if (ArrayBuffer.isView(buffer)) return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
-  return new Uint8Array(buffer)
-}
+import { bytesOf, type Registrable } from './registrable.ts'
+import type { ThreadDomain } from './thread-domain.ts'
 
 /** Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them, queue pairs first. */
 export class ProtectionDomain extends Closable {
@@ -23,12 +29,21 @@ export class ProtectionDomain extends Closable {
   readonly memories: Children<MemoryRegion> = new Children<MemoryRegion>()
   /** @internal */
   readonly queuePairs: Children<QueuePair> = new Children<QueuePair>()
+  /** @internal */
+  readonly windows: Children<MemoryWindow> = new Children<MemoryWindow>()
+  /** @internal */
+  readonly indirectKeys: Children<IndirectKey> = new Children<IndirectKey>()
+  /** @internal */
+  readonly parentDomains: Children<ProtectionDomain> = new Children<ProtectionDomain>()
+  /** The domain whose protection this one shares, where it was made by {@link createParentDomain}. */
+  readonly base: ProtectionDomain | undefined
 
   /** @internal Made by {@link Device.createProtectionDomain}. */
-  constructor(device: Device, provider: ProviderProtectionDomain) {
+  constructor(device: Device, provider: ProviderProtectionDomain, base?: ProtectionDomain) {
     super()
     this.device = device
     this.provider = provider
+    this.base = base
   }
 
   /**
@@ -49,9 +64,86 @@ export class ProtectionDomain extends Closable {
    */
   register(buffer: Registrable, access: number, origin?: BufferOrigin): MemoryRegion {
     this.assertOpen()
-    const bytes = bytesOf(buffer)
-    if (bytes.byteLength === 0) throw new ArgumentError('buffer', 'an empty buffer cannot be registered')
-    return this.memories.add(new MemoryRegion(this, this.provider.register(bytes, access, origin)))
+    return this.memories.add(new MemoryRegion(this, this.provider.register(bytesOf(buffer), access, origin)))
+  }
+
+  /**
+   * Register a part of a device's own memory: ibv_reg_dm_mr(3). The region is zero-based: requests name its bytes from 0 on. Throws VerbsError EINVAL
+   * beyond the end of `memory`.
+   */
+  registerDeviceMemory(
+    memory: DeviceMemory,
+    access: number,
+    range: { readonly offset?: number; readonly length?: number } = {},
+  ): MemoryRegion {
+    this.assertOpen()
+    memory.assertOpen()
+    const { offset = 0, length = memory.length - offset } = range
+    const provider = this.provider.registerDeviceMemory(memory.provider, offset, length, access | Access.ZeroBased)
+    return this.memories.add(new MemoryRegion(this, provider))
+  }
+
+  /**
+   * Implicit on-demand paging: one region over the whole address space of this process, whose pages are found when they are used. Requests name
+   * addresses of the process. On shm the device must have been opened with `allowProcessCopy`, and remote atomics are not there. Throws UnsupportedError
+   * where the device has no on-demand paging.
+   */
+  registerImplicit(access: number): MemoryRegion {
+    this.assertOpen()
+    return this.memories.add(new MemoryRegion(this, this.provider.registerImplicit(access)))
+  }
+
+  /**
+   * A region over physical memory: requests name physical addresses, and whoever holds its remote key reaches all of it. On shm that is what the device was
+   * opened with (`physicalBytes`), and `bytes` shows it; on a real device it needs the verbs of MLNX_OFED 4. Elsewhere UnsupportedError: upstream's way is {@link registerImplicit}.
+   */
+  registerPhysical(access: number): MemoryRegion {
+    this.assertOpen()
+    return this.memories.add(new MemoryRegion(this, this.provider.registerPhysical(access)))
+  }
+
+  /**
+   * ibv_advise_mr(3): have pages of on-demand regions ready before they are used; a hint, except that wrong ranges are refused: VerbsError EFAULT for one
+   * outside of its region or of the process, EPERM for `write` without LocalWrite. `flush` returns only when it is done.
+   */
+  advise(
+    advice: 'prefetch' | 'prefetch-write' | 'prefetch-no-fault',
+    ranges: readonly AdvisedRange[],
+    options: { readonly flush?: boolean } = {},
+  ): void {
+    this.assertOpen()
+    const number = {
+      prefetch: Advice.Prefetch,
+      'prefetch-write': Advice.PrefetchWrite,
+      'prefetch-no-fault': Advice.PrefetchNoFault,
+    }
+    this.provider.advise(number[advice], options.flush === true, ranges)
+  }
+
+  /** ibv_alloc_mw(3): type 1, for every queue pair of the domain, or 2, for the one that binds it. */
+  createMemoryWindow(type: MemoryWindowType): MemoryWindow {
+    this.assertOpen()
+    return this.windows.add(new MemoryWindow(this, this.provider.createMemoryWindow(type)))
+  }
+
+  /** mlx5dv_create_mkey(3): a key for up to `maxPieces` pieces of other regions. UnsupportedError where the device has none. */
+  createIndirectKey(options: { readonly maxPieces: number }): IndirectKey {
+    this.assertOpen()
+    const { maxPieces } = options
+    if (!Number.isInteger(maxPieces) || maxPieces < 1)
+      throw new ArgumentError('maxPieces', `must be an integer of at least 1, not ${maxPieces}`)
+    return this.indirectKeys.add(new IndirectKey(this, this.provider.createIndirectKey(maxPieces)))
+  }
+
+  /**
+   * ibv_alloc_parent_domain(3): a domain that shares this one's protection, so what is made in either may be used together, for the objects of one thread
+   * where a thread domain is given.
+   */
+  createParentDomain(threadDomain?: ThreadDomain): ProtectionDomain {
+    this.assertOpen()
+    threadDomain?.assertOpen()
+    const provider = this.provider.createParentDomain(threadDomain?.provider)
+    return this.parentDomains.add(new ProtectionDomain(this.device, provider, this))
   }
 
   /** ibv_create_qp(3). */
@@ -61,9 +153,13 @@ export class ProtectionDomain extends Closable {
   }
 
   protected release(): void {
+    this.parentDomains.closeAll()
     this.queuePairs.closeAll()
+    this.windows.closeAll()
+    this.indirectKeys.closeAll()
     this.memories.closeAll()
     this.provider.destroy()
-    this.device.domains.remove(this)
+    const siblings = this.base === undefined ? this.device.domains : this.base.parentDomains
+    siblings.remove(this)
   }
 }

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, UnsupportedError } from '../native/index.ts'
 import {
   type EncodedRequest,
+  Errno,
   errnoName,
   type Gid,
   Opcode,
@@ -21,11 +22,23 @@ import {
   receiveAttributes,
   sendAttributes,
 } from './connection.ts'
+import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
 import { Closable } from './lifetime.ts'
+import {
+  type AtomicRequestFields,
+  type MaskedCompareSwapFields,
+  type MaskedFetchAddFields,
+  PreparedMaskedCompareSwap,
+  PreparedMaskedFetchAdd,
+} from './masked-atomic.ts'
+import type { MemorySlice } from './memory-slice.ts'
+import { type BindFields, encodeInvalidate, PreparedBind } from './memory-window.ts'
 import type { Operation, OperationResult } from './operation.ts'
+import { PhysicalPeer } from './physical-peer.ts'
 import { PreparedReceive, PreparedRequest, type Segments, type SendRequestFields } from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
-import { Scratch } from './scratch.ts'
+import { Scratch, type ScratchCell } from './scratch.ts'
+import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
 
 export interface QueuePairOptions {
   readonly type: QueuePairType
@@ -47,7 +60,10 @@ export interface QueuePairOptions {
 
 /** A request for `read` and `write`: local bytes, remote target. */
 export type OneSidedFields = SendRequestFields & { readonly remote: { readonly address: number; readonly key: number } }
-export type SendFields = Omit<SendRequestFields, 'remote' | 'add' | 'compare' | 'swap'>
+export type SendFields = Omit<SendRequestFields, 'remote' | 'add' | 'compare' | 'swap'> & {
+  /** A key of the peer's that the message takes back: of a window of type 2 that the peer bound on this connection. Not with an immediate. */
+  readonly invalidate?: number
+}
 /** Atomics need no local memory in the conveniences: the old value is what they return. */
 export interface FetchAddFields {
   readonly remote: { readonly address: number; readonly key: number }
@@ -57,6 +73,11 @@ export interface CompareSwapFields {
   readonly remote: { readonly address: number; readonly key: number }
   readonly compare: bigint
   readonly swap: bigint
+}
+export interface InvalidateFields {
+  readonly key: number
+  readonly signaled?: boolean
+  readonly fence?: boolean
 }
 export interface OperationOptions {
   /** Stops waiting; the operation itself goes on and holds its buffers until it completes. */
@@ -188,8 +209,9 @@ export class QueuePair extends Closable {
 
   // ---- prepared requests -------------------------------------------------------------------------------------------------------
 
-  /** SEND, with immediate where one is given. */
+  /** SEND, with immediate or with a key to invalidate where one is given. */
   prepareSend(fields: SendFields): PreparedRequest {
+    if (fields.invalidate !== undefined) return this.#prepareSendInvalidate(fields, fields.invalidate)
     return this.#prepare(fields.immediate === undefined ? Opcode.Send : Opcode.SendWithImmediate, fields)
   }
 
@@ -211,6 +233,37 @@ export class QueuePair extends Closable {
   /** 64-bit compare-and-swap; the old value lands in `local` (8 bytes). The remote address must be a multiple of 8. */
   prepareCompareSwap(fields: OneSidedFields & { readonly compare: bigint; readonly swap: bigint }): PreparedRequest {
     return this.#prepare(Opcode.CompareSwap, fields)
+  }
+
+  /** A compare-and-swap of some bits only: `compareMask` says which are compared, `swapMask` which are replaced. */
+  prepareMaskedCompareSwap(fields: AtomicRequestFields & MaskedCompareSwapFields): PreparedMaskedCompareSwap {
+    this.assertOpen()
+    return new PreparedMaskedCompareSwap(this, fields)
+  }
+
+  /** A fetch-and-add on several fields of one word, whose highest bits `boundaries` names. */
+  prepareMaskedFetchAdd(fields: AtomicRequestFields & MaskedFetchAddFields): PreparedMaskedFetchAdd {
+    this.assertOpen()
+    return new PreparedMaskedFetchAdd(this, fields)
+  }
+
+  /** Bind a memory window. Later requests on this pair, and messages that carry the key, may rely on it at once. */
+  prepareBind(fields: BindFields): PreparedBind {
+    this.assertOpen()
+    return new PreparedBind(this, fields)
+  }
+
+  /** LOCAL_INV: take the key of a window of type 2 or of an indirect key back. */
+  prepareLocalInvalidate(fields: InvalidateFields): PreparedRequest {
+    const request = this.#prepare(Opcode.LocalInvalidate, { ...fields, local: [] })
+    encodeInvalidate(request.encoded, fields.key)
+    return request
+  }
+
+  /** Say what an indirect key stands for. */
+  prepareConfigureKey(key: IndirectKey, layout: KeyLayout): PreparedKeyLayout {
+    this.assertOpen()
+    return new PreparedKeyLayout(this, key, layout)
   }
 
   prepareReceive(fields: { readonly local: Segments }): PreparedReceive {
@@ -245,6 +298,13 @@ export class QueuePair extends Closable {
     this.assertOpen()
     const errno = this.provider.postSend(encoded)
     if (errno !== 0) this.#refuse('ibv_post_send', errno, '')
+  }
+
+  /** @internal A post that another object of the provider carries out. */
+  postBy(post: (pair: ProviderQueuePair) => number): void {
+    this.assertOpen()
+    const errno = post(this.provider)
+    if (errno !== 0) this.#refuse('ibv_bind_mw', errno, '')
   }
 
   /** @internal */
@@ -294,43 +354,84 @@ export class QueuePair extends Closable {
   }
 
   /** Resolves to the old value. */
-  async fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
-    options.signal?.throwIfAborted()
-    const cell = this.#cells().take()
-    const operation = this.#begin('fetchAdd', this.prepareFetchAdd({ ...fields, local: cell.slice }), cell.giveBack)
-    await this.sendQueue.operations.wait(operation, options.signal)
-    return cell.value()
+  fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
   }
 
   fetchAddSync(fields: FetchAddFields, options: SyncOptions = {}): bigint {
-    const cell = this.#cells().take()
-    const operation = this.#begin('fetchAdd', this.prepareFetchAdd({ ...fields, local: cell.slice }), cell.giveBack)
-    this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    return cell.value()
+    return this.#atomicSync('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
   }
 
   /** Resolves to the old value: it was swapped where that equals `compare`. */
-  async compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
-    options.signal?.throwIfAborted()
-    const cell = this.#cells().take()
-    const operation = this.#begin(
-      'compareSwap',
-      this.prepareCompareSwap({ ...fields, local: cell.slice }),
-      cell.giveBack,
-    )
-    await this.sendQueue.operations.wait(operation, options.signal)
-    return cell.value()
+  compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
   }
 
   compareSwapSync(fields: CompareSwapFields, options: SyncOptions = {}): bigint {
-    const cell = this.#cells().take()
-    const operation = this.#begin(
-      'compareSwap',
-      this.prepareCompareSwap({ ...fields, local: cell.slice }),
-      cell.giveBack,
+    return this.#atomicSync('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
+  }
+
+  /** Resolves to the old value. Rejects with UnsupportedError where the device has no masked atomics. */
+  maskedCompareSwap(fields: MaskedCompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('maskedCompareSwap', (local) => this.prepareMaskedCompareSwap({ ...fields, local }), options)
+  }
+
+  maskedCompareSwapSync(fields: MaskedCompareSwapFields, options: SyncOptions = {}): bigint {
+    return this.#atomicSync(
+      'maskedCompareSwap',
+      (local) => this.prepareMaskedCompareSwap({ ...fields, local }),
+      options,
     )
-    this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    return cell.value()
+  }
+
+  maskedFetchAdd(fields: MaskedFetchAddFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
+  }
+
+  maskedFetchAddSync(fields: MaskedFetchAddFields, options: SyncOptions = {}): bigint {
+    return this.#atomicSync('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
+  }
+
+  /** Put a 64-bit value there and get the old one, by the device's own operation where it has one, else by a loop; the result says which. */
+  swap(fields: SwapFields, options: OperationOptions = {}): Promise<SwapResult> {
+    return swap(this, fields, options)
+  }
+
+  swapSync(fields: SwapFields, options: SyncOptions = {}): SwapResult {
+    return swapSync(this, fields, options)
+  }
+
+  /** Bind a memory window and wait. */
+  bind(fields: BindFields, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('bind', this.prepareBind(fields), options)
+  }
+
+  bindSync(fields: BindFields, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('bind', this.prepareBind(fields), options)
+  }
+
+  /** LOCAL_INV and wait: after it nobody reaches anything by that key. */
+  localInvalidate(key: number, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('localInvalidate', this.prepareLocalInvalidate({ key }), options)
+  }
+
+  localInvalidateSync(key: number, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('localInvalidate', this.prepareLocalInvalidate({ key }), options)
+  }
+
+  /** Give an indirect key its layout and wait. */
+  configureKey(key: IndirectKey, layout: KeyLayout, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('configureKey', this.prepareConfigureKey(key, layout), options)
+  }
+
+  configureKeySync(key: IndirectKey, layout: KeyLayout, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('configureKey', this.prepareConfigureKey(key, layout), options)
+  }
+
+  /** The peer's physical memory, under the key that the peer registered for it. */
+  physicalPeer(key: number): PhysicalPeer {
+    this.assertOpen()
+    return new PhysicalPeer(this, key)
   }
 
   protected release(): void {
@@ -342,6 +443,37 @@ export class QueuePair extends Closable {
   #prepare(opcode: Opcode, fields: SendRequestFields): PreparedRequest {
     this.assertOpen()
     return new PreparedRequest(this, opcode, fields)
+  }
+
+  #prepareSendInvalidate(fields: SendFields, key: number): PreparedRequest {
+    if (fields.immediate !== undefined)
+      throw new ArgumentError('invalidate', 'a message carries an immediate or a key to invalidate, not both')
+    const request = this.#prepare(Opcode.SendWithInvalidate, fields)
+    encodeInvalidate(request.encoded, key)
+    return request
+  }
+
+  async #atomic(
+    name: string,
+    prepare: (local: MemorySlice) => PreparedRequest,
+    options: OperationOptions,
+  ): Promise<bigint> {
+    options.signal?.throwIfAborted()
+    const cell = this.#cells().take()
+    const operation = this.#beginAtomic(name, prepare, cell)
+    await this.sendQueue.operations.wait(operation, options.signal)
+    return cell.value()
+  }
+
+  #atomicSync(name: string, prepare: (local: MemorySlice) => PreparedRequest, options: SyncOptions): bigint {
+    const cell = this.#cells().take()
+    const operation = this.#beginAtomic(name, prepare, cell)
+    this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    return cell.value()
+  }
+
+  #beginAtomic(name: string, prepare: (local: MemorySlice) => PreparedRequest, cell: ScratchCell): Operation {
+    return this.#begin(name, prepare(cell.slice), cell.giveBack)
   }
 
   #cells(): Scratch {
@@ -365,7 +497,7 @@ export class QueuePair extends Closable {
     if (!request.signaled)
       throw new ArgumentError('signaled', `${name} waits for its completion and so cannot be unsignaled`)
     const operation = this.sendQueue.operations.begin(name, request, onDone)
-    this.#postOperation(this.sendQueue, operation, request.encoded, (encoded) => this.post(encoded))
+    this.#postOperation(this.sendQueue, operation, request.encoded, () => request.submit())
     return operation
   }
 
@@ -393,6 +525,8 @@ export class QueuePair extends Closable {
 
   #refuse(verb: string, errno: number, prefix: string): never {
     const name = errnoName(errno)
+    if (errno === Errno.EOPNOTSUPP)
+      throw new UnsupportedError(`${verb}: ${this.label}: ${prefix}this device does not do that operation`)
     const why =
       name === 'ENOMEM'
         ? 'the queue is full; poll the completion queue (slots of unsignaled requests are freed by a later signaled one)'

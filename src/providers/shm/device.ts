@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { native, type Watcher } from '../../native/index.ts'
+import { native, UnsupportedError, type Watcher } from '../../native/index.ts'
 import type {
   DeviceAttributes,
   OpenDeviceOptions,
@@ -10,6 +10,7 @@ import type {
 } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
 import type { Block } from './block.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
@@ -32,6 +33,7 @@ import { Peer } from './peer.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
+import { ShmThreadDomain } from './thread-domain.ts'
 
 /** How often waiting requests are tried again from the event loop; polls try them at once. */
 const PROGRESS_INTERVAL_MS = 1
@@ -44,6 +46,7 @@ export class ShmDevice implements ProviderDevice {
   readonly keys: KeyTable
   readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
+  readonly threadDomains: Set<ShmThreadDomain> = new Set<ShmThreadDomain>()
   /** How many queue pairs wait for something; read by every poll. */
   pendingCount = 0
   readonly #options: OpenDeviceOptions
@@ -101,6 +104,14 @@ export class ShmDevice implements ProviderDevice {
     return queue
   }
 
+  createThreadDomain(): ProviderThreadDomain {
+    return new ShmThreadDomain(this.threadDomains)
+  }
+
+  allocateDeviceMemory(): ProviderDeviceMemory {
+    throw new UnsupportedError('ibv_alloc_dm: not on the shm device yet')
+  }
+
   forgetQueue(queue: ShmCompletionQueue): void {
     this.#queues.delete(queue.index)
   }
@@ -131,8 +142,8 @@ export class ShmDevice implements ProviderDevice {
   }
 
   destroy(): void {
-    if (this.domains.size + this.#queues.size + this.channels.size > 0) {
-      const what = `${this.domains.size} protection domains, ${this.#queues.size} completion queues and ${this.channels.size} channels`
+    if (this.domains.size + this.#queues.size + this.channels.size + this.threadDomains.size > 0) {
+      const what = `${this.domains.size} protection domains, ${this.#queues.size} completion queues, ${this.channels.size} channels and ${this.threadDomains.size} thread domains`
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
     clearTimeout(this.#timer)
@@ -283,6 +294,8 @@ function attributesOf(name: string): DeviceAttributes {
     maxCompletions: MAX_COMPLETIONS,
     maxMemoryRegions: MAX_KEYS,
     maxMemoryRegionBytes: MAX_REGION_BYTES,
+    maxMemoryWindows: MAX_KEYS,
+    maxDeviceMemoryBytes: 0,
     maxMessageBytes: MAX_MESSAGE_BYTES,
     maxReadAtomic: MAX_READ_ATOMIC,
     portCount: 1,

@@ -1,7 +1,7 @@
 import { native, SystemError, UnsupportedError } from '../../native/index.ts'
 import { Access, describeAccess, RemoteAccess } from '../access.ts'
-import type { AllocateOptions, BufferOrigin, ProviderMemoryRegion } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { AllocateOptions, BufferOrigin, ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
 import type { ShmDevice } from './device.ts'
 import type { KeyedMemory } from './key-table.ts'
 import { MAX_REGION_BYTES, NO_DESCRIPTOR, PAGE_BYTES } from './layout.ts'
@@ -21,6 +21,7 @@ interface Backing {
 
 /** A memory region: a key in the own segment's table, and the bytes it stands for. */
 export class ShmMemoryRegion implements ProviderMemoryRegion {
+  readonly token: number
   readonly bytes: Uint8Array
   readonly address: number
   readonly length: number
@@ -52,6 +53,11 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
     this.#entry = entry
     this.localKey = entry.key
     this.remoteKey = (access & RemoteAccess) === 0 ? 0 : entry.key
+    this.token = entry.key
+  }
+
+  reregister(_changes: ReregisterChanges): void {
+    throw new UnsupportedError('ibv_rereg_mr: not on the shm device yet')
   }
 
   destroy(): void {

@@ -1,15 +1,18 @@
+import { UnsupportedError } from '../../native/index.ts'
+import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
 import type {
   AllocateOptions,
   BufferOrigin,
+  ProviderIndirectKey,
   ProviderMemoryRegion,
-  ProviderProtectionDomain,
-  ProviderQueuePair,
-  ProviderQueuePairOptions,
-} from '../contract.ts'
-import { Errno, VerbsError } from '../errors.ts'
+  ProviderMemoryWindow,
+  ProviderThreadDomain,
+} from '../memory-contract.ts'
 import type { ShmDevice } from './device.ts'
 import { allocateBacking, checkAccess, registeredBacking, ShmMemoryRegion } from './memory-region.ts'
 import { ShmQueuePair } from './queue-pair.ts'
+import type { ShmThreadDomain } from './thread-domain.ts'
 
 /** A protection domain: an id that keys and queue pairs must share. */
 export class ShmProtectionDomain implements ProviderProtectionDomain {
@@ -18,9 +21,17 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
   readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
 
-  constructor(device: ShmDevice, id: number) {
+  /** Domains that share this one's id. */
+  readonly parents: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
+  readonly #base: ShmProtectionDomain | undefined
+  readonly #threadDomain: ShmThreadDomain | undefined
+
+  constructor(device: ShmDevice, id: number, base?: ShmProtectionDomain, threadDomain?: ShmThreadDomain) {
     this.device = device
     this.id = id
+    this.#base = base
+    this.#threadDomain = threadDomain
+    threadDomain?.users.add(this)
   }
 
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion {
@@ -39,16 +50,49 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     return pair
   }
 
+  registerDeviceMemory(): ProviderMemoryRegion {
+    throw new UnsupportedError('ibv_reg_dm_mr: not on the shm device yet')
+  }
+
+  registerImplicit(): ProviderMemoryRegion {
+    throw new UnsupportedError('ibv_reg_mr: no implicit on-demand paging on the shm device yet')
+  }
+
+  registerPhysical(): ProviderMemoryRegion {
+    throw new UnsupportedError('ibv_exp_reg_mr: no physical memory on the shm device yet')
+  }
+
+  advise(): void {
+    throw new UnsupportedError('ibv_advise_mr: not on the shm device yet')
+  }
+
+  createMemoryWindow(): ProviderMemoryWindow {
+    throw new UnsupportedError('ibv_alloc_mw: not on the shm device yet')
+  }
+
+  createIndirectKey(): ProviderIndirectKey {
+    throw new UnsupportedError('mlx5dv_create_mkey: not on the shm device yet')
+  }
+
+  /** It behaves as its base: one thread uses all that is made here anyway. */
+  createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
+    const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as ShmThreadDomain | undefined)
+    this.parents.add(parent)
+    return parent
+  }
+
   destroy(): void {
-    if (this.queuePairs.size + this.memories.size > 0) {
+    if (this.queuePairs.size + this.memories.size + this.parents.size > 0) {
       const numbers = [...this.queuePairs].map((pair) => pair.number).join(', ')
       throw new VerbsError(
         'ibv_dealloc_pd',
         Errno.EBUSY,
-        `still in use by ${this.memories.size} memory regions and queue pairs [${numbers}]`,
+        `still in use by ${this.memories.size} memory regions, ${this.parents.size} parent domains and queue pairs [${numbers}]`,
       )
     }
-    this.device.domains.delete(this)
+    this.#threadDomain?.users.delete(this)
+    const siblings = this.#base === undefined ? this.device.domains : this.#base.parents
+    siblings.delete(this)
   }
 
   #add(region: ShmMemoryRegion): ShmMemoryRegion {

@@ -315,8 +315,8 @@ export class ShmQueuePair implements ProviderQueuePair {
   #admit(request: EncodedRequest): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode] as number
-    if (opcode > Opcode.FetchAdd || (words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments)
-      return Errno.EINVAL
+    if (opcode > Opcode.FetchAdd) return Errno.EOPNOTSUPP
+    if ((words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments) return Errno.EINVAL
     if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0 && !this.#inlineFits(request, opcode))
       return Errno.EINVAL
     if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM

@@ -1,0 +1,106 @@
+import { ArgumentError } from '../native/index.ts'
+import { Opcode, type ProviderIndirectKey, RequestSlot, SEGMENT_SLOTS, segmentSlot } from '../providers/index.ts'
+import { Closable } from './lifetime.ts'
+import type { Segment } from './memory-slice.ts'
+import { PreparedRequest } from './prepared-request.ts'
+import type { ProtectionDomain } from './protection-domain.ts'
+import type { QueuePair } from './queue-pair.ts'
+
+/** `length` bytes, then `skip` bytes that are left out, again and again. */
+export interface InterleavedPiece extends Segment {
+  readonly skip: number
+}
+
+/** What an indirect key shall stand for. */
+export type KeyLayout = {
+  /** Rights of the indirect key; the pieces' own keys are used as local ones. */
+  readonly access: number
+  readonly signaled?: boolean
+  readonly fence?: boolean
+} & (
+  | {
+      /** One after the other: mlx5dv_wr_mr_list(3). */
+      readonly pieces: readonly Segment[]
+    }
+  | {
+      /** One of each in turn, `repeat` times: mlx5dv_wr_mr_interleaved(3). */
+      readonly interleaved: readonly InterleavedPiece[]
+      readonly repeat: number
+    }
+)
+
+/**
+ * A key that stands for pieces of other regions as if they lay one after the other from address 0: what mlx5 calls an indirect mkey (UMR).
+ * Configured by a work request ({@link QueuePair.prepareConfigureKey}), taken back by {@link QueuePair.prepareLocalInvalidate}.
+ */
+export class IndirectKey extends Closable {
+  readonly label = 'indirect key'
+  readonly domain: ProtectionDomain
+  readonly localKey: number
+  readonly remoteKey: number
+  readonly maxPieces: number
+  /** @internal */
+  readonly provider: ProviderIndirectKey
+
+  /** @internal Made by {@link ProtectionDomain.createIndirectKey}. */
+  constructor(domain: ProtectionDomain, provider: ProviderIndirectKey) {
+    super()
+    this.domain = domain
+    this.provider = provider
+    this.localKey = provider.localKey
+    this.remoteKey = provider.remoteKey
+    this.maxPieces = provider.maxPieces
+  }
+
+  /** `length` bytes from `offset` on, as a segment of a request. */
+  segment(offset: number, length: number): Segment {
+    return { address: offset, length, key: this.localKey }
+  }
+
+  protected release(): void {
+    this.provider.destroy()
+    this.domain.indirectKeys.remove(this)
+  }
+}
+
+/** The work request that gives an indirect key its layout. */
+export class PreparedKeyLayout extends PreparedRequest {
+  readonly indirectKey: IndirectKey
+
+  /** @internal Made by {@link QueuePair.prepareConfigureKey}. */
+  constructor(pair: QueuePair, indirectKey: IndirectKey, layout: KeyLayout) {
+    indirectKey.assertOpen()
+    const { access, signaled = true, fence = false } = layout
+    const pieces = 'pieces' in layout ? layout.pieces : layout.interleaved
+    checkPieces(pieces, indirectKey.maxPieces)
+    const capacity = pieces.length + Math.ceil(pieces.length / SEGMENT_SLOTS)
+    super(pair, Opcode.ConfigureIndirectKey, { local: pieces, signaled, fence }, capacity)
+    this.indirectKey = indirectKey
+    const { words } = this.encoded
+    words[RequestSlot.IndirectKey] = indirectKey.provider.token
+    words[RequestSlot.Access] = access
+    words[RequestSlot.RepeatCount] = 0
+    if ('pieces' in layout) return
+    words[RequestSlot.RepeatCount] = positive('repeat', layout.repeat)
+    layout.interleaved.forEach(({ skip }, index) => {
+      words[segmentSlot(pieces.length) + index] = exact('skip', skip)
+    })
+  }
+}
+
+function checkPieces(pieces: readonly Segment[], most: number): void {
+  if (pieces.length < 1 || pieces.length > most)
+    throw new ArgumentError('pieces', `this key stands for 1 to ${most} pieces, not ${pieces.length}`)
+  for (const { length } of pieces) positive('length', length)
+}
+
+function positive(name: string, value: number): number {
+  if (exact(name, value) === 0) throw new ArgumentError(name, `${name} must be at least 1`)
+  return value
+}
+
+function exact(name: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new ArgumentError(name, `${name} must be an integer from 0 to 2^53 - 1, not ${value}`)
+  return value
+}

@@ -1,0 +1,57 @@
+import { Opcode, RequestSlot } from '../providers/index.ts'
+import { PreparedRequest, type RemoteTarget, type SendRequestFields } from './prepared-request.ts'
+import type { QueuePair } from './queue-pair.ts'
+
+/** 64 ones. */
+const ALL = 2n ** 64n - 1n
+
+export interface MaskedCompareSwapFields {
+  readonly remote: RemoteTarget
+  readonly compare: bigint
+  /** Which bits are compared; default all. */
+  readonly compareMask?: bigint
+  readonly swap: bigint
+  /** Which bits are replaced where the compared ones are equal; default all. */
+  readonly swapMask?: bigint
+}
+
+export interface MaskedFetchAddFields {
+  readonly remote: RemoteTarget
+  readonly add: bigint
+  /** The highest bit of each field: no carry leaves a field. Default 0: one field of 64 bits. */
+  readonly boundaries?: bigint
+}
+
+/** What `local` and the flags of a request are, without what an atomic adds. */
+export type AtomicRequestFields = Pick<SendRequestFields, 'local' | 'signaled' | 'fence'>
+
+/** A masked compare-and-swap; masks can be patched between posts, as can the operands. */
+export class PreparedMaskedCompareSwap extends PreparedRequest {
+  /** @internal Made by {@link QueuePair.prepareMaskedCompareSwap}. */
+  constructor(pair: QueuePair, fields: AtomicRequestFields & MaskedCompareSwapFields) {
+    super(pair, Opcode.MaskedCompareSwap, fields)
+    this.compareMask = fields.compareMask ?? ALL
+    this.swapMask = fields.swapMask ?? ALL
+  }
+
+  set compareMask(value: bigint) {
+    this.encoded.bits[RequestSlot.CompareMask] = value
+  }
+
+  set swapMask(value: bigint) {
+    this.encoded.bits[RequestSlot.SwapMask] = value
+  }
+}
+
+/** A fetch-and-add on several fields of one word. */
+export class PreparedMaskedFetchAdd extends PreparedRequest {
+  /** @internal Made by {@link QueuePair.prepareMaskedFetchAdd}. */
+  constructor(pair: QueuePair, fields: AtomicRequestFields & MaskedFetchAddFields) {
+    super(pair, Opcode.MaskedFetchAdd, fields)
+    this.boundaries = fields.boundaries ?? 0n
+  }
+
+  set boundaries(value: bigint) {
+    this.encoded.bits[RequestSlot.BoundaryMask] = value
+  }
+}

@@ -1,0 +1,48 @@
+import type { OperationResult } from './operation.ts'
+import type { Segments } from './prepared-request.ts'
+import type { QueuePair } from './queue-pair.ts'
+
+export interface PhysicalFields {
+  readonly local: Segments
+  /** In the peer's memory: no virtual address, and on shm an offset in what the peer opened its device with. */
+  readonly physicalAddress: number
+}
+
+/**
+ * The peer's physical memory through one queue pair, under the key of a region that the peer made with {@link ProtectionDomain.registerPhysical}:
+ * two calls that post a signaled request, and two that also wait.
+ */
+export class PhysicalPeer {
+  readonly pair: QueuePair
+  readonly key: number
+
+  /** @internal Made by {@link QueuePair.physicalPeer}. */
+  constructor(pair: QueuePair, key: number) {
+    this.pair = pair
+    this.key = key
+  }
+
+  /** Post a WRITE; its completion carries `id`. */
+  writeSignaled(id: number, fields: PhysicalFields): void {
+    this.pair.prepareWrite({ ...this.#remote(fields), signaled: true }).post(id)
+  }
+
+  /** Post a READ; its completion carries `id`. */
+  readSignaled(id: number, fields: PhysicalFields): void {
+    this.pair.prepareRead({ ...this.#remote(fields), signaled: true }).post(id)
+  }
+
+  /** WRITE and poll until it is done. Throws CompletionError when it failed, TimeoutError after 10 s or `timeoutMs`. */
+  writeSync(fields: PhysicalFields, options: { readonly timeoutMs?: number } = {}): OperationResult {
+    return this.pair.writeSync(this.#remote(fields), options)
+  }
+
+  /** READ and poll until it is done. */
+  readSync(fields: PhysicalFields, options: { readonly timeoutMs?: number } = {}): OperationResult {
+    return this.pair.readSync(this.#remote(fields), options)
+  }
+
+  #remote(fields: PhysicalFields): { readonly local: Segments; readonly remote: { address: number; key: number } } {
+    return { local: fields.local, remote: { address: fields.physicalAddress, key: this.key } }
+  }
+}

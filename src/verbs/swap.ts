@@ -1,0 +1,59 @@
+import { UnsupportedError } from '../native/index.ts'
+import type { RemoteTarget } from './prepared-request.ts'
+import type { OperationOptions, QueuePair, SyncOptions } from './queue-pair.ts'
+
+export interface SwapFields {
+  readonly remote: RemoteTarget
+  readonly value: bigint
+}
+
+export interface SwapResult {
+  readonly old: bigint
+  /** `device`: one operation of the device's (a compare-and-swap that compares no bit). `compare-swap`: a loop, because the device has none. */
+  readonly method: 'device' | 'compare-swap'
+  /** Operations it took: 1 with `device`. */
+  readonly attempts: number
+}
+
+/** Pairs of devices that were found to have no masked compare-and-swap. */
+const withoutMasked = new WeakSet<QueuePair>()
+
+/** Swap by the device, else by a loop that ends once nobody else changed the word in between. */
+export async function swap(pair: QueuePair, fields: SwapFields, options: OperationOptions): Promise<SwapResult> {
+  const { remote, value } = fields
+  if (!withoutMasked.has(pair)) {
+    try {
+      const old = await pair.maskedCompareSwap({ remote, compare: 0n, compareMask: 0n, swap: value }, options)
+      return { old, method: 'device', attempts: 1 }
+    } catch (error) {
+      if (!(error instanceof UnsupportedError)) throw error
+      withoutMasked.add(pair)
+    }
+  }
+  let expected = 0n
+  for (let attempts = 1; ; attempts += 1) {
+    const old = await pair.compareSwap({ remote, compare: expected, swap: value }, options)
+    if (old === expected) return { old, method: 'compare-swap', attempts }
+    expected = old
+  }
+}
+
+/** As {@link swap}; `timeoutMs` is for each operation. */
+export function swapSync(pair: QueuePair, fields: SwapFields, options: SyncOptions): SwapResult {
+  const { remote, value } = fields
+  if (!withoutMasked.has(pair)) {
+    try {
+      const old = pair.maskedCompareSwapSync({ remote, compare: 0n, compareMask: 0n, swap: value }, options)
+      return { old, method: 'device', attempts: 1 }
+    } catch (error) {
+      if (!(error instanceof UnsupportedError)) throw error
+      withoutMasked.add(pair)
+    }
+  }
+  let expected = 0n
+  for (let attempts = 1; ; attempts += 1) {
+    const old = pair.compareSwapSync({ remote, compare: expected, swap: value }, options)
+    if (old === expected) return { old, method: 'compare-swap', attempts }
+    expected = old
+  }
+}

@@ -1,0 +1,26 @@
+import type { ProviderThreadDomain } from '../providers/index.ts'
+import type { Device } from './device.ts'
+import { Closable } from './lifetime.ts'
+
+/**
+ * A promise that what is made under it is used by one thread at a time, which lets a real device's library leave out locks: ibv_alloc_td(3).
+ * Give it to {@link ProtectionDomain.createParentDomain}.
+ */
+export class ThreadDomain extends Closable {
+  readonly label = 'thread domain'
+  readonly device: Device
+  /** @internal */
+  readonly provider: ProviderThreadDomain
+
+  /** @internal Made by {@link Device.createThreadDomain}. */
+  constructor(device: Device, provider: ProviderThreadDomain) {
+    super()
+    this.device = device
+    this.provider = provider
+  }
+
+  protected release(): void {
+    this.provider.destroy()
+    this.device.threadDomains.remove(this)
+  }
+}
