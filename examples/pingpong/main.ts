@@ -1,0 +1,52 @@
+/**
+ * Plays with rdma-core's ping-pong programs (`ibv_rc_pingpong`, `ibv_uc_pingpong`), or with another of itself. Options are named as theirs are.
+ *
+ *     ibv_rc_pingpong -d rxe0 -g 1                                  # on host a
+ *     node dist/examples/pingpong/main.js -d rxe0 -g 1 a            # on host b
+ */
+import { parseArgs } from 'node:util'
+import { openDevice } from 'aether-dsm/verbs'
+import { play } from './player.ts'
+import type { PingpongType } from './seat.ts'
+
+const types: readonly PingpongType[] = ['rc', 'uc']
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    type: { type: 'string', default: 'rc' },
+    'ib-dev': { type: 'string', short: 'd', default: 'shm0' },
+    'gid-idx': { type: 'string', short: 'g' },
+    port: { type: 'string', short: 'p', default: '18515' },
+    size: { type: 'string', short: 's', default: '4096' },
+    mtu: { type: 'string', short: 'm', default: '1024' },
+    'rx-depth': { type: 'string', short: 'r', default: '500' },
+    iters: { type: 'string', short: 'n', default: '1000' },
+    events: { type: 'boolean', short: 'e', default: false },
+    /** Send bytes that differ from message to message and compare what comes back. The other end must echo, as rdma-core's programs do. */
+    check: { type: 'boolean', short: 'c', default: false },
+    'timeout-s': { type: 'string', default: '60' },
+  },
+})
+
+function typeOf(text: string): PingpongType {
+  const type = types.find((each) => each === text)
+  if (type === undefined) throw new Error(`--type is ${types.join(' or ')}, not '${text}'`)
+  return type
+}
+
+using device = openDevice(values['ib-dev'])
+const result = await play(device, {
+  type: typeOf(values.type),
+  server: positionals[0],
+  port: Number(values.port),
+  sizeBytes: Number(values.size),
+  pathMtu: Number(values.mtu),
+  receiveDepth: Number(values['rx-depth']),
+  iterations: Number(values.iters),
+  events: values.events,
+  check: values.check,
+  signal: AbortSignal.timeout(Number(values['timeout-s']) * 1000),
+  onListening: (port) => console.log(`listening on port ${port}`),
+})
+console.log(JSON.stringify(result))

@@ -1,0 +1,74 @@
+/** The TCP side of a ping-pong: both ends tell their addresses, and the connection is over. */
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { RemoteEndpoint } from 'aether-dsm/verbs'
+import { ADDRESS_BYTES, decodeAddress, encodeAddress, FAREWELL } from './wire.ts'
+
+/** Where the other end listens, or where to listen for it. */
+export interface MeetingOptions {
+  readonly server: string | undefined
+  readonly port: number
+  readonly signal: AbortSignal
+  /** Told the port when the server listens. */
+  readonly onListening?: (port: number) => void
+}
+
+/** Tells `own` and gives the other's. A server connects its queue pairs (`connectPairs`) before it answers, so the client may send at once. */
+export async function meet(
+  own: readonly RemoteEndpoint[],
+  connectPairs: (remote: readonly RemoteEndpoint[]) => void,
+  options: MeetingOptions,
+): Promise<void> {
+  const socket = options.server === undefined ? await accept(options) : await reach(options.server, options)
+  const abort = (): void => {
+    socket.destroy(options.signal.reason)
+  }
+  options.signal.addEventListener('abort', abort, { once: true })
+  try {
+    const introduction = Buffer.concat(own.map(encodeAddress))
+    if (options.server !== undefined) socket.write(introduction)
+    const remote = await readAddresses(socket, own.length)
+    connectPairs(remote)
+    socket.write(options.server === undefined ? introduction : FAREWELL)
+    if (options.server === undefined) await readExactly(socket, FAREWELL.length)
+  } finally {
+    options.signal.removeEventListener('abort', abort)
+    socket.end()
+  }
+}
+
+async function accept({ port, signal, onListening }: MeetingOptions): Promise<Socket> {
+  const server = createServer({ pauseOnConnect: true }).listen(port)
+  try {
+    await once(server, 'listening', { signal })
+    const address = server.address()
+    onListening?.(typeof address === 'object' && address !== null ? address.port : port)
+    const [socket] = (await once(server, 'connection', { signal })) as [Socket]
+    return socket
+  } finally {
+    server.close()
+  }
+}
+
+async function reach(server: string, { port, signal }: MeetingOptions): Promise<Socket> {
+  const socket = connect(port, server)
+  await once(socket, 'connect', { signal })
+  return socket
+}
+
+async function readAddresses(socket: Socket, count: number): Promise<RemoteEndpoint[]> {
+  const bytes = await readExactly(socket, count * ADDRESS_BYTES)
+  return Array.from({ length: count }, (_, index) =>
+    decodeAddress(bytes.subarray(index * ADDRESS_BYTES, (index + 1) * ADDRESS_BYTES)),
+  )
+}
+
+async function readExactly(socket: Socket, length: number): Promise<Buffer> {
+  for (;;) {
+    const bytes = socket.read(length) as Buffer | null
+    if (bytes?.length === length) return bytes
+    if (socket.readableEnded || socket.destroyed)
+      throw new Error('the other end hung up before it had told its address')
+    await Promise.race([once(socket, 'readable'), once(socket, 'end')])
+  }
+}
