@@ -8,6 +8,8 @@
  * - A provider object belongs to the JavaScript environment (thread) that made it.
  * - `destroy` refuses with EBUSY, naming what is alive, while another object uses this one. The nouns above close in the right order.
  */
+import type { AddressVector, ProviderAddressHandle } from './address.ts'
+import type { ProviderAsyncEvent } from './async-event.ts'
 import type { CompletionBatch } from './completion-batch.ts'
 import type { EncodedRequest } from './encoded-request.ts'
 import type { Gid } from './gid.ts'
@@ -23,7 +25,10 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from './memory-contract.ts'
+import type { GidEntry, LinkLayer, PortAttributes } from './port.ts'
 import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
+import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from './shared-receive-queue.ts'
+import type { ProviderXrcDomain, XrcDomainOptions } from './xrc-domain.ts'
 
 /** Limits and identity, as ibv_query_device(3) and ibv_query_port(3) give them. */
 export interface DeviceAttributes {
@@ -41,9 +46,29 @@ export interface DeviceAttributes {
   /** 0 where the device has no memory of its own to give. */
   readonly maxDeviceMemoryBytes: number
   readonly maxMessageBytes: number
+  /** READs and atomics that a queue pair serves at once, as responder (max_qp_rd_atom). */
   readonly maxReadAtomic: number
+  /** READs and atomics that a queue pair has under way at once, as initiator (max_qp_init_rd_atom). */
+  readonly maxInitiatorReadAtomic: number
+  /** `none`; `device`: atomic among this device's own; `global`: also towards the processor. */
+  readonly atomics: 'none' | 'device' | 'global'
+  readonly maxProtectionDomains: number
+  readonly maxSharedReceiveQueues: number
+  readonly maxSharedReceiveRequests: number
+  readonly maxSharedReceiveSegments: number
+  readonly maxAddressHandles: number
+  readonly maxMulticastGroups: number
+  /** Queue pairs that may be attached to one multicast group. */
+  readonly maxMulticastQueuePairs: number
+  /** Numbers below this may be given as a completion queue's `vector` (num_comp_vectors). */
+  readonly completionVectors: number
+  /** As the device states it; empty where it has none. */
+  readonly firmwareVersion: string
+  /** 64 bits in hexadecimal, as `ibv_devinfo` prints it; empty where it has none. */
+  readonly nodeGuid: string
+  readonly vendorId: number
   readonly portCount: number
-  readonly linkLayer: 'shared-memory' | 'ethernet' | 'infiniband'
+  readonly linkLayer: LinkLayer
 }
 
 export interface ProviderProtectionDomain {
@@ -68,6 +93,11 @@ export interface ProviderProtectionDomain {
   /** A domain that shares this one's protection: ibv_alloc_parent_domain(3). */
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair
+  /** A further handle on an `xrc-receive` queue pair that perhaps another process made: ibv_open_qp(3). ENOENT where there is none. */
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair
+  createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue
+  /** EINVAL where the vector cannot be used on this link layer. */
+  createAddressHandle(vector: AddressVector): ProviderAddressHandle
   destroy(): void
 }
 
@@ -90,13 +120,23 @@ export interface ProviderCompletionQueue {
   poll(batch: CompletionBatch): number
   /** One event for the next completion that arrives from now on (`solicitedOnly`: that was asked for, or failed). One-shot. */
   arm(solicitedOnly: boolean): void
+  /** To at least `depth`; waiting completions stay. EINVAL where more wait than that, or the device does not hold so many. */
+  resize(depth: number): void
   destroy(): void
 }
 
 export interface ProviderQueuePairOptions {
   readonly type: QueuePairType
-  readonly sendQueue: ProviderCompletionQueue
-  readonly receiveQueue: ProviderCompletionQueue
+  /** Undefined for types that do not send: `xrc-receive`, `dct`. */
+  readonly sendQueue: ProviderCompletionQueue | undefined
+  /** Undefined for types that do not receive: `xrc-send`, `xrc-receive`, `dci`. */
+  readonly receiveQueue: ProviderCompletionQueue | undefined
+  /** Receives come from there; `dct` must have one. */
+  readonly sharedReceiveQueue: ProviderSharedReceiveQueue | undefined
+  /** `xrc-receive` only. */
+  readonly xrcDomain: ProviderXrcDomain | undefined
+  /** `dct` only: what senders must name. */
+  readonly dcAccessKey: bigint | undefined
   readonly maxSendRequests: number
   readonly maxReceiveRequests: number
   readonly maxSendSegments: number
@@ -104,17 +144,6 @@ export interface ProviderQueuePairOptions {
   readonly maxInlineBytes: number
   /** Every send request makes a completion. */
   readonly signalAll: boolean
-}
-
-/** Where a queue pair is reached. */
-export interface AddressVector {
-  readonly gid: Gid
-  /** Local identifier, InfiniBand only. */
-  readonly localIdentifier?: number
-  /** Index of the own gid to send from. */
-  readonly sourceGidIndex?: number
-  readonly hopLimit?: number
-  readonly serviceLevel?: number
 }
 
 /** What `modify` takes and `query` gives; a present property is a set bit of the attribute mask. Units as in ibv_modify_qp(3). */
@@ -170,18 +199,38 @@ export interface ProviderQueuePair {
   postReceive(request: EncodedRequest): number
   postReceiveList(requests: readonly EncodedRequest[], count: number): number
   readonly lastErrno: number
+  /** Receive datagrams to `gid` too: ibv_attach_mcast(3). `ud` only, else EINVAL. */
+  attachMulticast(gid: Gid, localIdentifier: number): void
+  detachMulticast(gid: Gid, localIdentifier: number): void
+  /** EBUSY while attached to a multicast group. */
   destroy(): void
 }
 
 export interface ProviderDevice {
   readonly attributes: DeviceAttributes
+  /** The one that peers should use: of port 1, the best by the provider's judgement. */
   readonly gid: Gid
+  /** EINVAL where there is no such port. Ports count from 1. */
+  queryPort(port: number): PortAttributes
+  gids(port: number): readonly GidEntry[]
   createProtectionDomain(): ProviderProtectionDomain
   createCompletionChannel(): ProviderCompletionChannel
-  createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue
   /** Memory on the device, its address a multiple of 2^`alignmentExponent`. ENOMEM when there is no more. */
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory
   createThreadDomain(): ProviderThreadDomain
+  /** `vector` spreads the interrupts of a device over processors; EINVAL beyond `completionVectors`. */
+  createCompletionQueue(
+    depth: number,
+    channel: ProviderCompletionChannel | undefined,
+    vector: number,
+  ): ProviderCompletionQueue
+  openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain
+  /** Readable while an asynchronous event waits. */
+  readonly asyncDescriptor: number
+  /** Take (and acknowledge) all waiting asynchronous events, oldest first. Returns how many. Never blocks. */
+  drainEvents(take: (event: ProviderAsyncEvent) => void): number
+  /** As a completion channel's `whenReadable`, for asynchronous events. */
+  whenEvent(ready: () => void, keepAlive: boolean): () => void
   /** Let pending work advance now, as a poll would. */
   progress(): void
   destroy(): void

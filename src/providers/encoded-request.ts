@@ -11,7 +11,9 @@
  *                        the bytes to skip follow the last segment, one slot each
  * MaskedCompareSwap      6 compare | 7 swap | 12 compare mask | 13 swap mask
  * MaskedFetchAdd         6 add | 12 field boundaries
+ * `dci`                  14 access key of the target
  * ```
+ * An address handle is its provider's token. For XRC the remote queue pair is the remote shared receive queue.
  * Slots are doubles (exact below 2^53); the operands of atomics and their masks are 64-bit integers read through `bits`. A native provider is handed
  * the buffer as it is.
  */
@@ -39,6 +41,8 @@ export const RequestSlot = {
   CompareMask: 12,
   BoundaryMask: 12,
   SwapMask: 13,
+  /** As `bits`; `dci` only. */
+  AccessKey: 14,
   Segments: 16,
 } as const
 

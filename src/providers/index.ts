@@ -7,6 +7,8 @@
  * ```
  */
 export * from './access.ts'
+export * from './address.ts'
+export * from './async-event.ts'
 export * from './completion-batch.ts'
 export * from './contract.ts'
 export * from './encoded-request.ts'
@@ -14,6 +16,9 @@ export * from './errors.ts'
 export * from './gid.ts'
 export * from './memory-contract.ts'
 export * from './opcode.ts'
+export * from './port.ts'
 export * from './queue-pair-state.ts'
 export * from './registry.ts'
+export * from './shared-receive-queue.ts'
 export * from './status.ts'
+export * from './xrc-domain.ts'

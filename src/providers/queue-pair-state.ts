@@ -18,8 +18,11 @@ export type QueuePairState = (typeof QueuePairState)[keyof typeof QueuePairState
 /** RESET, INIT, RTR, … by number: the words of the man pages. */
 export const stateNames: readonly string[] = ['RESET', 'INIT', 'RTR', 'RTS', 'SQD', 'SQE', 'ERR']
 
-/** Queue pair types; the numbers of `enum ibv_qp_type`. */
-export const QueuePairType = { rc: 2, uc: 3, ud: 4 } as const
+/**
+ * Queue pair types; the numbers of `enum ibv_qp_type`. The two ends of mlx5's dynamically connected transport share one there
+ * (IBV_QPT_DRIVER); here the target's has the bit above.
+ */
+export const QueuePairType = { rc: 2, uc: 3, ud: 4, 'xrc-send': 9, 'xrc-receive': 10, dci: 0xff, dct: 0x1ff } as const
 export type QueuePairType = keyof typeof QueuePairType
 
 /** Attribute mask bits; those of `enum ibv_qp_attr_mask`. */
@@ -80,11 +83,20 @@ const drainedReliable =
   A.pathMigrationState
 const drainedUnreliable = A.addressVector | A.alternatePath | A.access | A.partitionKeyIndex | A.pathMigrationState
 
+/** The target of XRC is a responder only: it neither retries nor reads. */
+const drainedTarget = drainedReliable & ~(A.retryCount | A.rnrRetry | A.maxReadAtomic)
+/** The initiator of XRC is a requester only. */
+const drainedInitiator = drainedReliable & ~(A.maxDestinationReadAtomic | A.minRnrTimer)
+const initDynamic = A.partitionKeyIndex | A.port
+
 function row(from: QueuePairState, to: QueuePairState, required: number, optional: number): Transition {
   return { from, to, required, optional }
 }
 
-/** Rows for the three types; transitions to RESET and ERR are added by {@link findTransition} because every state has them. */
+/**
+ * Rows for each type; transitions to RESET and ERR are added by {@link findTransition} because nearly every state has them.
+ * DCI and DCT are not in the kernel's common table: theirs are mlx5's (modify_dci_qp_is_ok, mlx5_ib_modify_dct).
+ */
 export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>> = {
   rc: [
     row(S.Reset, S.Init, initConnected, 0),
@@ -118,11 +130,42 @@ export const transitions: Readonly<Record<QueuePairType, readonly Transition[]>>
     row(S.SendQueueDrained, S.SendQueueDrained, 0, A.partitionKeyIndex | A.queueKey),
     row(S.SendQueueError, S.ReadyToSend, 0, A.currentState | A.queueKey),
   ],
+  'xrc-send': [
+    row(S.Reset, S.Init, initConnected, 0),
+    row(S.Init, S.Init, 0, initConnected),
+    row(S.Init, S.ReadyToReceive, receiveConnected, receiveOptional),
+    row(S.ReadyToReceive, S.ReadyToSend, sendReliable, sendOptionalUnreliable),
+    row(S.ReadyToSend, S.ReadyToSend, 0, sendOptionalUnreliable),
+    row(S.ReadyToSend, S.SendQueueDrained, 0, A.sqdNotify),
+    row(S.SendQueueDrained, S.ReadyToSend, 0, sendOptionalUnreliable),
+    row(S.SendQueueDrained, S.SendQueueDrained, 0, drainedInitiator),
+  ],
+  'xrc-receive': [
+    row(S.Reset, S.Init, initConnected, 0),
+    row(S.Init, S.Init, 0, initConnected),
+    row(S.Init, S.ReadyToReceive, receiveReliable, receiveOptional),
+    row(S.ReadyToReceive, S.ReadyToSend, A.sendPsn | A.timeout, sendOptionalReliable),
+    row(S.ReadyToSend, S.ReadyToSend, 0, sendOptionalReliable),
+    row(S.ReadyToSend, S.SendQueueDrained, 0, A.sqdNotify),
+    row(S.SendQueueDrained, S.ReadyToSend, 0, sendOptionalReliable),
+    row(S.SendQueueDrained, S.SendQueueDrained, 0, drainedTarget),
+  ],
+  dci: [
+    row(S.Reset, S.Init, initDynamic, 0),
+    row(S.Init, S.Init, 0, initDynamic),
+    row(S.Init, S.ReadyToReceive, A.pathMtu, A.partitionKeyIndex | A.addressVector),
+    row(S.ReadyToReceive, S.ReadyToSend, sendReliable, A.minRnrTimer),
+    row(S.ReadyToSend, S.ReadyToSend, 0, A.minRnrTimer),
+  ],
+  dct: [
+    row(S.Reset, S.Init, initConnected, 0),
+    row(S.Init, S.ReadyToReceive, A.minRnrTimer | A.addressVector | A.pathMtu, 0),
+  ],
 }
 
-/** The transition, or undefined where there is none. */
+/** The transition, or undefined where there is none. A queue pair in RESET has nothing that could be in error. */
 export function findTransition(type: QueuePairType, from: number, to: number): Transition | undefined {
-  if (to === S.Reset || to === S.Error) return row(from as QueuePairState, to, 0, 0)
+  if (to === S.Reset || (to === S.Error && from !== S.Reset)) return row(from as QueuePairState, to, 0, 0)
   return transitions[type].find((each) => each.from === from && each.to === to)
 }
 

@@ -11,6 +11,8 @@ export interface CompletionQueueOptions {
   readonly depth: number
   /** Where `arm()` delivers events. */
   readonly channel?: CompletionChannel
+  /** Which of the device's `completionVectors` interrupts for it; default 0. Spreads work over processors; no matter on shm. */
+  readonly vector?: number
 }
 
 /** Completions of the requests of many queue pairs: ibv_create_cq(3). */
@@ -35,11 +37,11 @@ export class CompletionQueue extends Closable {
 
   /** @internal */
   static create(device: Device, options: CompletionQueueOptions): CompletionQueue {
-    const { depth, channel } = options
+    const { depth, channel, vector = 0 } = options
     if (!Number.isInteger(depth) || depth < 1)
       throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
     channel?.assertOpen()
-    return new CompletionQueue(device, device.provider.createCompletionQueue(depth, channel?.provider), channel)
+    return new CompletionQueue(device, device.provider.createCompletionQueue(depth, channel?.provider, vector), channel)
   }
 
   /** At least the depth that was asked for. */
@@ -66,6 +68,14 @@ export class CompletionQueue extends Closable {
     if (this.channel === undefined)
       throw new ArgumentError('channel', 'this queue was made without a completion channel; events have nowhere to go')
     this.provider.arm(options.solicitedOnly === true)
+  }
+
+  /** Make it hold at least `depth` completions; those that wait stay: ibv_resize_cq(3). EINVAL where more wait than that. */
+  resize(depth: number): void {
+    this.assertOpen()
+    if (!Number.isInteger(depth) || depth < 1)
+      throw new ArgumentError('depth', `a queue holds at least one completion, not ${depth}`)
+    this.provider.resize(depth)
   }
 
   /** @internal Poll on behalf of conveniences; what belongs to the user is kept for the next `poll`. */

@@ -1,11 +1,13 @@
 import {
   Access,
+  type AddressVector,
   type DeviceAttributes,
   type Gid,
   type QueuePairAttributes,
   QueuePairState,
   type QueuePairType,
 } from '../providers/index.ts'
+import { DEFAULT_QUEUE_KEY } from './prepared-request.ts'
 
 /** What one end tells the other before they connect, over any channel. */
 export interface RemoteEndpoint {
@@ -15,6 +17,10 @@ export interface RemoteEndpoint {
   readonly psn: number
   /** Local identifier, InfiniBand only. */
   readonly localIdentifier?: number
+  /** READs and atomics that this end can have under way at once; left out, the other end assumes its own limit. */
+  readonly initiatorDepth?: number
+  /** READs and atomics that this end can serve at once; left out, the other end assumes its own limit. */
+  readonly responderResources?: number
 }
 
 export interface ConnectOptions {
@@ -29,6 +35,10 @@ export interface ConnectOptions {
   /** Code 0..31; default 12 (0.64 ms). */
   readonly minRnrTimer?: number
   readonly pathMtu?: number
+  /** READs and atomics that this end has under way at once; default as many as the device can and the peer serves. */
+  readonly maxReadAtomic?: number
+  /** READs and atomics that this end serves at once; default as many as the device can and the peer asks for. */
+  readonly maxDestinationReadAtomic?: number
 }
 
 const DEFAULT_TIMEOUT = 14
@@ -36,12 +46,17 @@ const DEFAULT_RETRY_COUNT = 6
 const DEFAULT_RNR_RETRY = 7
 const DEFAULT_MIN_RNR_TIMER = 12
 const DEFAULT_PATH_MTU = 1024
-const DEFAULT_QUEUE_KEY = 0x11111111
+
+/** Types whose queue pairs send to one peer that they are connected to. */
+function isConnected(type: QueuePairType): boolean {
+  return type === 'rc' || type === 'uc' || type === 'xrc-send' || type === 'xrc-receive'
+}
 
 /** RESET -> INIT. */
 export function initAttributes(type: QueuePairType): QueuePairAttributes {
   const common = { state: QueuePairState.Init, partitionKeyIndex: 0, port: 1 }
   if (type === 'ud') return { ...common, queueKey: DEFAULT_QUEUE_KEY }
+  if (type === 'dci') return common
   return { ...common, access: Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic }
 }
 
@@ -54,25 +69,38 @@ export function receiveAttributes(
   const attributes: QueuePairAttributes = { state: QueuePairState.ReadyToReceive }
   if (type === 'ud') return attributes
   attributes.pathMtu = DEFAULT_PATH_MTU
-  if (remote !== undefined) {
-    const { localIdentifier } = remote
-    attributes.addressVector = { gid: remote.gid, ...(localIdentifier === undefined ? {} : { localIdentifier }) }
+  if (remote !== undefined) attributes.addressVector = addressOf(remote)
+  if (type === 'dct') attributes.minRnrTimer = DEFAULT_MIN_RNR_TIMER
+  if (remote !== undefined && isConnected(type)) {
     attributes.destinationQueuePair = remote.queuePairNumber
     attributes.receivePsn = remote.psn
   }
-  if (type === 'uc') return attributes
-  return { ...attributes, maxDestinationReadAtomic: device.maxReadAtomic, minRnrTimer: DEFAULT_MIN_RNR_TIMER }
+  if (type !== 'rc' && type !== 'xrc-receive') return attributes
+  const maxDestinationReadAtomic = Math.min(device.maxReadAtomic, remote?.initiatorDepth ?? device.maxReadAtomic)
+  return { ...attributes, maxDestinationReadAtomic, minRnrTimer: DEFAULT_MIN_RNR_TIMER }
 }
 
 /** RTR -> RTS. */
-export function sendAttributes(type: QueuePairType, sendPsn: number, device: DeviceAttributes): QueuePairAttributes {
+export function sendAttributes(
+  type: QueuePairType,
+  sendPsn: number,
+  remote: RemoteEndpoint | undefined,
+  device: DeviceAttributes,
+): QueuePairAttributes {
   const attributes: QueuePairAttributes = { state: QueuePairState.ReadyToSend, sendPsn }
-  if (type !== 'rc') return attributes
+  if (type === 'uc' || type === 'ud') return attributes
+  attributes.timeout = DEFAULT_TIMEOUT
+  if (type === 'xrc-receive') return attributes
   return {
     ...attributes,
-    timeout: DEFAULT_TIMEOUT,
     retryCount: DEFAULT_RETRY_COUNT,
     rnrRetry: DEFAULT_RNR_RETRY,
-    maxReadAtomic: device.maxReadAtomic,
+    maxReadAtomic: Math.min(device.maxInitiatorReadAtomic, remote?.responderResources ?? device.maxInitiatorReadAtomic),
   }
+}
+
+/** The address vector of an endpoint, for a connected queue pair or an address handle. */
+export function addressOf(remote: RemoteEndpoint): AddressVector {
+  const { gid, localIdentifier } = remote
+  return localIdentifier === undefined ? { gid } : { gid, localIdentifier }
 }

@@ -2,17 +2,22 @@ import { ArgumentError } from '../native/index.ts'
 import {
   type DeviceAttributes,
   type Gid,
+  type GidEntry,
   listDeviceNames,
   type OpenDeviceOptions,
   openProviderDevice,
+  type PortAttributes,
   type ProviderDevice,
+  type XrcDomainOptions,
 } from '../providers/index.ts'
+import { type AsyncEvent, drainAsyncEvents, type EventOptions, iterateAsyncEvents } from './async-events.ts'
 import { CompletionChannel } from './completion-channel.ts'
 import { CompletionQueue, type CompletionQueueOptions } from './completion-queue.ts'
 import { DeviceMemory } from './device-memory.ts'
 import { Children, Closable } from './lifetime.ts'
 import { ProtectionDomain } from './protection-domain.ts'
 import { ThreadDomain } from './thread-domain.ts'
+import { XrcDomain } from './xrc-domain.ts'
 
 /** Names that {@link openDevice} knows on this machine. */
 export function deviceNames(): string[] {
@@ -45,6 +50,10 @@ export class Device extends Closable {
   readonly deviceMemories: Children<DeviceMemory> = new Children<DeviceMemory>()
   /** @internal */
   readonly threadDomains: Children<ThreadDomain> = new Children<ThreadDomain>()
+  /** @internal */
+  readonly xrcDomains: Children<XrcDomain> = new Children<XrcDomain>()
+  /** @internal Called once when the device closes. */
+  readonly onClose: Set<() => void> = new Set<() => void>()
 
   /** @internal Made by {@link openDevice}. */
   constructor(provider: ProviderDevice) {
@@ -98,6 +107,42 @@ export class Device extends Closable {
     return this.threadDomains.add(new ThreadDomain(this, this.provider.createThreadDomain()))
   }
 
+  /** ibv_open_xrcd(3). EEXIST and ENOENT as `exclusive` and `create` say; UnsupportedError where the device has no XRC. */
+  openXrcDomain(options: XrcDomainOptions = {}): XrcDomain {
+    this.assertOpen()
+    return this.xrcDomains.add(new XrcDomain(this, this.provider.openXrcDomain(options)))
+  }
+
+  /** ibv_query_port(3). Ports count from 1; EINVAL where there is no such port. */
+  queryPort(port = 1): PortAttributes {
+    this.assertOpen()
+    return this.provider.queryPort(port)
+  }
+
+  /** The port's gids that are in use: ibv_query_gid_table(3). */
+  gids(port = 1): readonly GidEntry[] {
+    this.assertOpen()
+    return this.provider.gids(port)
+  }
+
+  /** Asynchronous events as they come, until the device is closed; each is seen by one iteration only. ibv_get_async_event(3). */
+  events(options: EventOptions = {}): AsyncGenerator<AsyncEvent, void> {
+    this.assertOpen()
+    return iterateAsyncEvents(this, options)
+  }
+
+  /** The asynchronous events that wait, oldest first, without blocking. */
+  drainEvents(): AsyncEvent[] {
+    this.assertOpen()
+    return drainAsyncEvents(this)
+  }
+
+  /** Readable while an asynchronous event waits, for poll(2) and friends. */
+  get asyncDescriptor(): number {
+    this.assertOpen()
+    return this.provider.asyncDescriptor
+  }
+
   /** Let pending work advance (retries, timers, deaths of peers). Polling does the same. */
   progress(): void {
     this.assertOpen()
@@ -106,10 +151,12 @@ export class Device extends Closable {
 
   protected release(): void {
     this.domains.closeAll()
+    this.xrcDomains.closeAll()
     this.completionQueues.closeAll()
     this.channels.closeAll()
     this.threadDomains.closeAll()
     this.deviceMemories.closeAll()
+    for (const closing of [...this.onClose]) closing()
     this.provider.destroy()
   }
 }

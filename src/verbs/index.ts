@@ -23,8 +23,10 @@ export {
   type AddressVector,
   type AdvisedRange,
   type AllocateOptions,
+  AsyncEventType,
   Attribute,
   type AttributeName,
+  asyncEventName,
   attributeNames,
   type BufferOrigin,
   CompletionBatch,
@@ -39,15 +41,19 @@ export {
   findTransition,
   formatGid,
   type Gid,
+  type GidEntry,
   judgeTransition,
+  type LinkLayer,
   type MemoryWindowType,
   Opcode,
   type OpenDeviceOptions,
+  type PortAttributes,
   parseGid,
   type QueuePairAttributes,
   type QueuePairCapacities,
   QueuePairState,
   QueuePairType,
+  type SharedReceiveQueueAttributes,
   stateNames,
   statusName,
   type Transition,
@@ -55,10 +61,13 @@ export {
   type TransitionVerdict,
   transitions,
   VerbsError,
+  type XrcDomainOptions,
 } from '../providers/index.ts'
+export * from './address-handle.ts'
+export type { AsyncEvent, EventOptions } from './async-events.ts'
 export * from './completion-channel.ts'
 export * from './completion-queue.ts'
-export type { ConnectOptions, RemoteEndpoint } from './connection.ts'
+export { addressOf, type ConnectOptions, type RemoteEndpoint } from './connection.ts'
 export * from './device.ts'
 export * from './device-memory.ts'
 export * from './indirect-key.ts'
@@ -72,5 +81,7 @@ export * from './prepared-request.ts'
 export * from './protection-domain.ts'
 export * from './queue-pair.ts'
 export type { Registrable } from './registrable.ts'
+export * from './shared-receive-queue.ts'
 export type { SwapFields, SwapResult } from './swap.ts'
 export * from './thread-domain.ts'
+export * from './xrc-domain.ts'

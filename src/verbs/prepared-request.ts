@@ -1,5 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 import { EncodedRequest, type Opcode, RequestFlag, RequestSlot, segmentSlot } from '../providers/index.ts'
+import type { AddressHandle } from './address-handle.ts'
 import type { Segment } from './memory-slice.ts'
 import type { QueuePair } from './queue-pair.ts'
 
@@ -11,6 +12,29 @@ export interface RemoteTarget {
   readonly address: number
   readonly key: number
 }
+
+/** Where one request goes, for queue pairs that are not connected to one receiver. */
+export interface Destination {
+  /** The device there; `ud` and `dci` only. */
+  readonly addressHandle?: AddressHandle
+  /** Who receives there: the queue pair (`ud`), the target (`dci`), the shared receive queue (`xrc-send`). */
+  readonly number: number
+  /** `ud` only; default that of {@link QueuePair.toInit}. With the high bit set the queue pair's own is sent instead. */
+  readonly queueKey?: number
+  /** `dci` only: the target's. */
+  readonly accessKey?: bigint
+}
+
+/** What receives are posted to: a queue pair, or a shared receive queue. */
+export interface ReceiveTarget {
+  /** @internal */
+  readonly maxReceiveSegments: number
+  /** @internal */
+  postReceive(encoded: EncodedRequest): void
+}
+
+/** Queue key of a queue pair that was not told another. */
+export const DEFAULT_QUEUE_KEY = 0x11111111
 
 function exact(name: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 0)
@@ -26,20 +50,18 @@ function word32(name: string, value: number): number {
 
 /** Fields that send and receive requests share. Encoded once, patched in place, posted without allocating. */
 export abstract class Request {
-  readonly pair: QueuePair
   /** @internal */
   readonly encoded: EncodedRequest
   #held: Segments | undefined
 
-  constructor(pair: QueuePair, local: Segments, capacity: number) {
+  constructor(local: Segments, capacity: number) {
     const count = Array.isArray(local) ? local.length : 1
     if (count > capacity) {
       throw new ArgumentError(
         'local',
-        `this queue pair takes ${capacity} segments a request, not ${count}; ask for more at creation`,
+        `this queue takes ${capacity} segments a request, not ${count}; ask for more at creation`,
       )
     }
-    this.pair = pair
     this.encoded = new EncodedRequest(capacity)
     this.setLocal(local)
   }
@@ -92,6 +114,8 @@ export abstract class Request {
 export interface SendRequestFields {
   readonly local: Segments
   readonly remote?: RemoteTarget
+  /** For types that are not connected to one receiver: `ud`, `xrc-send`, `dci`. */
+  readonly to?: Destination
   readonly immediate?: number
   /** Make a completion; default true. An unsignaled request's slot is freed by a later signaled one. */
   readonly signaled?: boolean
@@ -108,15 +132,20 @@ export interface SendRequestFields {
 
 /** A request for a send queue. */
 export class PreparedRequest extends Request {
+  readonly pair: QueuePair
+  #to: Destination | undefined
+
   /** @internal Made by `pair.prepare…`. */
   constructor(pair: QueuePair, opcode: Opcode, fields: SendRequestFields, capacity?: number) {
-    super(pair, fields.local, capacity ?? pair.capacities.maxSendSegments)
+    super(fields.local, capacity ?? pair.capacities.maxSendSegments)
+    this.pair = pair
     this.encoded.words[RequestSlot.Opcode] = opcode
     this.signaled = fields.signaled ?? true
     this.#setFlag(RequestFlag.Inline, fields.inline ?? false)
     this.#setFlag(RequestFlag.Fence, fields.fence ?? false)
     this.#setFlag(RequestFlag.Solicited, fields.solicited ?? false)
     if (fields.remote !== undefined) this.setRemote(fields.remote)
+    if (fields.to !== undefined) this.setDestination(fields.to)
     if (fields.immediate !== undefined) this.immediate = fields.immediate
     this.encoded.bits[RequestSlot.CompareAdd] = fields.compare ?? fields.add ?? 0n
     this.encoded.bits[RequestSlot.Swap] = fields.swap ?? 0n
@@ -133,6 +162,21 @@ export class PreparedRequest extends Request {
   /** @internal Hand it to the queue as it is. */
   submit(): void {
     this.pair.post(this.encoded)
+  }
+
+  setDestination(to: Destination): void {
+    const { words, bits } = this.encoded
+    this.#to = to
+    words[RequestSlot.AddressHandle] = to.addressHandle?.token ?? 0
+    words[RequestSlot.RemoteQueuePair] = word32('to.number', to.number)
+    if (to.accessKey === undefined)
+      words[RequestSlot.QueueKey] = word32('to.queueKey', to.queueKey ?? DEFAULT_QUEUE_KEY)
+    else bits[RequestSlot.AccessKey] = to.accessKey
+  }
+
+  /** @internal What the garbage collector must keep. */
+  get destination(): Destination | undefined {
+    return this.#to
   }
 
   setRemote(remote: RemoteTarget): void {
@@ -193,14 +237,17 @@ export class PreparedRequest extends Request {
 
 /** A request for a receive queue. */
 export class PreparedReceive extends Request {
-  /** @internal Made by `pair.prepareReceive`. */
-  constructor(pair: QueuePair, local: Segments) {
-    super(pair, local, pair.capacities.maxReceiveSegments)
+  readonly #target: ReceiveTarget
+
+  /** @internal Made by `prepareReceive` of a queue pair or a shared receive queue. */
+  constructor(target: ReceiveTarget, local: Segments) {
+    super(local, target.maxReceiveSegments)
+    this.#target = target
   }
 
   /** Post it with `id`. Throws VerbsError: ENOMEM when the receive queue is full, EINVAL in RESET. */
   post(id: number): void {
     this.id = id
-    this.pair.postReceive(this.encoded)
+    this.#target.postReceive(this.encoded)
   }
 }

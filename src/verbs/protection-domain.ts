@@ -1,7 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
-
 import {
   Access,
+  type AddressVector,
   Advice,
   type AdvisedRange,
   type AllocateOptions,
@@ -9,6 +9,7 @@ import {
   type MemoryWindowType,
   type ProviderProtectionDomain,
 } from '../providers/index.ts'
+import { AddressHandle } from './address-handle.ts'
 import type { Device } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import { IndirectKey } from './indirect-key.ts'
@@ -17,7 +18,9 @@ import { MemoryRegion } from './memory-region.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { QueuePair, type QueuePairOptions } from './queue-pair.ts'
 import { bytesOf, type Registrable } from './registrable.ts'
+import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared-receive-queue.ts'
 import type { ThreadDomain } from './thread-domain.ts'
+import type { XrcDomain } from './xrc-domain.ts'
 
 /** Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them, queue pairs first. */
 export class ProtectionDomain extends Closable {
@@ -29,6 +32,10 @@ export class ProtectionDomain extends Closable {
   readonly memories: Children<MemoryRegion> = new Children<MemoryRegion>()
   /** @internal */
   readonly queuePairs: Children<QueuePair> = new Children<QueuePair>()
+  /** @internal */
+  readonly sharedReceiveQueues: Children<SharedReceiveQueue> = new Children<SharedReceiveQueue>()
+  /** @internal */
+  readonly addressHandles: Children<AddressHandle> = new Children<AddressHandle>()
   /** @internal */
   readonly windows: Children<MemoryWindow> = new Children<MemoryWindow>()
   /** @internal */
@@ -152,11 +159,32 @@ export class ProtectionDomain extends Closable {
     return this.queuePairs.add(QueuePair.create(this, options))
   }
 
+  /** A further handle on an `xrc-receive` queue pair, perhaps of another process: ibv_open_qp(3). ENOENT where there is none. */
+  openQueuePair(xrcDomain: XrcDomain, number: number): QueuePair {
+    this.assertOpen()
+    xrcDomain.assertOpen()
+    return this.queuePairs.add(QueuePair.open(this, this.provider.openQueuePair(xrcDomain.provider, number)))
+  }
+
+  /** ibv_create_srq(3); for XRC ibv_create_srq_ex(3). */
+  createSharedReceiveQueue(options: SharedReceiveQueueOptions = {}): SharedReceiveQueue {
+    this.assertOpen()
+    return this.sharedReceiveQueues.add(SharedReceiveQueue.create(this, options))
+  }
+
+  /** ibv_create_ah(3). EINVAL where the vector cannot be used on this link layer. */
+  createAddressHandle(vector: AddressVector): AddressHandle {
+    this.assertOpen()
+    return this.addressHandles.add(new AddressHandle(this, vector, this.provider.createAddressHandle(vector)))
+  }
+
   protected release(): void {
     this.parentDomains.closeAll()
     this.queuePairs.closeAll()
     this.windows.closeAll()
     this.indirectKeys.closeAll()
+    this.sharedReceiveQueues.closeAll()
+    this.addressHandles.closeAll()
     this.memories.closeAll()
     this.provider.destroy()
     const siblings = this.base === undefined ? this.device.domains : this.base.parentDomains

@@ -35,15 +35,31 @@ import type { MemorySlice } from './memory-slice.ts'
 import { type BindFields, encodeInvalidate, PreparedBind } from './memory-window.ts'
 import type { Operation, OperationResult } from './operation.ts'
 import { PhysicalPeer } from './physical-peer.ts'
-import { PreparedReceive, PreparedRequest, type Segments, type SendRequestFields } from './prepared-request.ts'
+import {
+  PreparedReceive,
+  PreparedRequest,
+  type ReceiveTarget,
+  type Segments,
+  type SendRequestFields,
+} from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
 import { Scratch, type ScratchCell } from './scratch.ts'
+import type { SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
+import type { XrcDomain } from './xrc-domain.ts'
 
 export interface QueuePairOptions {
   readonly type: QueuePairType
-  readonly sendQueue: CompletionQueue
-  readonly receiveQueue: CompletionQueue
+  /** Where sends complete; types that do not send (`xrc-receive`, `dct`) have none. */
+  readonly sendQueue?: CompletionQueue
+  /** Where receives complete; types that do not receive (`xrc-send`, `xrc-receive`, `dci`) have none. */
+  readonly receiveQueue?: CompletionQueue
+  /** Receives are taken from there; then none can be posted here. A `dct` must have one. */
+  readonly sharedReceiveQueue?: SharedReceiveQueue
+  /** `xrc-receive` only. */
+  readonly xrcDomain?: XrcDomain
+  /** `dct` only: what senders must name. */
+  readonly dcAccessKey?: bigint
   /** Default 64. */
   readonly maxSendRequests?: number
   /** Default 64. */
@@ -89,13 +105,32 @@ export interface SyncOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000
+const NO_IDENTIFIER = { localIdentifier: undefined } as const
+
+const withoutSendQueue: readonly QueuePairType[] = ['xrc-receive', 'dct']
+const withoutReceiveQueue: readonly QueuePairType[] = ['xrc-send', 'xrc-receive', 'dci']
+
+function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void {
+  if (sendQueue === undefined && !withoutSendQueue.includes(type))
+    throw new ArgumentError('sendQueue', `a queue pair of type ${type} needs a completion queue for its sends`)
+  if (receiveQueue === undefined && !withoutReceiveQueue.includes(type))
+    throw new ArgumentError('receiveQueue', `a queue pair of type ${type} needs a completion queue for its receives`)
+  sendQueue?.assertOpen()
+  receiveQueue?.assertOpen()
+}
+
+/** The named properties of `from` that are there. */
+function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Partial<
+    Pick<T, K>
+  >
+}
 
 /** A send queue and a receive queue: ibv_create_qp(3). */
-export class QueuePair extends Closable {
+export class QueuePair extends Closable implements ReceiveTarget {
   readonly label: string
   readonly domain: ProtectionDomain
-  readonly sendQueue: CompletionQueue
-  readonly receiveQueue: CompletionQueue
+  readonly sharedReceiveQueue: SharedReceiveQueue | undefined
   /** Unique on its device; peers name it. */
   readonly number: number
   readonly type: QueuePairType
@@ -105,14 +140,17 @@ export class QueuePair extends Closable {
   readonly psn: number = randomInt(1 << 24)
   /** @internal */
   readonly provider: ProviderQueuePair
+  readonly #sendQueue: CompletionQueue | undefined
+  readonly #receiveQueue: CompletionQueue | undefined
   #scratch: Scratch | undefined
 
-  private constructor(domain: ProtectionDomain, provider: ProviderQueuePair, options: QueuePairOptions) {
+  private constructor(domain: ProtectionDomain, provider: ProviderQueuePair, options: Partial<QueuePairOptions>) {
     super()
     this.domain = domain
     this.provider = provider
-    this.sendQueue = options.sendQueue
-    this.receiveQueue = options.receiveQueue
+    this.#sendQueue = options.sendQueue
+    this.#receiveQueue = options.receiveQueue
+    this.sharedReceiveQueue = options.sharedReceiveQueue
     this.number = provider.number
     this.type = provider.type
     this.capacities = provider.capacities
@@ -121,12 +159,16 @@ export class QueuePair extends Closable {
 
   /** @internal */
   static create(domain: ProtectionDomain, options: QueuePairOptions): QueuePair {
-    options.sendQueue.assertOpen()
-    options.receiveQueue.assertOpen()
+    checkQueues(options)
+    options.sharedReceiveQueue?.assertOpen()
+    options.xrcDomain?.assertOpen()
     const provider = domain.provider.createQueuePair({
       type: options.type,
-      sendQueue: options.sendQueue.provider,
-      receiveQueue: options.receiveQueue.provider,
+      sendQueue: options.sendQueue?.provider,
+      receiveQueue: options.receiveQueue?.provider,
+      sharedReceiveQueue: options.sharedReceiveQueue?.provider,
+      xrcDomain: options.xrcDomain?.provider,
+      dcAccessKey: options.dcAccessKey,
       maxSendRequests: options.maxSendRequests ?? 64,
       maxReceiveRequests: options.maxReceiveRequests ?? 64,
       maxSendSegments: options.maxSendSegments ?? 1,
@@ -135,6 +177,29 @@ export class QueuePair extends Closable {
       signalAll: options.signalAll ?? false,
     })
     return new QueuePair(domain, provider, options)
+  }
+
+  /** @internal */
+  static open(domain: ProtectionDomain, provider: ProviderQueuePair): QueuePair {
+    return new QueuePair(domain, provider, {})
+  }
+
+  /** Where sends complete. Throws ArgumentError for types that do not send. */
+  get sendQueue(): CompletionQueue {
+    if (this.#sendQueue === undefined) throw new ArgumentError('type', `queue pairs of type ${this.type} do not send`)
+    return this.#sendQueue
+  }
+
+  /** Where receives complete. Throws ArgumentError for types that do not receive. */
+  get receiveQueue(): CompletionQueue {
+    if (this.#receiveQueue === undefined)
+      throw new ArgumentError('type', `queue pairs of type ${this.type} have no receive queue`)
+    return this.#receiveQueue
+  }
+
+  /** @internal */
+  get maxReceiveSegments(): number {
+    return this.capacities.maxReceiveSegments
   }
 
   // ---- state -------------------------------------------------------------------------------------------------------------------
@@ -150,7 +215,16 @@ export class QueuePair extends Closable {
 
   /** What the peer needs to connect to this queue pair. */
   get endpoint(): RemoteEndpoint {
-    return { gid: this.gid, queuePairNumber: this.number, psn: this.psn }
+    const { attributes } = this.domain.device
+    const { localIdentifier } = attributes.linkLayer === 'infiniband' ? this.domain.device.queryPort(1) : NO_IDENTIFIER
+    return {
+      gid: this.gid,
+      queuePairNumber: this.number,
+      psn: this.psn,
+      ...(localIdentifier === undefined ? {} : { localIdentifier }),
+      initiatorDepth: attributes.maxInitiatorReadAtomic,
+      responderResources: attributes.maxReadAtomic,
+    }
   }
 
   /** ibv_modify_qp(3). Throws TransitionError with the missing and the extra attributes; then nothing changed. */
@@ -176,9 +250,10 @@ export class QueuePair extends Closable {
     this.modify({ ...receiveAttributes(this.type, remote, this.domain.device.attributes), ...rest })
   }
 
-  /** RTR -> RTS. */
-  toReadyToSend(attributes: Partial<QueuePairAttributes> = {}): void {
-    this.modify({ ...sendAttributes(this.type, this.psn, this.domain.device.attributes), ...attributes })
+  /** RTR -> RTS. With `remote`, no more READs and atomics at once than it serves. */
+  toReadyToSend(attributes: Partial<QueuePairAttributes> & { readonly remote?: RemoteEndpoint } = {}): void {
+    const { remote, ...rest } = attributes
+    this.modify({ ...sendAttributes(this.type, this.psn, remote, this.domain.device.attributes), ...rest })
   }
 
   /** Any state -> ERR: everything outstanding completes as flushed. */
@@ -193,18 +268,24 @@ export class QueuePair extends Closable {
 
   /** RESET -> RTS in three steps. Both ends do this, in any order, with the other's endpoint. */
   connect(remote: RemoteEndpoint, options: ConnectOptions = {}): void {
-    const { access, timeout, retryCount, rnrRetry, minRnrTimer, pathMtu } = options
+    const { access, ...rest } = options
     this.toInit(access === undefined ? {} : { access })
-    this.toReadyToReceive({
-      remote,
-      ...(minRnrTimer === undefined ? {} : { minRnrTimer }),
-      ...(pathMtu === undefined ? {} : { pathMtu }),
-    })
-    this.toReadyToSend({
-      ...(timeout === undefined ? {} : { timeout }),
-      ...(retryCount === undefined ? {} : { retryCount }),
-      ...(rnrRetry === undefined ? {} : { rnrRetry }),
-    })
+    this.toReadyToReceive({ remote, ...pick(rest, ['minRnrTimer', 'pathMtu', 'maxDestinationReadAtomic']) })
+    this.toReadyToSend({ remote, ...pick(rest, ['timeout', 'retryCount', 'rnrRetry', 'maxReadAtomic']) })
+  }
+
+  // ---- multicast ---------------------------------------------------------------------------------------------------------------
+
+  /** Receive datagrams to the multicast `gid` too: ibv_attach_mcast(3). Type `ud` only. The pair cannot be closed while attached. */
+  attachMulticast(gid: Gid, localIdentifier = 0): void {
+    this.assertOpen()
+    this.provider.attachMulticast(gid, localIdentifier)
+  }
+
+  /** ibv_detach_mcast(3). */
+  detachMulticast(gid: Gid, localIdentifier = 0): void {
+    this.assertOpen()
+    this.provider.detachMulticast(gid, localIdentifier)
   }
 
   // ---- prepared requests -------------------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
+import { AsyncEventType } from '../async-event.ts'
 import { CompletionBatch } from '../completion-batch.ts'
 import type { ProviderCompletionQueue } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ShmCompletionChannel } from './completion-channel.ts'
 import type { ShmDevice } from './device.ts'
+import { checkDepth } from './device-attributes.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
 import { pipeInode } from './pipe.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
@@ -17,7 +19,7 @@ const ATOMIC_POLLS = 32
  * `Arrivals` counts the latter, so that an idle poll is one load.
  */
 export class ShmCompletionQueue implements ProviderCompletionQueue {
-  readonly depth: number
+  depth: number
   readonly channel: ShmCompletionChannel | undefined
   readonly index: number
   /** Queue pairs whose receives complete here. */
@@ -28,12 +30,12 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   readonly #device: ShmDevice
   readonly #words: Int32Array
   readonly #at: number
-  readonly #rows: CompletionBatch
-  readonly #owners: (ShmQueuePair | undefined)[]
-  readonly #generations: Int32Array
+  #rows: CompletionBatch
+  #owners: (ShmQueuePair | undefined)[]
+  #generations: Int32Array
   /** Send slots that a row frees; 0 for a receive, which frees one receive slot. */
-  readonly #covered: Int32Array
-  readonly #mask: number
+  #covered: Int32Array
+  #mask: number
   #head = 0
   #tail = 0
   #seenArrivals = 0
@@ -150,6 +152,16 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.#armRequested && this.#announced()) this.channel?.ring()
   }
 
+  resize(depth: number): void {
+    checkDepth('ibv_resize_cq', depth)
+    this.collect()
+    const size = powerOfTwoAtLeast(depth)
+    const waiting = (this.#tail - this.#head) | 0
+    if (waiting > depth)
+      throw new VerbsError('ibv_resize_cq', Errno.EINVAL, `${waiting} completions wait; they do not fit ${depth}`)
+    this.#move(size, waiting)
+  }
+
   destroy(): void {
     const users = new Set([...this.receivers, ...this.senders])
     if (users.size > 0) {
@@ -159,7 +171,31 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     Atomics.store(this.#words, this.#at + QueueWord.Armed, 0)
     this.#words[this.#at + QueueWord.Channel] = 0
     this.channel?.queues.delete(this)
+    this.#device.events.forget(this)
     this.#device.forgetQueue(this)
+  }
+
+  /** Put the waiting rows into columns of another size. */
+  #move(size: number, waiting: number): void {
+    const rows = new CompletionBatch(size)
+    const owners = new Array<ShmQueuePair | undefined>(size).fill(undefined)
+    const generations = new Int32Array(size)
+    const covered = new Int32Array(size)
+    for (let row = 0; row < waiting; row += 1) {
+      const at = (this.#head + row) & this.#mask
+      rows.copyRow(row, this.#rows, at)
+      owners[row] = this.#owners[at]
+      generations[row] = this.#generations[at] as number
+      covered[row] = this.#covered[at] as number
+    }
+    this.#rows = rows
+    this.#owners = owners
+    this.#generations = generations
+    this.#covered = covered
+    this.#mask = size - 1
+    this.#head = 0
+    this.#tail = waiting
+    this.depth = size
   }
 
   #announced(): boolean {
@@ -221,6 +257,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #overflow(): number {
     if (this.overrun) return -1
     this.overrun = true
+    this.#device.events.raise(AsyncEventType.CompletionQueueError, { completionQueue: this })
     for (const pair of [...this.senders, ...this.receivers]) pair.fail()
     return -1
   }

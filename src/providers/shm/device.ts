@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { native, UnsupportedError, type Watcher } from '../../native/index.ts'
+import type { ProviderAsyncEvent } from '../async-event.ts'
 import type {
   DeviceAttributes,
   OpenDeviceOptions,
@@ -11,24 +12,16 @@ import type {
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
+import type { GidEntry, PortAttributes } from '../port.ts'
+import type { ProviderXrcDomain } from '../xrc-domain.ts'
+import type { ShmAddressHandle } from './address-handle.ts'
+import { ShmAsyncEvents } from './async-events.ts'
 import type { Block } from './block.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
+import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
 import { KeyTable } from './key-table.ts'
-import {
-  DIRECTORY_WORDS,
-  DirectoryWord,
-  MAX_COMPLETION_QUEUES,
-  MAX_COMPLETIONS,
-  MAX_INLINE_BYTES,
-  MAX_KEYS,
-  MAX_MESSAGE_BYTES,
-  MAX_QUEUE_PAIRS,
-  MAX_READ_ATOMIC,
-  MAX_REGION_BYTES,
-  MAX_REQUESTS,
-  MAX_SEGMENTS,
-} from './layout.ts'
+import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import { Peer } from './peer.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
@@ -44,7 +37,9 @@ export class ShmDevice implements ProviderDevice {
   readonly attributes: DeviceAttributes
   readonly segment: Segment
   readonly keys: KeyTable
+  readonly events: ShmAsyncEvents
   readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
+  readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
   readonly threadDomains: Set<ShmThreadDomain> = new Set<ShmThreadDomain>()
   /** How many queue pairs wait for something; read by every poll. */
@@ -59,19 +54,41 @@ export class ShmDevice implements ProviderDevice {
   #watcher: Watcher | undefined
   #nextToken = 1
   #nextDomain = 1
+  #nextAddressHandle = 1
   #holds = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(name: string, options: OpenDeviceOptions) {
-    this.attributes = attributesOf(name)
+    this.attributes = deviceAttributes(name)
     this.#options = options
     this.#doorbell = native.createPipe()
     this.segment = new Segment(this.#doorbell[1])
     this.keys = new KeyTable(this.segment)
+    this.events = new ShmAsyncEvents(this)
   }
 
   get gid(): Gid {
     return this.segment.gid
+  }
+
+  get asyncDescriptor(): number {
+    return this.events.descriptor
+  }
+
+  queryPort(port: number): PortAttributes {
+    return portAttributes(port)
+  }
+
+  gids(port: number): readonly GidEntry[] {
+    return gidEntries(port, this.gid)
+  }
+
+  drainEvents(take: (event: ProviderAsyncEvent) => void): number {
+    return this.events.drain(take)
+  }
+
+  whenEvent(ready: () => void, keepAlive: boolean): () => void {
+    return this.events.whenReadable(ready, keepAlive)
   }
 
   // ---- objects -----------------------------------------------------------------------------------------------------------------
@@ -89,13 +106,24 @@ export class ShmDevice implements ProviderDevice {
     return channel
   }
 
-  createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue {
-    if (depth > MAX_COMPLETIONS)
-      throw new VerbsError(
-        'ibv_create_cq',
-        Errno.EINVAL,
-        `a queue holds at most ${MAX_COMPLETIONS} completions, not ${depth}`,
-      )
+  /** A number for an address handle; never given twice, so that a request with an old one finds nothing. */
+  nextAddressHandle(): number {
+    this.#nextAddressHandle += 1
+    return this.#nextAddressHandle
+  }
+
+  openXrcDomain(): ProviderXrcDomain {
+    throw new UnsupportedError('ibv_open_xrcd: the shm device has no XRC domains yet')
+  }
+
+  createCompletionQueue(
+    depth: number,
+    channel: ProviderCompletionChannel | undefined,
+    vector: number,
+  ): ProviderCompletionQueue {
+    checkDepth('ibv_create_cq', depth)
+    if (vector !== 0)
+      throw new VerbsError('ibv_create_cq', Errno.EINVAL, `vector must be below completionVectors (1), not ${vector}`)
     const index = lowestFree(this.#queues, MAX_COMPLETION_QUEUES)
     if (index < 0)
       throw new VerbsError('ibv_create_cq', Errno.ENOMEM, `all ${MAX_COMPLETION_QUEUES} completion queues are in use`)
@@ -147,6 +175,7 @@ export class ShmDevice implements ProviderDevice {
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
     clearTimeout(this.#timer)
+    this.events.close()
     this.#watcher?.close()
     this.segment.close()
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
@@ -280,25 +309,4 @@ export class ShmDevice implements ProviderDevice {
 function lowestFree(map: ReadonlyMap<number, unknown>, limit: number): number {
   for (let index = 0; index < limit; index += 1) if (!map.has(index)) return index
   return -1
-}
-
-function attributesOf(name: string): DeviceAttributes {
-  return {
-    name,
-    provider: 'shm',
-    maxQueuePairs: MAX_QUEUE_PAIRS,
-    maxRequests: MAX_REQUESTS,
-    maxSegments: MAX_SEGMENTS,
-    maxInlineBytes: MAX_INLINE_BYTES,
-    maxCompletionQueues: MAX_COMPLETION_QUEUES,
-    maxCompletions: MAX_COMPLETIONS,
-    maxMemoryRegions: MAX_KEYS,
-    maxMemoryRegionBytes: MAX_REGION_BYTES,
-    maxMemoryWindows: MAX_KEYS,
-    maxDeviceMemoryBytes: 0,
-    maxMessageBytes: MAX_MESSAGE_BYTES,
-    maxReadAtomic: MAX_READ_ATOMIC,
-    portCount: 1,
-    linkLayer: 'shared-memory',
-  }
 }

@@ -1,4 +1,5 @@
 import { UnsupportedError } from '../../native/index.ts'
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type {
@@ -9,6 +10,8 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
+import type { ProviderSharedReceiveQueue } from '../shared-receive-queue.ts'
+import { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
 import { allocateBacking, checkAccess, registeredBacking, ShmMemoryRegion } from './memory-region.ts'
 import { ShmQueuePair } from './queue-pair.ts'
@@ -19,6 +22,7 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   readonly device: ShmDevice
   readonly id: number
   readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
+  readonly addressHandles: Set<ShmAddressHandle> = new Set<ShmAddressHandle>()
   readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
 
   /** Domains that share this one's id. */
@@ -81,13 +85,28 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     return parent
   }
 
+  openQueuePair(): ProviderQueuePair {
+    throw new UnsupportedError('ibv_open_qp: the shm device has no XRC queue pairs yet')
+  }
+
+  createSharedReceiveQueue(): ProviderSharedReceiveQueue {
+    throw new UnsupportedError('ibv_create_srq: the shm device has no shared receive queues yet')
+  }
+
+  createAddressHandle(vector: AddressVector): ProviderAddressHandle {
+    const handle = new ShmAddressHandle(this, vector, this.device.nextAddressHandle())
+    this.device.addressHandles.set(handle.token, handle)
+    this.addressHandles.add(handle)
+    return handle
+  }
+
   destroy(): void {
-    if (this.queuePairs.size + this.memories.size + this.parents.size > 0) {
+    if (this.queuePairs.size + this.memories.size + this.addressHandles.size + this.parents.size > 0) {
       const numbers = [...this.queuePairs].map((pair) => pair.number).join(', ')
       throw new VerbsError(
         'ibv_dealloc_pd',
         Errno.EBUSY,
-        `still in use by ${this.memories.size} memory regions, ${this.parents.size} parent domains and queue pairs [${numbers}]`,
+        `still in use by ${this.memories.size} memory regions, ${this.parents.size} parent domains, ${this.addressHandles.size} address handles and queue pairs [${numbers}]`,
       )
     }
     this.#threadDomain?.users.delete(this)

@@ -78,8 +78,8 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.type = options.type
     this.capacities = capacitiesOf(options)
     this.#signalAll = options.signalAll
-    this.#sendQueue = options.sendQueue as ShmCompletionQueue
-    this.#receiveQueue = options.receiveQueue as ShmCompletionQueue
+    this.#sendQueue = options.sendQueue as ShmCompletionQueue | undefined as ShmCompletionQueue
+    this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined as ShmCompletionQueue
     this.#pages = geometry.pages
     this.#firstPage = device.segment.allocatePages(geometry.pages)
     this.#block = new Block(device.segment.mapPages(this.#firstPage, geometry.pages), geometry)
@@ -134,6 +134,18 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.#device.removePair(this)
     this.#domain.queuePairs.delete(this)
     this.#device.releaseBlock(this.#block, this.#firstPage, this.#pages)
+  }
+
+  attachMulticast(): void {
+    throw new VerbsError(
+      'ibv_attach_mcast',
+      Errno.EINVAL,
+      `queue pairs of type ${this.type} take no datagrams; use 'ud'`,
+    )
+  }
+
+  detachMulticast(): void {
+    this.attachMulticast()
   }
 
   /** Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. */
@@ -453,7 +465,7 @@ function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
 }
 
 function checkOptions(options: ProviderQueuePairOptions): void {
-  if (options.type !== 'rc')
+  if (options.type !== 'rc' || options.sharedReceiveQueue !== undefined)
     throw new UnsupportedError(`ibv_create_qp: the shm device has no queue pairs of type ${options.type} yet; use 'rc'`)
   const limits: readonly [string, number, number][] = [
     ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],

@@ -1,0 +1,44 @@
+import type { ProviderCompletionQueue, ProviderQueuePair } from './contract.ts'
+import type { ProviderSharedReceiveQueue } from './shared-receive-queue.ts'
+
+/** What an asynchronous event reports; the numbers of `enum ibv_event_type` (ibv_get_async_event(3)). */
+export const AsyncEventType = {
+  CompletionQueueError: 0,
+  QueuePairFatal: 1,
+  QueuePairRequestError: 2,
+  QueuePairAccessError: 3,
+  CommunicationEstablished: 4,
+  SendQueueDrained: 5,
+  PathMigrated: 6,
+  PathMigrationError: 7,
+  DeviceFatal: 8,
+  PortActive: 9,
+  PortError: 10,
+  LocalIdentifierChange: 11,
+  PartitionKeyChange: 12,
+  SubnetManagerChange: 13,
+  SharedReceiveQueueError: 14,
+  SharedReceiveQueueLimitReached: 15,
+  LastRequestReached: 16,
+  ClientReregister: 17,
+  GidChange: 18,
+  WorkQueueFatal: 19,
+} as const
+export type AsyncEventType = (typeof AsyncEventType)[keyof typeof AsyncEventType]
+
+const names = new Map<number, string>(Object.entries(AsyncEventType).map(([name, value]) => [value, name]))
+
+/** `LastRequestReached`; unknown numbers stay numbers. */
+export function asyncEventName(type: number): string {
+  return names.get(type) ?? `event ${type}`
+}
+
+/** One event with the object that it is about; for events of ports the port's number, for those of the device nothing. */
+export interface ProviderAsyncEvent {
+  /** An AsyncEventType; numbers that are not listed there pass through. */
+  readonly type: number
+  readonly completionQueue?: ProviderCompletionQueue
+  readonly queuePair?: ProviderQueuePair
+  readonly sharedReceiveQueue?: ProviderSharedReceiveQueue
+  readonly port?: number
+}

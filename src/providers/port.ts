@@ -1,0 +1,35 @@
+import type { Gid } from './gid.ts'
+
+/** What a device's port is made of, and how messages find their way from it. */
+export type LinkLayer = 'shared-memory' | 'ethernet' | 'infiniband'
+
+/** ibv_query_port(3). */
+export interface PortAttributes {
+  readonly port: number
+  readonly state: 'down' | 'init' | 'armed' | 'active' | 'active-defer' | 'unknown'
+  readonly linkLayer: LinkLayer
+  /** Bytes. */
+  readonly maxMtu: number
+  /** Bytes. */
+  readonly activeMtu: number
+  readonly gidCount: number
+  readonly partitionKeyCount: number
+  /** InfiniBand only; 0 elsewhere. */
+  readonly localIdentifier: number
+  readonly subnetManagerLocalIdentifier: number
+  readonly localIdentifierMaskControl: number
+  readonly maxMessageBytes: number
+  /** Lanes × speed of each, as negotiated; 0 where it means nothing. */
+  readonly gigabitsPerSecond: number
+  /** `LinkUp`, `Disabled`, `Polling`, …, as `ibv_devinfo -v` prints it. */
+  readonly physicalState: string
+}
+
+/** One entry of a port's table of gids: ibv_query_gid_table(3). Entries of all zeros are left out. */
+export interface GidEntry {
+  readonly index: number
+  readonly gid: Gid
+  readonly type: 'shared-memory' | 'infiniband' | 'roce-v1' | 'roce-v2'
+  /** Network interface that an Ethernet gid belongs to, where the provider knows it. */
+  readonly interfaceName?: string
+}

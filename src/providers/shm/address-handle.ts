@@ -1,0 +1,37 @@
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import { checkPort } from './device-attributes.ts'
+import { decodeGid, isMulticast } from './gid.ts'
+import type { ShmProtectionDomain } from './protection-domain.ts'
+
+/** Where a datagram goes: a device or a multicast group, by its gid. Nobody is asked whether it is there. */
+export class ShmAddressHandle implements ProviderAddressHandle {
+  readonly token: number
+  readonly vector: AddressVector
+  readonly domain: ShmProtectionDomain
+
+  constructor(domain: ShmProtectionDomain, vector: AddressVector, token: number) {
+    checkVector(vector)
+    this.domain = domain
+    this.vector = vector
+    this.token = token
+  }
+
+  destroy(): void {
+    this.domain.device.addressHandles.delete(this.token)
+    this.domain.addressHandles.delete(this)
+  }
+}
+
+function checkVector(vector: AddressVector): void {
+  checkPort('ibv_create_ah', vector.port ?? 1)
+  if (vector.global === false)
+    refuse('shared memory has no local identifiers: an address handle needs its global route header')
+  if ((vector.sourceGidIndex ?? 0) !== 0) refuse(`the shm device has gid 0 only, not ${vector.sourceGidIndex}`)
+  if (!isMulticast(vector.gid) && decodeGid(vector.gid) === undefined)
+    refuse('the gid is neither one of an shm device nor one of a multicast group')
+}
+
+function refuse(why: string): never {
+  throw new VerbsError('ibv_create_ah', Errno.EINVAL, why)
+}
