@@ -23,7 +23,6 @@ import { findTool } from './requirements.mjs'
 /** In this order; the first that has the kernel gives it. */
 const SUITES = ['bookworm-backports', 'trixie']
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
-const DEFAULT_MIRROR = 'http://deb.debian.org/debian'
 const DOWNLOAD_TIMEOUT_MS = 600_000
 
 /** crc32 first: without it rdma_rxe loads, but refuses to add a device. Those after the gap shape traffic in tests. */
@@ -115,17 +114,17 @@ function fetchFrom(suite, work, say) {
   return tree
 }
 
-/** The mirror that this machine uses already, else Debian's own. AETHER_DEBIAN_MIRROR names another. */
+/** The mirror that this machine uses already. AETHER_DEBIAN_MIRROR names another. */
 function debianMirror() {
   if (process.env.AETHER_DEBIAN_MIRROR) return process.env.AETHER_DEBIAN_MIRROR
   const used = execFileSync(findTool('apt-get'), [
     ...['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'],
   ])
-  return (
-    String(used)
-      .split('\n')
-      .find((uri) => /\/debian\/?$/.test(uri)) ?? DEFAULT_MIRROR
-  )
+  const mirror = String(used)
+    .split('\n')
+    .find((uri) => /\/debian\/?$/.test(uri))
+  if (mirror !== undefined) return mirror
+  throw new Error('apt on this machine has no Debian mirror; name one: AETHER_DEBIAN_MIRROR=http://HOST/debian')
 }
 
 function selectFiles(tree, made) {
