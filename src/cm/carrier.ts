@@ -1,0 +1,106 @@
+/**
+ * The seam of this room: what it needs of whoever carries connection messages. Two stand behind it: librdmacm for real devices, and
+ * sockets in the runtime directory for the embedded one. The shape is that of rdma_cm(7): identifiers, calls that return at once, and events.
+ *
+ * - Calls that fail at once throw; everything that takes time ends with an event. Events are never given from within a call.
+ * - After `destroy` no event of that identifier is given any more, and everything it took is released. It may be called from an event.
+ * - An identifier never keeps the program alive by itself.
+ */
+import type { AddressVector, Gid, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
+import type { ConnectionAddress } from './address.ts'
+
+/** `tcp` connects (RC); `udp` finds the queue pair of a datagram service (UD). Their ports are apart. */
+export type PortSpace = 'tcp' | 'udp'
+
+/** The own end of a queue pair. */
+export interface LocalEndpoint {
+  readonly gid: Gid
+  readonly queuePairNumber: number
+  readonly psn: number
+}
+
+/** struct rdma_conn_param: what one end says of itself. */
+export interface ConnectionParameters {
+  readonly privateData: Uint8Array
+  /** READs and atomics of the peer that may be under way here. */
+  readonly responderResources: number
+  /** READs and atomics of this end that may be under way there. */
+  readonly initiatorDepth: number
+  readonly flowControl: boolean
+  /** How often both ends repeat what is not acknowledged. Ignored in an answer. */
+  readonly retryCount: number
+  /** How often the peer repeats when there was no receive request here. */
+  readonly rnrRetryCount: number
+  readonly sharedReceive: boolean
+  readonly endpoint: LocalEndpoint
+}
+
+/** Where a datagram service, or a multicast group, is reached. */
+export interface DatagramPeer {
+  readonly addressVector: AddressVector
+  readonly queuePairNumber: number
+  readonly queueKey: number
+}
+
+/** What the other end said of itself, seen from here: `initiatorDepth` is what this end may have under way there. */
+export interface ConnectionOffer {
+  readonly privateData: Uint8Array
+  readonly responderResources: number
+  readonly initiatorDepth: number
+  readonly flowControl: boolean
+  readonly retryCount: number
+  readonly rnrRetryCount: number
+  readonly sharedReceive: boolean
+  readonly queuePairNumber: number
+}
+
+/** rdma_get_cm_event(3). `status` is a negative errno or a number of the transport. */
+export type CarrierEvent =
+  | { readonly type: 'address-resolved' }
+  | { readonly type: 'address-error'; readonly status: number }
+  | { readonly type: 'route-resolved' }
+  | { readonly type: 'route-error'; readonly status: number }
+  | { readonly type: 'connect-request'; readonly identifier: CarrierIdentifier; readonly offer: ConnectionOffer }
+  | { readonly type: 'connect-response'; readonly offer: ConnectionOffer }
+  | { readonly type: 'connect-error'; readonly status: number }
+  | { readonly type: 'unreachable'; readonly status: number }
+  | { readonly type: 'rejected'; readonly status: number; readonly privateData: Uint8Array }
+  | { readonly type: 'established'; readonly peer: DatagramPeer | undefined; readonly privateData: Uint8Array }
+  /** `lost`: it went without a word, as far as the carrier can tell. */
+  | { readonly type: 'disconnected'; readonly lost: boolean }
+  | { readonly type: 'device-removal' }
+  | { readonly type: 'multicast-join'; readonly peer: DatagramPeer }
+  | { readonly type: 'multicast-error'; readonly status: number }
+  | { readonly type: 'address-change' }
+  | { readonly type: 'timewait-exit' }
+
+/** rdma_cm_id. */
+export interface CarrierIdentifier {
+  /** Where its events go. Set before the first call; of an incoming request, before the event that brought it returns. */
+  onEvent: (event: CarrierEvent) => void
+  readonly portSpace: PortSpace
+  /** The device that it is bound to, once the address is resolved or a request has come. */
+  readonly deviceName: string | undefined
+  readonly local: ConnectionAddress | undefined
+  readonly remote: ConnectionAddress | undefined
+  /** rdma_bind_addr + rdma_listen. Port 0 takes a free one; `local` then says which. */
+  listen(local: ConnectionAddress, backlog: number): Promise<void>
+  resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress, timeoutMs: number): void
+  resolveRoute(timeoutMs: number): void
+  connect(parameters: ConnectionParameters): void
+  accept(parameters: ConnectionParameters): void
+  reject(privateData: Uint8Array): void
+  /** rdma_establish: the asking end's queue pair is ready. */
+  establish(): void
+  disconnect(): void
+  /** rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. */
+  queuePairAttributes(state: QueuePairState, endpoint: LocalEndpoint): QueuePairAttributes
+  joinMulticast(group: ConnectionAddress): void
+  leaveMulticast(group: ConnectionAddress): void
+  destroy(): void
+}
+
+export interface Carrier {
+  readonly name: 'shm' | 'rdmacm'
+  createIdentifier(portSpace: PortSpace): CarrierIdentifier
+}

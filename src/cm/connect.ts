@@ -1,0 +1,44 @@
+import { ArgumentError } from '../native/index.ts'
+import { connectionAddress } from './address.ts'
+import type { PortSpace } from './carrier.ts'
+import { chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { Connection } from './connection.ts'
+import { Link } from './link.ts'
+import { lookupAddress } from './resolve.ts'
+import { type ConnectionOptions, checkConnectionOptions, checkRange } from './terms.ts'
+
+export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
+  /** Of the listener: IPv4 or IPv6 in figures, or a name. */
+  readonly address: string
+  readonly port: number
+  /** Default `tcp`: a connected RC queue pair. `udp` finds a datagram service. */
+  readonly portSpace?: PortSpace
+  /** The own address to go out from; default: what the routing table says. */
+  readonly source?: string
+  /** How often both ends repeat what is not acknowledged: 0..7; default 6, because soft-RoCE takes 7 for ever. */
+  readonly retryCount?: number
+}
+
+/**
+ * Connect to a listener: resolve address and route, make the queue pair, ask, and lead the queue pair to RTS.
+ * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason. Then nothing is left behind.
+ */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const { portSpace = 'tcp', source, retryCount } = options
+  checkConnectionOptions(options, portSpace, 'connect')
+  checkRange('retryCount', retryCount, 7)
+  if (options.port === 0) throw new ArgumentError('port', 'port 0 is no address to connect to')
+  const from = source === undefined ? undefined : connectionAddress(source, 0)
+  const choice = chooseCarrier(choiceOf(options))
+  const destination = await lookupAddress(options.address, options.port, options)
+  options.signal?.throwIfAborted()
+  const link = new Link(choice.carrier.createIdentifier(portSpace), undefined)
+  await link.open({ source: from, destination, retryCount, deviceName: choice.deviceName }, options)
+  return new Connection(link)
+}
+
+/** A queue pair of the program's own has a device, too. */
+function choiceOf({ device, domain, pair }: ConnectOptions): DeviceChoice {
+  const of = domain ?? pair?.domain
+  return { ...(device === undefined ? {} : { device }), ...(of === undefined ? {} : { domain: of }) }
+}

@@ -1,0 +1,58 @@
+import { ArgumentError, TimeoutError } from '../native/index.ts'
+
+/** How long to wait, and who may end the wait. */
+export interface WaitOptions {
+  /** Default 10,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+export const DEFAULT_TIMEOUT_MS = 10_000
+const TIMEOUT_MS_MAX = 2 ** 31 - 1
+
+export function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) return
+  throw new ArgumentError('timeoutMs', `a time-out is more than 0 and at most ${TIMEOUT_MS_MAX} ms, not ${timeoutMs}`)
+}
+
+/** Ends a wait once: when the time is up, or when the caller's signal says so. */
+export class Deadline {
+  readonly timeoutMs: number
+  readonly #atMs: number
+  readonly #signal: AbortSignal | undefined
+  readonly #timer: NodeJS.Timeout
+  readonly #expired: (error: unknown) => void
+
+  /** Throws the signal's reason where it was aborted already. `what` completes "… did not happen within 5 ms". */
+  constructor(options: WaitOptions, what: string, expired: (error: unknown) => void) {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+    checkTimeout(timeoutMs)
+    signal?.throwIfAborted()
+    this.timeoutMs = timeoutMs
+    this.#atMs = performance.now() + timeoutMs
+    this.#signal = signal
+    this.#expired = expired
+    this.#timer = setTimeout(
+      () => this.#end(new TimeoutError(`${what} did not happen within ${timeoutMs} ms`)),
+      timeoutMs,
+    )
+    signal?.addEventListener('abort', this.#onAbort)
+  }
+
+  /** At least 1, as a time-out of a call. */
+  get remainingMs(): number {
+    return Math.max(1, Math.ceil(this.#atMs - performance.now()))
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+  }
+
+  readonly #onAbort = (): void => this.#end(this.#signal?.reason)
+
+  #end(error: unknown): void {
+    this.clear()
+    this.#expired(error)
+  }
+}

@@ -1,0 +1,44 @@
+import { getSystemErrorMap } from 'node:util'
+import type { CarrierEvent } from './carrier.ts'
+import { ConnectionError, ConnectionRejectedError } from './errors.ts'
+
+/** What a waiting call fails with, should this event end it. */
+export function errorOf(event: CarrierEvent, remote: string): ConnectionError | undefined {
+  switch (event.type) {
+    case 'address-error':
+      return new ConnectionError(
+        'address',
+        event.status,
+        `no way to ${remote}: ${describe(event.status)}; is it in a network that an RDMA device is in?`,
+      )
+    case 'route-error':
+      return new ConnectionError('route', event.status, `no route to ${remote}: ${describe(event.status)}`)
+    case 'unreachable':
+      return new ConnectionError('connect', event.status, `${remote} does not answer: ${describe(event.status)}`)
+    case 'connect-error':
+      return new ConnectionError(
+        'connect',
+        event.status,
+        `the connection with ${remote} failed: ${describe(event.status)}`,
+      )
+    case 'rejected':
+      return new ConnectionRejectedError(event.status, event.privateData, remote)
+    case 'disconnected':
+      return new ConnectionError('connect', 0, `${remote} went away before the connection was made`)
+    case 'device-removal':
+      return new ConnectionError('connect', 0, `the device to ${remote} was removed`)
+    case 'multicast-error':
+      return new ConnectionError(
+        'multicast',
+        event.status,
+        `the group ${remote} cannot be joined: ${describe(event.status)}`,
+      )
+    default:
+      return undefined
+  }
+}
+
+/** The kernel's negative errno as `ETIMEDOUT`; other numbers are the transport's. */
+function describe(status: number): string {
+  return getSystemErrorMap().get(status)?.[0] ?? `status ${status}`
+}

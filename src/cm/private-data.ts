@@ -1,0 +1,39 @@
+import { ArgumentError } from '../native/index.ts'
+import type { PortSpace } from './carrier.ts'
+
+/** Where private data may ride. */
+export type PrivateDataUse = 'connect' | 'accept' | 'reject'
+
+/**
+ * The most bytes of private data, over InfiniBand and RoCE: rdma_connect(3), rdma_accept(3); for rejecting, the field of the REJ message
+ * (IBA specification volume 1, 12.6.7) and of the SIDR reply. The shm carrier keeps to the same limits.
+ */
+export const PRIVATE_DATA_BYTES_MAX: Readonly<Record<PortSpace, Readonly<Record<PrivateDataUse, number>>>> = {
+  tcp: { connect: 56, accept: 196, reject: 148 },
+  udp: { connect: 180, accept: 136, reject: 136 },
+}
+
+/** A checked copy, since the caller may write on while the message waits. */
+export function checkedPrivateData(
+  data: Uint8Array | undefined,
+  portSpace: PortSpace,
+  use: PrivateDataUse,
+): Uint8Array {
+  const most = PRIVATE_DATA_BYTES_MAX[portSpace][use]
+  if (data === undefined) return new Uint8Array(0)
+  if (!(data instanceof Uint8Array)) throw new ArgumentError('privateData', 'private data must be a Uint8Array')
+  if (data.byteLength > most) {
+    throw new ArgumentError(
+      'privateData',
+      `${use} carries at most ${most} bytes of private data, not ${data.byteLength}; send the rest over the connection`,
+    )
+  }
+  return Uint8Array.from(data)
+}
+
+/** What arrives is the whole field, as on the wire: the sender's bytes, filled up with zeros. */
+export function paddedPrivateData(data: Uint8Array, portSpace: PortSpace, use: PrivateDataUse): Uint8Array {
+  const field = new Uint8Array(PRIVATE_DATA_BYTES_MAX[portSpace][use])
+  field.set(data)
+  return field
+}

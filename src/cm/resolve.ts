@@ -1,0 +1,85 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type ConnectionAddress, connectionAddress, formatAddress } from './address.ts'
+import type { CarrierIdentifier, PortSpace } from './carrier.ts'
+import { chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { Deadline, type WaitOptions } from './deadline.ts'
+import { ConnectionError } from './errors.ts'
+import { errorOf } from './event-error.ts'
+
+export interface ResolveOptions extends DeviceChoice, WaitOptions {
+  /** Default 0. */
+  readonly port?: number
+  /** The own address to go out from; default: what the routing table says. */
+  readonly source?: string
+  readonly portSpace?: PortSpace
+}
+
+/** The way to an address. */
+export interface ResolvedAddress {
+  readonly deviceName: string
+  readonly local: ConnectionAddress | undefined
+  readonly remote: ConnectionAddress
+}
+
+/**
+ * Which device leads to `address`, and from which of this machine's addresses: rdma_resolve_addr(3) + rdma_resolve_route(3).
+ * @throws ConnectionError when no device leads there, TimeoutError.
+ */
+export async function resolve(address: string, options: ResolveOptions = {}): Promise<ResolvedAddress> {
+  const { carrier, deviceName } = chooseCarrier(options)
+  const remote = await lookupAddress(address, options.port ?? 0, options)
+  const source = options.source === undefined ? undefined : connectionAddress(options.source, 0)
+  const identifier = carrier.createIdentifier(options.portSpace ?? 'tcp')
+  try {
+    await resolveWith(identifier, source, remote, options)
+    return { deviceName: identifier.deviceName ?? deviceName ?? '', local: identifier.local, remote }
+  } finally {
+    identifier.destroy()
+  }
+}
+
+/** Lead an identifier from nothing to a resolved route. */
+export function resolveWith(
+  identifier: CarrierIdentifier,
+  source: ConnectionAddress | undefined,
+  destination: ConnectionAddress,
+  wait: WaitOptions,
+): Promise<void> {
+  return new Promise((done, reject) => {
+    const deadline = new Deadline(wait, `the way to ${formatAddress(destination)}`, reject)
+    const settle = (error: unknown): void => {
+      deadline.clear()
+      if (error === undefined) done()
+      else reject(error)
+    }
+    identifier.onEvent = (event) => {
+      if (event.type !== 'address-resolved') return settle(errorOf(event, formatAddress(destination)))
+      try {
+        identifier.resolveRoute(deadline.remainingMs)
+      } catch (error) {
+        settle(error)
+      }
+    }
+    try {
+      identifier.resolveAddress(source, destination, deadline.remainingMs)
+    } catch (error) {
+      settle(error)
+    }
+  })
+}
+
+/** An address in figures, or a name that the resolver knows. */
+export async function lookupAddress(address: string, port: number, wait: WaitOptions): Promise<ConnectionAddress> {
+  if (isIP(address) !== 0) return connectionAddress(address, port)
+  const found = await new Promise<string>((done, reject) => {
+    const deadline = new Deadline(wait, `the address of ${address}`, reject)
+    lookup(address)
+      .then(
+        (result) => done(result.address),
+        (cause) => reject(new ConnectionError('address', 0, `there is no address of ${address}`, { cause })),
+      )
+      .finally(() => deadline.clear())
+  })
+  return connectionAddress(found, port)
+}

@@ -1,0 +1,306 @@
+import { randomInt } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { UnsupportedError } from '../../native/index.ts'
+import { type QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
+import { type ConnectionAddress, connectionAddress } from '../address.ts'
+import type {
+  CarrierEvent,
+  CarrierIdentifier,
+  ConnectionOffer,
+  ConnectionParameters,
+  LocalEndpoint,
+  PortSpace,
+} from '../carrier.ts'
+import { RejectStatus } from '../errors.ts'
+import { type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
+import { MeetingPoint, meet } from './meeting-point.ts'
+import type { Message, MessageKind } from './message.ts'
+import { MessageSocket } from './message-socket.ts'
+
+const DEVICE_NAME = 'shm0'
+/** A caller that does not say what it wants within this time is not listened to any longer. */
+const SILENCE_MS_MAX = 5000
+/** Callers that have not said yet what they want, at a time. */
+const SILENT_CALLERS_MAX = 1024
+/** RDMA_UDP_QKEY of rdma_cma.h. */
+const DATAGRAM_QUEUE_KEY = 0x01234567
+const PATH_MTU = 4096
+/** 4.096 µs × 2^14 = 67 ms. */
+const TIMEOUT = 14
+/** 0.64 ms. */
+const MIN_RNR_TIMER = 12
+
+const NO_PARAMETERS: ConnectionParameters = {
+  privateData: new Uint8Array(0),
+  responderResources: 0,
+  initiatorDepth: 0,
+  flowControl: false,
+  retryCount: 0,
+  rnrRetryCount: 0,
+  sharedReceive: false,
+  endpoint: { gid: 0n, queuePairNumber: 0, psn: 0 },
+}
+
+/** An identifier of the embedded carrier: a listener, or one end of a connection with its socket. */
+export class ShmIdentifier implements CarrierIdentifier {
+  onEvent: (event: CarrierEvent) => void = () => undefined
+  readonly portSpace: PortSpace
+  readonly deviceName: string = DEVICE_NAME
+  local: ConnectionAddress | undefined
+  remote: ConnectionAddress | undefined
+  #point: MeetingPoint | undefined
+  readonly #callers = new Set<MessageSocket>()
+  #socket: MessageSocket | undefined
+  #peer: ConnectionParameters = NO_PARAMETERS
+  /** What the asking end wishes holds for both. */
+  #retryCount = 0
+  #peerLeft = false
+  #destroyed = false
+
+  constructor(portSpace: PortSpace) {
+    this.portSpace = portSpace
+  }
+
+  // ---- listening ---------------------------------------------------------------------------------------------------------------
+
+  async listen(local: ConnectionAddress): Promise<void> {
+    const point = await MeetingPoint.open(this.portSpace, local, (socket) => this.#called(socket))
+    if (this.#destroyed) {
+      point.close()
+      return
+    }
+    this.#point = point
+    this.local = point.address
+  }
+
+  #called(socket: Socket): void {
+    if (this.#destroyed || this.#callers.size >= SILENT_CALLERS_MAX) {
+      socket.destroy()
+      return
+    }
+    const identifier = new ShmIdentifier(this.portSpace)
+    const hangUp = (): void => {
+      forget()
+      messages.destroy()
+    }
+    const patience = setTimeout(hangUp, SILENCE_MS_MAX).unref()
+    const forget = (): void => {
+      clearTimeout(patience)
+      this.#callers.delete(messages)
+    }
+    let wasAsked = false
+    const messages: MessageSocket = new MessageSocket(
+      socket,
+      (message) => {
+        if (wasAsked) return identifier.#received(message)
+        if (message.kind !== 'request' || message.portSpace !== this.portSpace) return hangUp()
+        wasAsked = true
+        forget()
+        this.#asked(identifier, messages, message)
+      },
+      () => {
+        forget()
+        if (wasAsked) identifier.#lost()
+      },
+    )
+    this.#callers.add(messages)
+  }
+
+  #asked(identifier: ShmIdentifier, messages: MessageSocket, message: Message): void {
+    identifier.#socket = messages
+    identifier.#peer = message.parameters
+    identifier.#retryCount = message.parameters.retryCount
+    identifier.local = message.destination
+    identifier.remote = message.source
+    this.onEvent({ type: 'connect-request', identifier, offer: identifier.#offer(message, 'connect') })
+  }
+
+  // ---- asking ------------------------------------------------------------------------------------------------------------------
+
+  resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress): void {
+    // The port is only a name for people here: nobody is reached by it.
+    this.local = connectionAddress(source?.address ?? destination.address, 49_152 + randomInt(16_384))
+    this.remote = destination
+    this.#soon({ type: 'address-resolved' })
+  }
+
+  resolveRoute(): void {
+    this.#soon({ type: 'route-resolved' })
+  }
+
+  connect(parameters: ConnectionParameters): void {
+    const meeting = meet(this.portSpace, this.remote!)
+    this.#retryCount = parameters.retryCount
+    meeting.then(
+      (socket) => this.#met(socket, parameters),
+      (error: NodeJS.ErrnoException) => this.#emit({ type: 'connect-error', status: error.errno ?? 0 }),
+    )
+  }
+
+  #met(socket: Socket | undefined, parameters: ConnectionParameters): void {
+    if (this.#destroyed) {
+      socket?.destroy()
+      return
+    }
+    if (socket === undefined) {
+      this.#rejected(RejectStatus.InvalidServiceId, new Uint8Array(0))
+      return
+    }
+    this.#socket = new MessageSocket(
+      socket,
+      (message) => this.#received(message),
+      () => this.#lost(),
+    )
+    this.#send('request', parameters)
+  }
+
+  establish(): void {
+    this.#send('ready', NO_PARAMETERS)
+  }
+
+  // ---- answering ---------------------------------------------------------------------------------------------------------------
+
+  accept(parameters: ConnectionParameters): void {
+    const message = this.#message('reply', parameters, 0)
+    // A datagram service was found, and that is all: nothing follows.
+    if (this.portSpace === 'udp') this.#socket?.sendLast(message)
+    else this.#socket?.send(message)
+  }
+
+  reject(privateData: Uint8Array): void {
+    const parameters = { ...NO_PARAMETERS, privateData }
+    this.#socket?.sendLast(this.#message('reject', parameters, RejectStatus.Consumer))
+  }
+
+  // ---- both --------------------------------------------------------------------------------------------------------------------
+
+  disconnect(): void {
+    if (this.#peerLeft) this.#socket?.sendLast(this.#message('disconnect-reply', NO_PARAMETERS, 0))
+    else this.#send('disconnect', NO_PARAMETERS)
+  }
+
+  queuePairAttributes(state: QueuePairState, own: LocalEndpoint): QueuePairAttributes {
+    if (this.portSpace === 'udp') return datagramAttributes(state, own)
+    const { endpoint, rnrRetryCount } = this.#peer
+    switch (state) {
+      case QueuePairState.Init:
+        return { state, partitionKeyIndex: 0, port: 1 }
+      case QueuePairState.ReadyToReceive:
+        return {
+          state,
+          addressVector: { gid: endpoint.gid },
+          destinationQueuePair: endpoint.queuePairNumber,
+          receivePsn: endpoint.psn,
+          pathMtu: PATH_MTU,
+          minRnrTimer: MIN_RNR_TIMER,
+        }
+      default:
+        return {
+          state,
+          sendPsn: own.psn,
+          timeout: TIMEOUT,
+          retryCount: this.#retryCount,
+          rnrRetry: rnrRetryCount,
+        }
+    }
+  }
+
+  joinMulticast(): void {
+    throw new UnsupportedError('multicast groups through the connection manager are not carried by shm')
+  }
+
+  leaveMulticast(): void {
+    throw new UnsupportedError('multicast groups through the connection manager are not carried by shm')
+  }
+
+  destroy(): void {
+    if (this.#destroyed) return
+    this.#destroyed = true
+    this.#point?.close()
+    for (const caller of this.#callers) caller.destroy()
+    this.#callers.clear()
+    this.#socket?.destroy()
+  }
+
+  // ---- messages ----------------------------------------------------------------------------------------------------------------
+
+  #received(message: Message): void {
+    switch (message.kind) {
+      case 'reply':
+        this.#peer = message.parameters
+        this.#answered(message)
+        break
+      case 'reject':
+        this.#rejected(message.rejectStatus, message.parameters.privateData)
+        break
+      case 'ready':
+        this.#emit({ type: 'established', peer: undefined, privateData: new Uint8Array(0) })
+        break
+      case 'disconnect':
+        this.#peerLeft = true
+        this.#emit({ type: 'disconnected', lost: false })
+        break
+      case 'disconnect-reply':
+        this.#emit({ type: 'disconnected', lost: false })
+        break
+      case 'request':
+        this.#lost()
+    }
+  }
+
+  #answered(message: Message): void {
+    const offer = this.#offer(message, 'accept')
+    if (this.portSpace === 'tcp') {
+      this.#emit({ type: 'connect-response', offer })
+      return
+    }
+    const { gid, queuePairNumber } = message.parameters.endpoint
+    const peer = { addressVector: { gid }, queuePairNumber, queueKey: DATAGRAM_QUEUE_KEY }
+    this.#socket?.destroy()
+    this.#emit({ type: 'established', peer, privateData: offer.privateData })
+  }
+
+  #rejected(status: number, data: Uint8Array): void {
+    this.#emit({ type: 'rejected', status, privateData: paddedPrivateData(data, this.portSpace, 'reject') })
+  }
+
+  #lost(): void {
+    this.#emit({ type: 'disconnected', lost: true })
+  }
+
+  #offer({ parameters }: Message, use: PrivateDataUse): ConnectionOffer {
+    const { endpoint, privateData, ...rest } = parameters
+    const padded = paddedPrivateData(privateData, this.portSpace, use)
+    // What one end takes is what the other may have under way.
+    const { initiatorDepth: responderResources, responderResources: initiatorDepth } = parameters
+    return {
+      ...rest,
+      privateData: padded,
+      responderResources,
+      initiatorDepth,
+      queuePairNumber: endpoint.queuePairNumber,
+    }
+  }
+
+  #message(kind: MessageKind, parameters: ConnectionParameters, rejectStatus: number): Message {
+    const { portSpace, local, remote } = this
+    return { kind, portSpace, parameters, rejectStatus, source: local!, destination: remote! }
+  }
+
+  #send(kind: MessageKind, parameters: ConnectionParameters): void {
+    this.#socket?.send(this.#message(kind, parameters, 0))
+  }
+
+  #soon(event: CarrierEvent): void {
+    setImmediate(() => this.#emit(event))
+  }
+
+  #emit(event: CarrierEvent): void {
+    if (!this.#destroyed) this.onEvent(event)
+  }
+}
+
+function datagramAttributes(state: QueuePairState, own: LocalEndpoint): QueuePairAttributes {
+  if (state === QueuePairState.Init) return { state, partitionKeyIndex: 0, port: 1, queueKey: DATAGRAM_QUEUE_KEY }
+  return state === QueuePairState.ReadyToSend ? { state, sendPsn: own.psn } : { state }
+}

@@ -1,0 +1,164 @@
+import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { native } from '../../native/index.ts'
+import { runtimeDirectory } from '../../runtime/index.ts'
+import { type ConnectionAddress, connectionAddress, formatAddress, isWildcard } from '../address.ts'
+import type { PortSpace } from '../carrier.ts'
+import { ConnectionError } from '../errors.ts'
+
+/** Ports that are given out where port 0 is asked for: those that IANA leaves to everybody. */
+const FREE_PORTS = { first: 49_152, count: 16_384 } as const
+const FREE_PORT_ATTEMPTS_MAX = 1024
+
+/**
+ * Where a listener is met: a socket in the runtime directory, which is the user's alone, so that whoever comes is this user (or root).
+ * Beside it lies a file whose lock the listener holds; the kernel lets go of it however the process ends, so a socket without it is stale.
+ */
+export class MeetingPoint {
+  readonly address: ConnectionAddress
+  readonly #directory: number
+  readonly #name: string
+  readonly #lock: number
+  #server: Server | undefined
+
+  private constructor(address: ConnectionAddress, directory: number, name: string, lock: number) {
+    this.address = address
+    this.#directory = directory
+    this.#name = name
+    this.#lock = lock
+  }
+
+  /** @throws ConnectionError where somebody listens there. */
+  static async open(
+    portSpace: PortSpace,
+    wanted: ConnectionAddress,
+    arrived: (socket: Socket) => void,
+  ): Promise<MeetingPoint> {
+    const point = wanted.port === 0 ? takeFreePort(portSpace, wanted) : MeetingPoint.take(portSpace, wanted)
+    if (point === undefined) {
+      throw new ConnectionError(
+        'listen',
+        0,
+        `somebody listens at ${formatAddress(wanted)} already; take another port, or 0 for a free one`,
+      )
+    }
+    try {
+      await point.#listen(arrived)
+      return point
+    } catch (error) {
+      point.close()
+      throw error
+    }
+  }
+
+  /** Undefined where it is taken. */
+  static take(portSpace: PortSpace, address: ConnectionAddress): MeetingPoint | undefined {
+    const path = runtimeDirectory(DIRECTORY)
+    const name = nameOf(portSpace, address)
+    const lock = takeLock(`${join(path, name)}.lock`)
+    if (lock === undefined) return undefined
+    const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+    return new MeetingPoint(address, directory, name, lock)
+  }
+
+  close(): void {
+    this.#server?.close()
+    const path = `/proc/self/fd/${this.#directory}/${this.#name}`
+    rmSync(path, { force: true })
+    // The file first: whoever takes the lock of a file that is gone sees that it is.
+    rmSync(`${path}.lock`, { force: true })
+    closeSync(this.#lock)
+    closeSync(this.#directory)
+  }
+
+  /** By the directory's descriptor, since the path of a socket must be shorter than 108 bytes. */
+  #listen(arrived: (socket: Socket) => void): Promise<void> {
+    const path = `/proc/self/fd/${this.#directory}/${this.#name}`
+    rmSync(path, { force: true })
+    const server = createServer(arrived).unref()
+    this.#server = server
+    return new Promise((done, reject) => {
+      server.once('error', reject)
+      // Exclusive: in a worker of node:cluster the socket would otherwise be its primary's.
+      server.listen({ path, exclusive: true }, () => {
+        server.off('error', reject)
+        // An arrival that fails is that arrival's loss.
+        server.on('error', () => undefined)
+        done()
+      })
+    })
+  }
+}
+
+const DIRECTORY = 'cm'
+
+function nameOf(portSpace: PortSpace, { address, port }: ConnectionAddress): string {
+  return `${portSpace}-${address}-${port}`
+}
+
+function takeFreePort(portSpace: PortSpace, { address }: ConnectionAddress): MeetingPoint | undefined {
+  const start = Math.floor(Math.random() * FREE_PORTS.count)
+  for (let attempt = 0; attempt < FREE_PORT_ATTEMPTS_MAX; attempt += 1) {
+    const port = FREE_PORTS.first + ((start + attempt) % FREE_PORTS.count)
+    const point = MeetingPoint.take(portSpace, connectionAddress(address, port))
+    if (point !== undefined) return point
+  }
+  return undefined
+}
+
+/** The descriptor of the locked file; undefined where another holds it. */
+function takeLock(path: string): number | undefined {
+  for (;;) {
+    const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+    if (!native.lockFile(descriptor, false)) {
+      closeSync(descriptor)
+      return undefined
+    }
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there?.ino === fstatSync(descriptor).ino) return descriptor
+    // Its former holder removed it between our opening and our locking.
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * The socket to whoever listens at `address`: at that address itself, else at every address. Undefined where nobody does. Rejects with the system's
+ * error where somebody does and cannot be reached.
+ * @throws AccessError for a runtime directory that is not safely the user's own.
+ */
+export function meet(portSpace: PortSpace, address: ConnectionAddress): Promise<Socket | undefined> {
+  const directory = openSync(runtimeDirectory(DIRECTORY), constants.O_RDONLY | constants.O_DIRECTORY)
+  const paths = candidates(address).map((each) => `/proc/self/fd/${directory}/${nameOf(portSpace, each)}`)
+  return firstThere(paths).finally(() => closeSync(directory))
+}
+
+async function firstThere(paths: readonly string[]): Promise<Socket | undefined> {
+  for (const path of paths) {
+    const socket = await tryConnect(path)
+    if (socket !== undefined) return socket
+  }
+  return undefined
+}
+
+/** A listener at `::` is reached by IPv4, too, as a socket is. */
+function candidates({ address, port, family }: ConnectionAddress): ConnectionAddress[] {
+  const wildcards = family === 4 ? ['0.0.0.0', '::'] : ['::']
+  const all = isWildcard(address) ? wildcards : [address, ...wildcards]
+  return all.map((each) => connectionAddress(each, port))
+}
+
+function tryConnect(path: string): Promise<Socket | undefined> {
+  return new Promise((done, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.removeAllListeners('error')
+      done(socket)
+    })
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      // A socket that refuses is one whose listener died.
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
+      else reject(error)
+    })
+  })
+}

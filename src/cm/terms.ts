@@ -1,0 +1,90 @@
+import { ArgumentError } from '../native/index.ts'
+import type { QueuePair } from '../verbs/index.ts'
+import type { ConnectionOffer, ConnectionParameters, LocalEndpoint, PortSpace } from './carrier.ts'
+import { checkPairOptions, type PairOptions } from './connection-pair.ts'
+import { checkTimeout, type WaitOptions } from './deadline.ts'
+import { checkedPrivateData } from './private-data.ts'
+
+/** What both ends of a connection may say of themselves. */
+export interface ConnectionOptions extends PairOptions, WaitOptions {
+  /** Rides on the message that makes the connection: at most 56 bytes with `connect`, 196 with `accept` (180 and 136 in port space `udp`). */
+  readonly privateData?: Uint8Array
+  /** READs and atomics of this end that may be under way at once. Default: what the device does; the peer may lower it. */
+  readonly maxReadAtomic?: number
+  /** READs and atomics of the peer that may be under way here at once. Default: what the device does; the peer may ask for less. */
+  readonly maxDestinationReadAtomic?: number
+  /** How often the peer repeats a message when there was no receive request here: 0..7; default 7, for ever. */
+  readonly rnrRetry?: number
+  /** Told to the peer, and nothing else: default false. */
+  readonly flowControl?: boolean
+}
+
+const DEFAULT_RNR_RETRY = 7
+/** Not 7, which soft-RoCE takes as for ever: a dead peer would never be reported. */
+export const DEFAULT_RETRY_COUNT = 6
+/** The fields of the messages are bytes, and 255 asks librdmacm for the device's own limit. */
+const READ_ATOMIC_MAX = 254
+
+/** Throws for everything that is wrong before anything is taken. */
+export function checkConnectionOptions(
+  options: ConnectionOptions,
+  portSpace: PortSpace,
+  use: 'connect' | 'accept',
+): void {
+  checkedPrivateData(options.privateData, portSpace, use)
+  checkPairOptions(options, portSpace)
+  checkTimeout(options.timeoutMs)
+  checkRange('rnrRetry', options.rnrRetry, 7)
+  checkRange('maxReadAtomic', options.maxReadAtomic, READ_ATOMIC_MAX)
+  checkRange('maxDestinationReadAtomic', options.maxDestinationReadAtomic, READ_ATOMIC_MAX)
+}
+
+export function checkRange(name: string, value: number | undefined, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return
+  throw new ArgumentError(name, `${name} is an integer from 0 to ${most}, not ${value}`)
+}
+
+/** READs and atomics that may be under way in each direction. */
+export interface ReadAtomicLimits {
+  readonly maxReadAtomic: number
+  readonly maxDestinationReadAtomic: number
+}
+
+/** What this end would like, within its device's limits and, where there is one, the peer's offer. */
+export function readAtomicLimits(
+  options: ConnectionOptions,
+  pair: QueuePair,
+  offer: ConnectionOffer | undefined,
+): ReadAtomicLimits {
+  const most = Math.min(pair.domain.device.attributes.maxReadAtomic, READ_ATOMIC_MAX)
+  return {
+    maxReadAtomic: Math.min(options.maxReadAtomic ?? most, most, offer?.initiatorDepth ?? most),
+    maxDestinationReadAtomic: Math.min(
+      options.maxDestinationReadAtomic ?? most,
+      most,
+      offer?.responderResources ?? most,
+    ),
+  }
+}
+
+export function connectionParameters(
+  options: ConnectionOptions,
+  pair: QueuePair,
+  limits: ReadAtomicLimits,
+  retryCount: number,
+): ConnectionParameters {
+  return {
+    privateData: options.privateData ?? new Uint8Array(0),
+    responderResources: limits.maxDestinationReadAtomic,
+    initiatorDepth: limits.maxReadAtomic,
+    flowControl: options.flowControl ?? false,
+    retryCount,
+    rnrRetryCount: options.rnrRetry ?? DEFAULT_RNR_RETRY,
+    sharedReceive: false,
+    endpoint: localEndpoint(pair),
+  }
+}
+
+export function localEndpoint(pair: QueuePair): LocalEndpoint {
+  return { gid: pair.gid, queuePairNumber: pair.number, psn: pair.psn }
+}

@@ -1,0 +1,7 @@
+import type { ConnectionCase } from '../context.ts'
+import { connectingCases } from './connecting.ts'
+import { endingCases } from './ending.ts'
+import { refusingCases } from './refusing.ts'
+
+/** Every rule of the connection manager that both carriers keep. */
+export const connectionCases: readonly ConnectionCase[] = [...connectingCases, ...refusingCases, ...endingCases]

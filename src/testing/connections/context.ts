@@ -1,0 +1,129 @@
+import { strict as assert } from 'node:assert'
+import {
+  type Connection,
+  type ConnectionOptions,
+  type ConnectionRequest,
+  type ConnectOptions,
+  connect,
+  type Listener,
+  type ListenOptions,
+  listen,
+} from '../../cm/index.ts'
+import { Access, type MemoryRegion } from '../../verbs/index.ts'
+
+/** What a carrier's test gives the suite. */
+export interface ConnectionSetup {
+  /** `shm0`, or an RDMA device that reaches itself at `address`. */
+  readonly device: string
+  /** An address of that device, IPv4 in figures. */
+  readonly address: string
+  /** An IPv6 address of it, where it has one. */
+  readonly address6?: string
+  /** An address in the device's network that nobody has: connecting there finds silence. Absent where the carrier has no such thing. */
+  readonly silentAddress?: string
+  /** Names of cases that may be answered with Unsupported, and why. */
+  readonly allowUnsupported?: Readonly<Record<string, string>>
+  /** Run only cases whose name contains this. */
+  readonly only?: string
+}
+
+/** One rule, shown by doing, with both ends in this process. */
+export interface ConnectionCase {
+  readonly name: string
+  /** Where the rule is written. */
+  readonly rule: string
+  /** What the setup must have; without it the case is left out, and said to be. */
+  readonly needs?: 'address6' | 'silentAddress'
+  run(context: ConnectionContext): Promise<void>
+}
+
+/** Long enough for an emulated processor; a case that needs it has failed. */
+const PATIENCE_MS = 60_000
+
+/** What cases work with. Everything made by it is closed after the case. */
+export class ConnectionContext {
+  readonly setup: ConnectionSetup
+  readonly #open: Disposable[] = []
+
+  constructor(setup: ConnectionSetup) {
+    this.setup = setup
+  }
+
+  async listen(options: ListenOptions = {}): Promise<Listener> {
+    const { device, address } = this.setup
+    return this.keep(await listen({ device, address, ...options }))
+  }
+
+  async connect(listener: Listener, options: Partial<ConnectOptions> = {}): Promise<Connection> {
+    const { device, address } = this.setup
+    const to = { device, address, port: listener.port, portSpace: listener.portSpace, timeoutMs: PATIENCE_MS }
+    return this.keep(await connect({ ...to, ...options }))
+  }
+
+  async request(listener: Listener): Promise<ConnectionRequest> {
+    const request = await listener.next({ timeoutMs: PATIENCE_MS })
+    assert.ok(request)
+    return request
+  }
+
+  async accept(listener: Listener, options: ConnectionOptions = {}): Promise<Connection> {
+    const request = await this.request(listener)
+    return this.keep(await request.accept({ timeoutMs: PATIENCE_MS, ...options }))
+  }
+
+  /** Both ends: the one that asked, the one that answered. */
+  async pair(
+    asking: Partial<ConnectOptions> = {},
+    answering: ConnectionOptions = {},
+  ): Promise<readonly [Connection, Connection]> {
+    const listener = await this.listen(asking.portSpace === undefined ? {} : { portSpace: asking.portSpace })
+    const accepted = this.accept(listener, answering)
+    const [connection, peer] = await Promise.all([this.connect(listener, asking), accepted])
+    return [connection, peer]
+  }
+
+  keep<T extends Disposable>(thing: T): T {
+    this.#open.push(thing)
+    return thing
+  }
+
+  closeAll(): void {
+    for (const thing of this.#open.splice(0).reverse()) thing[Symbol.dispose]()
+  }
+}
+
+export const ALL_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+
+/** Memory of the connection's domain that holds `text`. */
+export function memoryWith(connection: Connection, text: string): MemoryRegion {
+  const memory = connection.domain.allocate(4096, ALL_RIGHTS)
+  memory.bytes.set(new TextEncoder().encode(text))
+  return memory
+}
+
+export function textOf(bytes: Uint8Array, length: number): string {
+  return new TextDecoder().decode(Uint8Array.from(bytes.subarray(0, length)))
+}
+
+/** Within the suite's patience, or an error that names `what`. */
+export async function soon<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not happen within ${PATIENCE_MS} ms`)), PATIENCE_MS)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What `promise` rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  return assert.fail('it was to be refused, and was not')
+}

@@ -1,0 +1,60 @@
+import { UnsupportedError } from '../../native/index.ts'
+import { connectionCases } from './cases/index.ts'
+import { type ConnectionCase, ConnectionContext, type ConnectionSetup } from './context.ts'
+
+export interface ConnectionCaseResult {
+  readonly name: string
+  readonly rule: string
+  readonly outcome: 'passed' | 'failed' | 'unsupported' | 'left out'
+  readonly reason: string
+}
+
+export interface ConnectionReport {
+  readonly device: string
+  readonly results: readonly ConnectionCaseResult[]
+  readonly passed: number
+  readonly failed: number
+}
+
+/** Run the suite of the connection manager over one device. Resolves to the report; never rejects for a failing case. */
+export async function runConnectionConformance(setup: ConnectionSetup): Promise<ConnectionReport> {
+  const results: ConnectionCaseResult[] = []
+  for (const each of connectionCases) {
+    if (setup.only === undefined || each.name.includes(setup.only)) results.push(await runCase(each, setup))
+  }
+  const count = (outcome: string): number => results.filter((result) => result.outcome === outcome).length
+  return { device: setup.device, results, passed: count('passed'), failed: count('failed') }
+}
+
+async function runCase(each: ConnectionCase, setup: ConnectionSetup): Promise<ConnectionCaseResult> {
+  const { name, rule, needs } = each
+  if (needs !== undefined && setup[needs] === undefined)
+    return { name, rule, outcome: 'left out', reason: `the setup has no ${needs}` }
+  const context = new ConnectionContext(setup)
+  try {
+    await each.run(context)
+    context.closeAll()
+    return { name, rule, outcome: 'passed', reason: '' }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const excuse = error instanceof UnsupportedError ? setup.allowUnsupported?.[name] : undefined
+    if (excuse !== undefined) return { name, rule, outcome: 'unsupported', reason: excuse }
+    try {
+      context.closeAll()
+    } catch (also) {
+      return { name, rule, outcome: 'failed', reason: `${reason}; and closing: ${String(also)}` }
+    }
+    return { name, rule, outcome: 'failed', reason }
+  }
+}
+
+/** The report as a table for people. */
+export function formatConnectionReport({ device, results, passed, failed }: ConnectionReport): string {
+  const width = Math.max(...results.map((result) => result.name.length))
+  const lines = results.map(
+    ({ name, outcome, reason }) => `  ${name.padEnd(width)}  ${outcome}${reason === '' ? '' : `: ${reason}`}`,
+  )
+  const count = (outcome: string): number => results.filter((result) => result.outcome === outcome).length
+  const others = `${count('unsupported')} unsupported, ${count('left out')} left out`
+  return [...lines, `connections over ${device}: ${passed} passed, ${failed} failed, ${others}`].join('\n')
+}
