@@ -94,9 +94,7 @@ export const refusingCases: readonly ConnectionCase[] = [
     async run({ setup }) {
       const { device, silentAddress } = setup
       const connecting = connect({ device, address: silentAddress!, port: 7471, timeoutMs: 2000 })
-      const error = await soon(failureOf(connecting),
-        'the end of the connect',
-      )
+      const error = await soon(failureOf(connecting), 'the end of the connect')
       const { code } = error as { readonly code?: string }
       assert.ok(code === 'ERR_AETHER_TIMEOUT' || code === 'ERR_AETHER_CONNECTION', String(error))
     },
