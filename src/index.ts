@@ -26,6 +26,8 @@ export {
   type Member,
   MemberEndedError,
   MissingMembersError,
+  RendezvousError,
+  SecretError,
   SpaceError,
   type SpaceEvent,
 } from './cluster/index.ts'

@@ -5,7 +5,7 @@ import type { CoherentRegion } from './coherent/coherent-region.ts'
 import { DemandRing } from './coherent/demand-ring.ts'
 // Declares the layout, so that profiles read here name the agents' counters.
 import './coherent/page-counters.ts'
-import { native } from '../native/index.ts'
+import { native, UnsupportedError } from '../native/index.ts'
 import { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
@@ -50,7 +50,8 @@ export class RegionGroup extends Group {
   /** @internal Made by {@link join}. */
   constructor(parts: GroupParts, notes: NoteBox, demands: DemandRing, userfault: UserfaultProbe) {
     super(parts, notes)
-    const { membership, agent, plan } = parts
+    const { agent, plan } = parts
+    const { membership } = parts.meeting
     const coherent: CoherentHost = {
       agent,
       ranks: plan.size,
@@ -75,7 +76,10 @@ export class RegionGroup extends Group {
    */
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     this.checkOpen()
-    return await openRegionOf(this.#host, parseRegionRequest(name, options, 'hardware'))
+    const { oneMachine } = this.parts.meeting
+    const request = parseRegionRequest(name, options, oneMachine ? 'hardware' : 'mesi')
+    if (request.coherence === 'hardware' && !oneMachine) throw this.#notOneMachine(name)
+    return await openRegionOf(this.#host, request)
   }
 
   protected release(): void {
@@ -86,6 +90,13 @@ export class RegionGroup extends Group {
     for (const region of this.#coherentRegions()) region.unmap()
     const { userfault } = this.#host.coherent
     if ('descriptor' in userfault) native.closeDescriptor(userfault.descriptor)
+  }
+
+  #notOneMachine(name: string): UnsupportedError {
+    const hosts = [...new Set(this.members().map(({ host }) => host))].join(', ')
+    return new UnsupportedError(
+      `region '${name}' cannot have coherence 'hardware': the ranks are on several machines (${hosts}), which share no memory; use 'auto' or 'mesi'`,
+    )
   }
 
   #coherentRegions(): CoherentRegion[] {

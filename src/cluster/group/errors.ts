@@ -18,8 +18,8 @@ export class MissingMembersError extends AetherError {
   /** The ranks that are missing. */
   readonly ranks: readonly number[]
 
-  constructor(ranks: readonly number[], message: string) {
-    super('ERR_AETHER_MISSING_MEMBERS', message)
+  constructor(ranks: readonly number[], message: string, options?: ErrorOptions) {
+    super('ERR_AETHER_MISSING_MEMBERS', message, options)
     this.ranks = ranks
   }
 }

@@ -1,5 +1,6 @@
 import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
+import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
@@ -10,6 +11,8 @@ export interface GroupStart {
   readonly rank: number
   readonly size: number
   readonly device: string
+  /** Where the ends of ranks are told that this one cannot see. */
+  readonly control: ControlPlace | undefined
   readonly barrierWords: SharedArrayBuffer
 }
 
@@ -17,7 +20,8 @@ export interface GroupStart {
 export interface GroupPeer {
   readonly rank: number
   readonly endpoint: RemoteEndpoint
-  readonly processId: number
+  /** Undefined where its process number means nothing here. */
+  readonly processId: number | undefined
 }
 
 /** What the agent tells the main thread by itself. */
@@ -74,6 +78,7 @@ export class GroupMachine {
       rank: start.rank,
       size: start.size,
       device: start.device,
+      control: start.control,
       onMessage: ({ from, bytes }) => this.#receive(from, bytes),
       onDeath: (rank, reason) => this.#died(rank, reason),
     })

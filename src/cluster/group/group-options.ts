@@ -1,17 +1,26 @@
-import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import { ArgumentError } from '../../native/index.ts'
+import { SECRET_FILE_VARIABLE } from '../hosts/index.ts'
 import { JoinError } from './errors.ts'
 import { GROUP_SIZE_MAX } from './group-card.ts'
+import { rankSettings, rendezvousSetting, type Setting } from './rank-environment.ts'
+import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 
-/** Options of `join()`. What is left out comes from the environment that `aether run` sets. */
+/** The variable that names the verbs device. */
+export const DEVICE_VARIABLE = 'AETHER_DEVICE'
+
+/** Options of `join()`. What is left out comes from the environment that `aether run`, srun or mpirun sets. */
 export interface JoinOptions {
-  /** This process's number, 0 to `size` - 1. Default `AETHER_RANK`. */
+  /** This process's number, 0 to `size` - 1. Default `AETHER_RANK`, or Open MPI's, PMI's or Slurm's. */
   readonly rank?: number
-  /** How many ranks there are. Default `AETHER_SIZE`. */
+  /** How many ranks there are. Default `AETHER_SIZE`, or Open MPI's, PMI's or Slurm's. */
   readonly size?: number
-  /** Where the ranks meet: `local:NAME`, a space on this machine. Default `AETHER_RENDEZVOUS`. */
+  /** Where the ranks meet: `local:NAME`, a space on this machine, or `tcp:HOST:PORT`, where rank 0 listens. Default `AETHER_RENDEZVOUS`. */
   readonly rendezvous?: string
+  /** File with the secret that ranks show each other over TCP: mode 0600, at least 32 bytes. Default `AETHER_SECRET_FILE`. */
+  readonly secretFile?: string
+  /** The verbs device. Default `AETHER_DEVICE`, else `shm0` where all ranks are on one machine, else the first active RDMA device. */
+  readonly device?: string
   /** How long to wait for the others, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -20,54 +29,54 @@ export interface JoinOptions {
 export interface JoinPlan {
   readonly rank: number
   readonly size: number
-  /** Name of the space in which the ranks meet. */
-  readonly space: string
+  readonly place: RendezvousPlace
+  readonly secretFile: string | undefined
+  /** Undefined: to be chosen. */
+  readonly device: string | undefined
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** How long the agent turns idly before it sleeps. */
-  readonly spinNs: number
 }
 
-/** Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it only steals time. */
-const SPIN_NS = 20_000
+const NO_RENDEZVOUS =
+  "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }; for several machines " +
+  "'tcp:HOST:PORT' of rank 0, or AETHER_RENDEZVOUS (mpirun -x AETHER_RENDEZVOUS …)"
 
 /** @throws JoinError where a value is neither given nor in the environment; ArgumentError where one cannot be right. */
 export function planJoin(options: JoinOptions): JoinPlan {
-  const size = numberFrom(options.size, 'AETHER_SIZE', 'size')
-  const rank = numberFrom(options.rank, 'AETHER_RANK', 'rank')
+  const found = rankSettings()
+  const size = numberFrom(options.size, found.size, 'size')
+  const rank = numberFrom(options.rank, found.rank, 'rank')
   if (size < 1 || size > GROUP_SIZE_MAX)
     throw new ArgumentError('size', `a group has 1 to ${GROUP_SIZE_MAX} ranks, not ${size}`)
   if (rank >= size)
     throw new ArgumentError('rank', `rank ${rank} is not one of ${size}: ranks go from 0 to ${size - 1}`)
-  const { timeoutMs = 60_000, signal } = options
+  const { timeoutMs = 60_000, signal, secretFile, device, rendezvous = rendezvousSetting() } = options
   if (!(timeoutMs > 0)) throw new ArgumentError('timeoutMs', `timeoutMs must be more than 0, not ${timeoutMs}`)
-  const spinNs = 2 * size <= availableParallelism() ? SPIN_NS : 0
-  return { rank, size, space: spaceFrom(options.rendezvous), timeoutMs, signal, spinNs }
+  if (rendezvous === undefined) throw new JoinError(NO_RENDEZVOUS)
+  return {
+    rank,
+    size,
+    place: parseRendezvous(rendezvous),
+    secretFile: secretFile ?? textFrom(SECRET_FILE_VARIABLE),
+    device: device ?? textFrom(DEVICE_VARIABLE),
+    timeoutMs,
+    signal,
+  }
 }
 
-function numberFrom(given: number | undefined, variable: string, argument: string): number {
-  const text = process.env[variable]
-  if (given === undefined && (text === undefined || text === '')) {
+function numberFrom(given: number | undefined, found: Setting | undefined, argument: string): number {
+  if (given === undefined && found === undefined) {
     throw new JoinError(
       `join() needs ${argument}: start this program with 'aether-dsm run -n N', or give { rank, size, rendezvous }`,
     )
   }
-  const value = given ?? Number(text)
+  const value = given ?? Number(found?.text)
   if (Number.isInteger(value) && value >= 0) return value
-  throw new ArgumentError(
-    argument,
-    `${given === undefined ? variable : argument} must be a whole number, not ${given ?? JSON.stringify(text)}`,
-  )
+  const what = given === undefined ? found?.variable : argument
+  throw new ArgumentError(argument, `${what} must be a whole number, not ${given ?? JSON.stringify(found?.text)}`)
 }
 
-function spaceFrom(given: string | undefined): string {
-  const rendezvous = given ?? process.env['AETHER_RENDEZVOUS']
-  if (rendezvous === undefined || rendezvous === '') {
-    throw new JoinError(
-      "join() needs a rendezvous: start this program with 'aether-dsm run -n N', or give { rendezvous: 'local:NAME' }",
-    )
-  }
-  const found = /^local:(.+)$/.exec(rendezvous)
-  if (found?.[1] !== undefined) return found[1]
-  throw new ArgumentError('rendezvous', `rendezvous must be 'local:NAME', not ${JSON.stringify(rendezvous)}`)
+function textFrom(variable: string): string | undefined {
+  const text = process.env[variable]
+  return text === '' ? undefined : text
 }

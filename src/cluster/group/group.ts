@@ -1,15 +1,18 @@
+import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
 import { ClosedError } from '../../native/index.ts'
 import { PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { enter } from '../enter.ts'
 import { PROFILING_OFFSET } from '../layout.ts'
-import { Membership } from '../membership.ts'
+import type { Membership } from '../membership.ts'
 import { Barrier, type BarrierOptions } from './barrier.ts'
-import type { GroupNote, GroupStart } from './group-machine.ts'
+import type { GroupNote, GroupPeer, GroupStart } from './group-machine.ts'
 import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
-import { meet, type RankMember } from './rendezvous.ts'
+import { LocalMeeting } from './local-meeting.ts'
+import type { Meeting } from './meeting.ts'
+import type { RankMember } from './rank-member.ts'
+import { TcpMeeting } from './tcp-meeting.ts'
 
 /** What happened to a rank. */
 export interface GroupEvent {
@@ -29,7 +32,7 @@ export interface ProfilingPlace {
 /** What a group is made of; for the rooms above, which give it regions. */
 export interface GroupParts {
   readonly plan: JoinPlan
-  readonly membership: Membership
+  readonly meeting: Meeting
   readonly agent: Agent
   readonly barrier: Barrier
   readonly ranks: readonly RankMember[]
@@ -64,16 +67,24 @@ export abstract class Group implements AsyncDisposable {
     return this.#closing !== undefined
   }
 
-  /** Every rank with its process, by rank. */
-  members(): readonly { readonly rank: number; readonly processId: number }[] {
-    return this.#ranks.map(({ rank, member }) => ({ rank, processId: member.processId }))
+  /** Every rank with its process and the name of its machine, by rank. */
+  members(): readonly { readonly rank: number; readonly processId: number; readonly host: string }[] {
+    return this.#ranks.map(({ rank, processId, host }) => ({ rank, processId, host }))
   }
 
-  /** What a rank's threads have counted, read from shared memory without disturbing them; undefined once its slot is another's. */
+  /** Name of the verbs device that connects the ranks. */
+  get device(): string {
+    return this.parts.meeting.device
+  }
+
+  /**
+   * What a rank's threads have counted, read from shared memory without disturbing them; undefined for a rank of another machine, and once
+   * its slot is another's.
+   */
   profile(rank: number): Profile | undefined {
     this.checkOpen()
-    const found = this.#ranks[rank]
-    return found && this.parts.membership.profile(found.member)
+    const member = this.#ranks[rank]?.member
+    return member && this.parts.meeting.membership.profile(member)
   }
 
   /**
@@ -124,7 +135,7 @@ export abstract class Group implements AsyncDisposable {
     await this.parts.agent.command('leave', undefined)
     await this.parts.agent.close()
     this.afterAgent()
-    await this.parts.membership.close()
+    await this.parts.meeting.close()
   }
 
   #tell(event: GroupEvent): void {
@@ -154,8 +165,11 @@ export interface GroupAgentData {
   readonly profiling: ProfilingPlace
 }
 
+/** Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it only steals time. */
+const SPIN_NS = 20_000
+
 /**
- * Become a rank: enter the space, start the agent with the machine of module `machine`, and connect it with every other rank's.
+ * Become a rank: meet the others, start the agent with the machine of module `machine`, and connect it with every other rank's.
  * `extra` is handed to the machine too.
  */
 export async function assembleGroup(
@@ -164,35 +178,43 @@ export async function assembleGroup(
   extra: object,
 ): Promise<{ parts: GroupParts; notes: NoteBox }> {
   const plan = planJoin(options)
-  const membership = new Membership(await enter(plan.space, { timeoutMs: plan.timeoutMs }))
+  const meeting = await meet(plan)
   const barrier = new Barrier(plan.size)
   const notes = new NoteBox()
   let agent: Agent | undefined
   try {
-    const group: GroupStart = { rank: plan.rank, size: plan.size, device: 'shm0', barrierWords: barrier.words }
-    const profiling = profilingPlace(membership)
-    const data: GroupAgentData = { ...extra, group, profiling }
-    agent = await Agent.start({ machine, data, spinNs: plan.spinNs, seed: process.pid, onNote: notes.take })
+    const { device, control, membership } = meeting
+    const group: GroupStart = { rank: plan.rank, size: plan.size, device, control, barrierWords: barrier.words }
+    const data: GroupAgentData = { ...extra, group, profiling: profilingPlace(membership) }
+    const spinNs = 2 * meeting.ranksHere <= availableParallelism() ? SPIN_NS : 0
+    agent = await Agent.start({ machine, data, spinNs, seed: process.pid, onNote: notes.take })
     barrier.attach(agent)
-    const ranks = await connect(agent, membership, plan)
+    const ranks = await connect(agent, meeting, plan)
     await barrier.wait({ timeoutMs: plan.timeoutMs, ...(plan.signal && { signal: plan.signal }) })
-    return { parts: { plan, membership, agent, barrier, ranks }, notes }
+    return { parts: { plan, meeting, agent, barrier, ranks }, notes }
   } catch (error) {
     await agent?.close()
-    await membership.close()
+    await meeting.close((error as Error).message)
     throw error
   }
 }
 
-async function connect(agent: Agent, membership: Membership, plan: JoinPlan): Promise<RankMember[]> {
+function meet(plan: JoinPlan): Promise<Meeting> {
+  const { place } = plan
+  return place.kind === 'local' ? LocalMeeting.begin(plan, place.space) : TcpMeeting.begin(plan, place)
+}
+
+async function connect(agent: Agent, meeting: Meeting, plan: JoinPlan): Promise<RankMember[]> {
   const endpoints = (await agent.command('endpoints', undefined)) as RemoteEndpoint[]
-  const peers = await meet(membership, plan, endpoints)
-  await agent.command(
-    'connect',
-    peers.map(({ rank, endpoint, processId }) => ({ rank, endpoint, processId })),
-  )
-  const self: RankMember = { rank: plan.rank, member: membership.self }
-  return [...peers.map(({ rank, member }) => ({ rank, member })), self].sort((a, b) => a.rank - b.rank)
+  const peers = await meeting.exchange(endpoints)
+  const toConnect = peers.map(({ rank, endpoint, processId, visible }): GroupPeer => {
+    return { rank, endpoint, processId: visible ? processId : undefined }
+  })
+  await agent.command('connect', toConnect)
+  await meeting.connected()
+  const { rank } = plan
+  const self: RankMember = { rank, processId: process.pid, host: hostname(), member: meeting.membership.self }
+  return [...peers, self].sort((a, b) => a.rank - b.rank)
 }
 
 function profilingPlace(membership: Membership): ProfilingPlace {

@@ -2,6 +2,7 @@ import { ArgumentError } from '../../native/index.ts'
 import {
   Access,
   type CompletionQueue,
+  type DeviceAttributes,
   type MemoryRegion,
   type PreparedReceive,
   type PreparedRequest,
@@ -10,6 +11,12 @@ import {
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
+
+/**
+ * Exponent: 4.096 µs × 2^17 is 0.54 s until a request that nobody acknowledged is repeated, six times over: a network may be interrupted for 3.8 s
+ * (and an adapter may take up to four times that) before a peer counts as dead.
+ */
+const NETWORK_TIMEOUT = 17
 
 type Place = { readonly address: number; readonly key: number }
 type Waiting =
@@ -65,9 +72,9 @@ export class Link {
     return this.#pair.endpoint
   }
 
-  connect(remote: RemoteEndpoint): void {
-    // The peer may still be starting: its death is told by its process, not by a time-out.
-    this.#pair.connect(remote, { timeout: 0 })
+  connect(remote: RemoteEndpoint, linkLayer: DeviceAttributes['linkLayer']): void {
+    // In shared memory the peer may still be starting, and its death is told by its process, not by a time-out.
+    this.#pair.connect(remote, { timeout: linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT })
     for (let slot = 0; slot < RECEIVES_PER_LINK; slot++) this.repost(slot)
   }
 

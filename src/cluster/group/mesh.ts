@@ -14,6 +14,7 @@ import {
   type ProtectionDomain,
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
+import { type ControlPlace, EndNotices } from '../hosts/index.ts'
 import { Link } from './link.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
 
@@ -31,6 +32,8 @@ export interface MeshOptions {
   readonly size: number
   /** Name of the verbs device. */
   readonly device: string
+  /** Where the ends of ranks are told that this one cannot see. */
+  readonly control?: ControlPlace | undefined
   /** A message has come. Its first byte says which channel it is for. */
   readonly onMessage: (message: MeshMessage) => void
   /** A peer has ended; everything it had sent has been handled. Called once a peer. */
@@ -57,6 +60,7 @@ export class Mesh {
   /** Process descriptors of the peers, by rank; -1 where there is none. */
   readonly #processes: Int32Array
   readonly #ended: Int32Array
+  readonly #notices: EndNotices | undefined
   #idleTurns = 0
 
   constructor(options: MeshOptions) {
@@ -75,6 +79,7 @@ export class Mesh {
     for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
     this.#processes = new Int32Array(size).fill(-1)
     this.#ended = new Int32Array(size)
+    this.#notices = options.control && new EndNotices(size, options.control.notices)
   }
 
   /** What each peer needs to connect to us, by its rank. */
@@ -82,10 +87,10 @@ export class Mesh {
     return this.#link(peer).endpoint
   }
 
-  /** Connect to `peer`, whose agent lives in process `processId`. @throws SystemError ESRCH where that has ended. */
-  connect(peer: number, remote: RemoteEndpoint, processId: number): void {
-    this.#processes[peer] = native.openProcess(processId)
-    this.#link(peer).connect(remote)
+  /** Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. @throws SystemError ESRCH where that has ended. */
+  connect(peer: number, remote: RemoteEndpoint, processId: number | undefined): void {
+    if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
+    this.#link(peer).connect(remote, this.#device.attributes.linkLayer)
   }
 
   /** Register memory that peers write pages into and that we write pages from. */
@@ -114,7 +119,8 @@ export class Mesh {
 
   /** For poll(2): readable while there is something to do. */
   get descriptors(): number[] {
-    return [this.#channel.descriptor, ...this.#processes]
+    const bell = this.#options.control?.bell
+    return [this.#channel.descriptor, ...this.#processes, ...(bell === undefined ? [] : [bell])]
   }
 
   /** Handle what has come. True where there was anything. */
@@ -175,11 +181,12 @@ export class Mesh {
 
   #lookForDeaths(): boolean {
     const count = native.poll(this.#processes, this.#ended, this.size, 0)
+    if (this.#options.control !== undefined) native.drainPipe(this.#options.control.bell)
     let any = false
     for (const link of this.#links) {
       if (link === undefined || link.dead) continue
-      if (count > 0 && this.#ended[link.peer] !== 0) any = this.#bury(link, 'its process ended') || any
-      else if (link.broken !== undefined) any = this.#bury(link, link.broken) || any
+      const reason = count > 0 && this.#ended[link.peer] !== 0 ? 'its process ended' : this.#notices?.why(link.peer)
+      if (reason !== undefined || link.broken !== undefined) any = this.#bury(link, reason ?? link.broken!) || any
     }
     return any
   }

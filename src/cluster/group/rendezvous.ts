@@ -3,13 +3,14 @@ import type { Member } from '../member-table.ts'
 import type { Membership } from '../membership.ts'
 import { JoinError, MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
 import { decodeGroupCard, encodeGroupCard } from './group-card.ts'
-import type { GroupPeer } from './group-machine.ts'
 import type { JoinPlan } from './group-options.ts'
 
-/** A rank with the member that it is. */
-export interface RankMember {
+/** A rank that has come to the space. */
+interface Arrival {
   readonly rank: number
   readonly member: Member
+  readonly processId: number
+  readonly endpoint: RemoteEndpoint
 }
 
 /** Looks again at least so often, should a ring be lost. */
@@ -20,10 +21,10 @@ export async function meet(
   membership: Membership,
   plan: JoinPlan,
   endpoints: readonly RemoteEndpoint[],
-): Promise<(GroupPeer & RankMember)[]> {
+): Promise<Arrival[]> {
   membership.publish(encodeGroupCard({ rank: plan.rank, size: plan.size, endpoints }))
   const deadline = performance.now() + plan.timeoutMs
-  const seen = new Map<number, RankMember>()
+  const seen = new Map<number, Arrival>()
   for (;;) {
     plan.signal?.throwIfAborted()
     const peers = look(membership, plan, seen)
@@ -34,8 +35,8 @@ export async function meet(
   }
 }
 
-function look(membership: Membership, plan: JoinPlan, seen: Map<number, RankMember>): (GroupPeer & RankMember)[] {
-  const peers = new Map<number, GroupPeer & RankMember>()
+function look(membership: Membership, plan: JoinPlan, seen: Map<number, Arrival>): Arrival[] {
+  const peers = new Map<number, Arrival>()
   for (const member of membership.members()) {
     const bytes = membership.card(member)
     const card = bytes && decodeGroupCard(bytes, plan.size)
@@ -58,7 +59,7 @@ function look(membership: Membership, plan: JoinPlan, seen: Map<number, RankMemb
   return [...peers.values()].sort((a, b) => a.rank - b.rank)
 }
 
-function missing(plan: JoinPlan, peers: readonly RankMember[]): MissingMembersError {
+function missing(plan: JoinPlan, peers: readonly Arrival[]): MissingMembersError {
   const here = new Set(peers.map((peer) => peer.rank))
   const ranks = Array.from({ length: plan.size }, (_, rank) => rank).filter((rank) => !here.has(rank))
   const message = `the group of ${plan.size} was not complete within ${plan.timeoutMs} ms: ${ranksInWords(ranks)} did not come`

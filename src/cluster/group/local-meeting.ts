@@ -1,0 +1,44 @@
+import { hostname } from 'node:os'
+import type { RemoteEndpoint } from '../../verbs/index.ts'
+import { enter } from '../enter.ts'
+import { Membership } from '../membership.ts'
+import { linkLayerOf } from './device-choice.ts'
+import type { JoinPlan } from './group-options.ts'
+import type { Meeting } from './meeting.ts'
+import type { RankPeer } from './rank-member.ts'
+import { meet } from './rendezvous.ts'
+
+/** Ranks of one machine, which meet in a space. */
+export class LocalMeeting implements Meeting {
+  readonly membership: Membership
+  readonly device: string
+  readonly oneMachine = true
+  readonly ranksHere: number
+  readonly control: undefined = undefined
+  readonly #plan: JoinPlan
+
+  private constructor(plan: JoinPlan, membership: Membership) {
+    this.#plan = plan
+    this.membership = membership
+    this.device = plan.device ?? 'shm0'
+    this.ranksHere = plan.size
+  }
+
+  static async begin(plan: JoinPlan, space: string): Promise<LocalMeeting> {
+    if (plan.device !== undefined) linkLayerOf(plan.device)
+    return new LocalMeeting(plan, new Membership(await enter(space, { timeoutMs: plan.timeoutMs })))
+  }
+
+  async exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]> {
+    const peers = await meet(this.membership, this.#plan, endpoints)
+    const host = hostname()
+    return peers.map((peer) => ({ ...peer, host, visible: true }))
+  }
+
+  /** The barrier that follows is enough: a request to a peer that is still connecting is repeated for as long as its process lives. */
+  async connected(): Promise<void> {}
+
+  close(): Promise<void> {
+    return this.membership.close()
+  }
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import process from 'node:process'
+import { firstHost } from './host-list.ts'
+
+/** What launchers tell the processes that they start, one family of variables a launcher. */
+interface Family {
+  readonly name: string
+  readonly rank: string
+  readonly size: readonly string[]
+}
+
+/**
+ * In this order: Aether's own come first, and mpirun's before Slurm's, because an mpirun within a Slurm job hands on the variables of
+ * the step that started it.
+ */
+const families: readonly Family[] = [
+  { name: 'Aether', rank: 'AETHER_RANK', size: ['AETHER_SIZE'] },
+  { name: 'Open MPI', rank: 'OMPI_COMM_WORLD_RANK', size: ['OMPI_COMM_WORLD_SIZE'] },
+  { name: 'PMI', rank: 'PMI_RANK', size: ['PMI_SIZE'] },
+  { name: 'Slurm', rank: 'SLURM_PROCID', size: ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS', 'SLURM_NPROCS'] },
+]
+
+/** Ports that neither a service nor, by default, an outgoing connection takes. */
+const PORT_FIRST = 20_000
+const PORT_COUNT = 12_000
+
+/** A variable with its text. */
+export interface Setting {
+  readonly variable: string
+  readonly text: string
+}
+
+/** Rank and size as some launcher says them; undefined where none does. */
+export function rankSettings(environment: NodeJS.ProcessEnv = process.env): {
+  readonly rank: Setting | undefined
+  readonly size: Setting | undefined
+  readonly launcher: string | undefined
+} {
+  for (const { name, rank, size } of families) {
+    const [first, ...more] = size.map((variable) => setting(environment, variable)).filter((each) => each !== undefined)
+    const own = setting(environment, rank)
+    // Aether's may be given one by one, beside options of join(); those of others count together only.
+    if (name === 'Aether' ? own !== undefined || first !== undefined : own !== undefined && first !== undefined)
+      return { rank: own, size: first ?? more[0], launcher: name }
+  }
+  return { rank: undefined, size: undefined, launcher: undefined }
+}
+
+/** Where the ranks meet, where that can be told from the launcher's variables: under Slurm, which says the first host of the step. */
+export function rendezvousSetting(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const own = setting(environment, 'AETHER_RENDEZVOUS')
+  if (own !== undefined) return own.text
+  if (rankSettings(environment).launcher !== 'Slurm') return undefined
+  const job = setting(environment, 'SLURM_JOB_ID')?.text ?? setting(environment, 'SLURM_JOBID')?.text
+  const step = setting(environment, 'SLURM_STEP_ID')?.text ?? setting(environment, 'SLURM_STEPID')?.text ?? '0'
+  if (job === undefined) return undefined
+  const nodes = setting(environment, 'SLURM_STEP_NUM_NODES') ?? setting(environment, 'SLURM_NNODES')
+  if (nodes?.text === '1') return `local:slurm-${job}-${step}`.replace(/[^\w.:-]/g, '_')
+  const list = setting(environment, 'SLURM_STEP_NODELIST') ?? setting(environment, 'SLURM_JOB_NODELIST')
+  const host = list && firstHost(list.text)
+  return host === undefined ? undefined : `tcp:${host}:${portOf(`${job}.${step}`)}`
+}
+
+/** Every rank of a step comes to the same port; steps that run on one host at a time hardly ever do. */
+function portOf(step: string): number {
+  return PORT_FIRST + (createHash('sha256').update(step).digest().readUInt32BE(0) % PORT_COUNT)
+}
+
+function setting(environment: NodeJS.ProcessEnv, variable: string): Setting | undefined {
+  const text = environment[variable]
+  return text === undefined || text === '' ? undefined : { variable, text }
+}

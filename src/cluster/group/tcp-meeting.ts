@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { endianness } from 'node:os'
+import process from 'node:process'
+import type { RemoteEndpoint } from '../../verbs/index.ts'
+import { enter } from '../enter.ts'
+import {
+  CONNECTION_LIMITS,
+  ControlLine,
+  type ControlPlace,
+  isIndex,
+  isRecord,
+  type Machine,
+  readSecret,
+  thisMachine,
+} from '../hosts/index.ts'
+import { MEMBERS_MAX } from '../layout.ts'
+import { Membership } from '../membership.ts'
+import { chooseDevice, linkLayerOf } from './device-choice.ts'
+import { JoinError } from './errors.ts'
+import { decodeGroupCard, encodeGroupCard } from './group-card.ts'
+import type { JoinPlan } from './group-options.ts'
+import type { Meeting } from './meeting.ts'
+import type { RankPeer } from './rank-member.ts'
+import type { RendezvousPlace } from './rendezvous-place.ts'
+
+/** Raised whenever ranks of before would misunderstand ranks of now. */
+const PROTOCOL = 1
+/** What is gathered, in order. */
+const Round = { Introduction: 0, Card: 1, Connected: 2 } as const
+
+/** Who a rank is, before anything else. */
+interface Introduction extends Machine {
+  readonly protocol: number
+  readonly endianness: string
+  readonly processId: number
+  /** A random name for the group; rank 0's is taken. */
+  readonly group: string
+}
+
+/** How a rank is reached. */
+interface Card {
+  readonly endpoint: RemoteEndpoint
+  readonly linkLayer: string
+  readonly slot: number
+  readonly epoch: number
+}
+
+/** Ranks of any machines, which meet at a TCP port. Those of one machine are in one space. */
+export class TcpMeeting implements Meeting {
+  readonly membership: Membership
+  readonly device: string
+  readonly oneMachine: boolean
+  readonly ranksHere: number
+  readonly #plan: JoinPlan
+  readonly #line: ControlLine
+  readonly #introductions: readonly Introduction[]
+  readonly #linkLayer: string
+
+  private constructor(
+    plan: JoinPlan,
+    line: ControlLine,
+    introductions: readonly Introduction[],
+    device: { readonly name: string; readonly linkLayer: string },
+    membership: Membership,
+  ) {
+    this.#plan = plan
+    this.#line = line
+    this.#introductions = introductions
+    this.device = device.name
+    this.#linkLayer = device.linkLayer
+    this.membership = membership
+    const own = introductions[plan.rank]!
+    this.ranksHere = introductions.filter((each) => each.space === own.space).length
+    this.oneMachine = this.ranksHere === plan.size
+  }
+
+  /** @throws SecretError, RendezvousError, MissingMembersError, MemberEndedError, JoinError. */
+  static async begin(plan: JoinPlan, place: RendezvousPlace & { readonly kind: 'tcp' }): Promise<TcpMeeting> {
+    const { rank, size, timeoutMs, signal } = plan
+    const secret = readSecret(plan.secretFile)
+    const line = new ControlLine({ ...place, rank, size, timeoutMs, secret, limits: CONNECTION_LIMITS })
+    try {
+      const own: Introduction = {
+        protocol: PROTOCOL,
+        endianness: endianness(),
+        processId: process.pid,
+        group: randomBytes(8).toString('hex'),
+        ...thisMachine(),
+      }
+      const values = await line.gather(Round.Introduction, own, signal)
+      const introductions = values.map((value, from) => checkIntroduction(value, from))
+      const name = chooseDevice(plan.device, introductions)
+      const device = { name, linkLayer: linkLayerOf(name) }
+      const membership = new Membership(await enter(`run-${introductions[0]!.group}`, { timeoutMs }))
+      return new TcpMeeting(plan, line, introductions, device, membership)
+    } catch (error) {
+      await line.close((error as Error).message)
+      throw error
+    }
+  }
+
+  get control(): ControlPlace {
+    return this.#line.place
+  }
+
+  async exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]> {
+    const { rank, size, signal } = this.#plan
+    const { slot, epoch } = this.membership.self
+    const card = Buffer.from(encodeGroupCard({ rank, size, endpoints })).toString('base64')
+    const linkLayer = this.#linkLayer
+    const values = await this.#line.gather(Round.Card, { card, linkLayer, slot, epoch }, signal)
+    const cards = values.map((value, from) => this.#checkCard(value, from))
+    const stranger = cards.findIndex((each) => each.linkLayer !== linkLayer)
+    if (stranger >= 0) {
+      const { linkLayer: other } = cards[stranger]!
+      throw new JoinError(
+        `rank ${rank} has a device of ${linkLayer} (${this.device}), rank ${stranger} one of ${other}; choose devices of one kind`,
+      )
+    }
+    return cards.map((each, from) => this.#peer(from, each)).filter((peer) => peer.rank !== rank)
+  }
+
+  async connected(): Promise<void> {
+    await this.#line.gather(Round.Connected, null, this.#plan.signal)
+  }
+
+  async close(why?: string): Promise<void> {
+    await this.membership.close()
+    await this.#line.close(why)
+  }
+
+  #peer(rank: number, { endpoint, slot, epoch }: Card): RankPeer {
+    const { space, processes, processId, host } = this.#introductions[rank]!
+    const own = this.#introductions[this.#plan.rank]!
+    const member = space === own.space ? { slot, epoch, processId } : undefined
+    return { rank, processId, host, member, endpoint, visible: processes === own.processes }
+  }
+
+  #checkCard(value: unknown, from: number): Card {
+    const { card, linkLayer, slot, epoch } = isRecord(value) ? value : {}
+    const { rank, size } = this.#plan
+    const decoded = typeof card === 'string' ? decodeGroupCard(Buffer.from(card, 'base64'), size) : undefined
+    if (
+      decoded?.rank !== from ||
+      typeof linkLayer !== 'string' ||
+      !isIndex(slot) ||
+      !isIndex(epoch) ||
+      slot >= MEMBERS_MAX
+    )
+      throw new JoinError(`rank ${from} sent a card that is none; is it the same version of Aether?`)
+    return { endpoint: decoded.endpoints[rank]!, linkLayer, slot, epoch }
+  }
+}
+
+function checkIntroduction(value: unknown, from: number): Introduction {
+  const fields = isRecord(value) ? value : {}
+  const { protocol, endianness: order, processId, group, space, processes, host } = fields
+  if (protocol !== PROTOCOL)
+    throw new JoinError(`rank ${from} is another version of Aether; use the same version everywhere`)
+  if (order !== endianness())
+    throw new JoinError(`rank ${from} runs on a machine of another byte order, which a group cannot span`)
+  if (
+    !isIndex(processId) ||
+    !isText(host, /^[^\p{Cc}]{0,255}$/u) ||
+    ![group, space, processes].every((text) => isText(text, /^[0-9a-f]{16,64}$/))
+  )
+    throw new JoinError(`rank ${from} introduced itself in a way that cannot be right`)
+  return fields as unknown as Introduction
+}
+
+function isText(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value)
+}

@@ -1,0 +1,256 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { CONNECTION_LIMITS, Connection, type ConnectionEnd, type ConnectionLimits } from './connection.ts'
+import { RendezvousError } from './errors.ts'
+import { ListenerHandshake } from './handshake.ts'
+import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './messages.ts'
+
+/** Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there keep nobody out. */
+const STRANGERS_MAX = 64
+/** Refusals that are told one by one; then only how many. */
+const REFUSALS_TOLD_MAX = 20
+/** Every round of a group; afterwards its ranks only give signs of life. */
+export const ROUNDS = 3
+
+export interface KeeperOptions {
+  readonly secret: Buffer
+  readonly size: number
+  /** Where to listen; port 0 takes a free one. */
+  readonly host: string | undefined
+  readonly port: number
+  /** What an administrator should know, in one line: who was refused, from where and why. */
+  readonly log: (line: string) => void
+  /** A rank has joined. */
+  readonly onJoin?: (rank: number, address: string) => void
+  /** A rank has ended without taking its leave. */
+  readonly onEnd?: (rank: number, why: string) => void
+  readonly limits?: ConnectionLimits
+}
+
+interface Seat {
+  readonly rank: number
+  readonly connection: Connection
+  readonly address: string
+  /** The next round that it has to give to. */
+  round: number
+}
+
+/**
+ * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and then watches over them: who
+ * ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the launcher.
+ */
+export class Keeper {
+  readonly #options: KeeperOptions
+  readonly #limits: ConnectionLimits
+  readonly #server: Server
+  /** Not admitted yet, oldest first. */
+  readonly #strangers = new Set<Connection>()
+  readonly #seats: (Seat | undefined)[]
+  /** Ranks that have been here and ended or left. */
+  readonly #gone = new Set<number>()
+  readonly #given: unknown[][] = Array.from({ length: ROUNDS }, () => [])
+  #refusals = 0
+  #lastRefusal: Refusal | null = null
+  /** The last round is over. */
+  #complete = false
+  #closed = false
+
+  private constructor(options: KeeperOptions) {
+    this.#options = options
+    this.#limits = options.limits ?? CONNECTION_LIMITS
+    this.#seats = new Array<Seat | undefined>(options.size).fill(undefined)
+    this.#server = createServer((socket) => this.#greet(socket))
+  }
+
+  /** @throws RendezvousError where it cannot listen there. */
+  static async listen(options: KeeperOptions): Promise<Keeper> {
+    const keeper = new Keeper(options)
+    const { host, port } = options
+    await new Promise<void>((resolve, reject) => {
+      keeper.#server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)))
+      keeper.#server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve)
+    })
+    keeper.#server.on('error', (error) => options.log(`the rendezvous cannot take a connection: ${error.message}`))
+    return keeper
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port
+  }
+
+  /** Ranks that have not come. */
+  missing(): readonly number[] {
+    return [...this.#seats.keys()].filter((rank) => this.#seats[rank] === undefined && !this.#gone.has(rank))
+  }
+
+  /** Take leave of the ranks, and let nobody in any more. Idempotent. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#server.close()
+    this.#tell({ type: 'bye' })
+    for (const seat of this.#seats) seat?.connection.close()
+    for (const stranger of this.#strangers) stranger.close()
+  }
+
+  #greet(socket: Socket): void {
+    const address = addressOf(socket)
+    let seat: Seat | undefined
+    const connection: Connection = new Connection(socket, new ListenerHandshake(this.#options.secret), this.#limits, {
+      message: (value) => {
+        const message = checkFromRank(value)
+        if (seat !== undefined) this.#hear(seat, message)
+        else seat = this.#admit(connection, address, message)
+      },
+      ended: (end) => {
+        this.#strangers.delete(connection)
+        if (seat === undefined) this.#refused(address, describeStranger(end))
+        else this.#lost(seat, describeEnd(end, this.#limits))
+      },
+    })
+    this.#strangers.add(connection)
+    if (this.#strangers.size > STRANGERS_MAX) this.#dropOldest()
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#strangers
+    if (oldest === undefined) return
+    this.#strangers.delete(oldest)
+    oldest.close()
+    this.#refused('somebody', `more than ${STRANGERS_MAX} connections had not said who they are; dropped the oldest`)
+  }
+
+  #admit(connection: Connection, address: string, message: FromRank | undefined): Seat | undefined {
+    this.#strangers.delete(connection)
+    const { size } = this.#options
+    if (message?.type !== 'join') return this.#reject(connection, address, 'it did not say which rank it is')
+    const { rank } = message
+    if (message.size !== size)
+      return this.#reject(connection, address, `it is of a group of ${message.size}, and this one has ${size}`)
+    if (rank >= size) return this.#reject(connection, address, `rank ${rank} is not one of ${size}`)
+    const known = this.#seats[rank]
+    if (known !== undefined || this.#gone.has(rank))
+      return this.#reject(connection, address, `rank ${rank} is already here, from ${known?.address ?? 'elsewhere'}`)
+    const seat: Seat = { rank, connection, address, round: 0 }
+    this.#seats[rank] = seat
+    connection.admit()
+    this.#options.onJoin?.(rank, address)
+    this.#take(seat, 0, message.value)
+    this.#tellMissing()
+    // Nobody else has any business here; the port is free again.
+    if (this.missing().length === 0) this.#server.close()
+    return seat
+  }
+
+  #reject(connection: Connection, address: string, reason: string): undefined {
+    connection.send({ type: 'refused', reason } satisfies FromKeeper)
+    connection.close()
+    this.#refused(address, reason)
+    return undefined
+  }
+
+  #hear(seat: Seat, message: FromRank | undefined): void {
+    if (message?.type === 'bye') this.#leave(seat, message.why)
+    else if (message?.type === 'give' && message.round === seat.round && seat.round < ROUNDS)
+      this.#take(seat, message.round, message.value)
+    else {
+      seat.connection.close()
+      this.#lost(seat, 'it said what no rank says')
+    }
+  }
+
+  #take(seat: Seat, round: number, value: unknown): void {
+    const values = this.#given[round]!
+    values[seat.rank] = value
+    seat.round = round + 1
+    if (!this.#seats.every((each) => each !== undefined && each.round > round)) return
+    this.#complete = round === ROUNDS - 1
+    this.#tell({ type: 'gathered', round, values })
+  }
+
+  #leave(seat: Seat, why: string): void {
+    this.#unseat(seat)
+    seat.connection.close()
+    // Before the group is complete a departure is as bad as a death: it will never be complete.
+    if (!this.#complete) this.#tell(ended(seat.rank, `it gave up: ${why}`))
+  }
+
+  #lost(seat: Seat, why: string): void {
+    if (this.#closed || this.#seats[seat.rank] !== seat) return
+    this.#unseat(seat)
+    this.#options.onEnd?.(seat.rank, why)
+    this.#tell(ended(seat.rank, why))
+  }
+
+  #unseat(seat: Seat): void {
+    this.#seats[seat.rank] = undefined
+    this.#gone.add(seat.rank)
+  }
+
+  #tell(message: FromKeeper): void {
+    for (const seat of this.#seats) seat?.connection.send(message)
+  }
+
+  #tellMissing(): void {
+    const ranks = this.missing()
+    if (ranks.length > 0) this.#tell({ type: 'missing', ranks, refusal: this.#lastRefusal })
+  }
+
+  #refused(address: string, reason: string): void {
+    if (this.#closed) return
+    this.#refusals++
+    if (this.#refusals > REFUSALS_TOLD_MAX) return
+    this.#options.log(`the rendezvous refused ${address}: ${reason}`)
+    if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not told')
+    this.#lastRefusal = { address, reason }
+    this.#tellMissing()
+  }
+}
+
+function ended(rank: number, why: string): FromKeeper {
+  return { type: 'ended', rank, why }
+}
+
+function addressOf(socket: Socket): string {
+  return `${socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'somebody who is gone'}:${socket.remotePort ?? '?'}`
+}
+
+function describeStranger(end: ConnectionEnd): string {
+  switch (end.kind) {
+    case 'secret':
+      return 'it does not know the secret'
+    case 'late':
+      return 'it did not say in time who it is'
+    case 'closed':
+      return 'it went away without saying who it is'
+    case 'failed':
+    case 'malformed':
+      return end.message
+    default:
+      return 'it does not speak the protocol of a rendezvous, or another version of it'
+  }
+}
+
+/** Why a rank that was let in is taken for dead. */
+export function describeEnd(end: ConnectionEnd, limits: ConnectionLimits): string {
+  switch (end.kind) {
+    case 'silent':
+      return `nothing was heard from it for ${limits.silenceMs / 1000} s`
+    case 'failed':
+    case 'malformed':
+      return `its connection failed: ${end.message}`
+    default:
+      return 'its process ended'
+  }
+}
+
+function cannotListen(host: string | undefined, port: number, cause: NodeJS.ErrnoException): RendezvousError {
+  const address = `${host ?? '*'}:${port}`
+  const why = cause.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : cause.message
+  return new RendezvousError(
+    'ERR_AETHER_RENDEZVOUS_UNREACHABLE',
+    address,
+    `the rendezvous cannot listen at ${address}: ${why}`,
+    { cause },
+  )
+}

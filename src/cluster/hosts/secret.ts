@@ -1,0 +1,71 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import process from 'node:process'
+import { SecretError } from './errors.ts'
+
+/** The variable that names the file. */
+export const SECRET_FILE_VARIABLE = 'AETHER_SECRET_FILE'
+/** A listener that was impersonated may try to guess the secret at leisure: this is beyond guessing where it is random. */
+export const SECRET_BYTES_MIN = 32
+/** Longer is a file that was named by mistake. */
+const SECRET_BYTES_MAX = 4096
+
+const HOW = `make one with: (umask 077 && head -c 32 /dev/urandom | base64 > FILE), and copy it to every machine`
+
+/**
+ * The secret in `path`: all of its bytes but one line end.
+ * @throws SecretError where the file is missing, is open to other users, belongs to somebody else, or is too short or too long.
+ */
+export function readSecret(path: string | undefined): Buffer {
+  if (path === undefined || path === '') {
+    throw new SecretError(
+      undefined,
+      `ranks that meet over TCP need a shared secret: give secretFile, or set ${SECRET_FILE_VARIABLE}; ${HOW}`,
+    )
+  }
+  const descriptor = openSecret(path)
+  try {
+    checkFile(path, fstatSync(descriptor))
+    return checkLength(path, readAll(descriptor))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function openSecret(path: string): number {
+  try {
+    // Not blocked by a pipe that nobody writes into.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (cause) {
+    throw new SecretError(path, `the secret ${path} cannot be read (${(cause as Error).message}); ${HOW}`, { cause })
+  }
+}
+
+/** Who can read it can join, and who can write it can let others in. */
+function checkFile(path: string, status: Stats): void {
+  const user = process.geteuid?.() ?? -1
+  if (!status.isFile()) throw new SecretError(path, `the secret ${path} is not a file`)
+  if (status.uid !== user && status.uid !== 0)
+    throw new SecretError(path, `the secret ${path} belongs to user ${status.uid}, not to you (${user}) or root`)
+  if ((status.mode & 0o077) === 0) return
+  const mode = (status.mode & 0o777).toString(8)
+  throw new SecretError(path, `the secret ${path} is open to other users (mode ${mode}); run: chmod 600 ${path}`)
+}
+
+function readAll(descriptor: number): Buffer {
+  const bytes = Buffer.alloc(SECRET_BYTES_MAX + 2)
+  let length = 0
+  for (;;) {
+    const count = readSync(descriptor, bytes, length, bytes.length - length, null)
+    length += count
+    if (count === 0 || length === bytes.length) return bytes.subarray(0, length)
+  }
+}
+
+/** @throws SecretError unless `bytes`, without one line end, are a fit secret. `path` is for the message. */
+export function checkLength(path: string, bytes: Buffer): Buffer {
+  const secret = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes
+  if (secret.length >= SECRET_BYTES_MIN && secret.length <= SECRET_BYTES_MAX) return secret
+  const rule = `a secret has ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} bytes`
+  const length = secret.length > SECRET_BYTES_MAX ? 'more' : String(secret.length)
+  throw new SecretError(path, `the secret ${path} has ${length}: ${rule}; ${HOW}`)
+}

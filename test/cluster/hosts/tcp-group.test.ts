@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { type Ending, RankProcess } from '../../support/rank-process.ts'
+
+const fixture = new URL('../../dsm/coherent/fixtures/rank.js', import.meta.url)
+const folder = mkdtempSync(join(tmpdir(), 'aether-test-hosts-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+function secretFile(name: string, text: string, mode: number = 0o600): string {
+  const path = join(folder, name)
+  writeFileSync(path, text, { mode })
+  return path
+}
+
+const secret = secretFile('secret', 'correct horse battery staple, and then some\n')
+const otherSecret = secretFile('other', 'incorrect horse battery staple, and then some\n')
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1' }, resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Ranks that meet over TCP, each on a machine of its own as far as runtime directories tell machines apart. */
+class Hosts implements AsyncDisposable {
+  readonly ranks: readonly RankProcess[]
+
+  private constructor(ranks: readonly RankProcess[]) {
+    this.ranks = ranks
+  }
+
+  static async start(size: number, change: (rank: number) => Record<string, string> = () => ({})): Promise<Hosts> {
+    const port = await freePort()
+    const start = (rank: number): RankProcess =>
+      new RankProcess(fixture, {
+        AETHER_RANK: String(rank),
+        AETHER_SIZE: String(size),
+        AETHER_RENDEZVOUS: `tcp:127.0.0.1:${port}`,
+        AETHER_SECRET_FILE: secret,
+        AETHER_RUNTIME_DIRECTORY: join(folder, `host-${rank}`),
+        AETHER_DEVICE: 'shm0',
+        ...change(rank),
+      })
+    return new Hosts(Array.from({ length: size }, (_, rank) => start(rank)))
+  }
+
+  on<T = unknown>(rank: number, scenario: string, ...args: readonly unknown[]): Promise<T> {
+    return this.ranks[rank]!.call<T>(scenario, ...args)
+  }
+
+  all<T = unknown>(scenario: string, ...args: readonly unknown[]): Promise<T[]> {
+    return Promise.all(this.ranks.map((rank) => rank.call<T>(scenario, ...args)))
+  }
+
+  kill(rank: number): Promise<Ending> {
+    return this.ranks[rank]!.kill()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.ranks.map((rank) => rank.kill()))
+  }
+}
+
+test('ranks of different hosts join over TCP, meet at barriers, and leave together', async () => {
+  await using hosts = await Hosts.start(3)
+  await hosts.all('join')
+  await hosts.all('barriers', 20)
+  await hosts.all('closeGroup')
+})
+
+test('without the secret of the others nobody gets in, and both ends are told', async () => {
+  await using hosts = await Hosts.start(2, (rank) => (rank === 1 ? { AETHER_SECRET_FILE: otherSecret } : {}))
+  const waiting = hosts.on(0, 'join', 3000)
+  await assert.rejects(hosts.on(1, 'join', 3000), {
+    name: 'RendezvousError',
+    code: 'ERR_AETHER_RENDEZVOUS_REFUSED',
+    message: /another secret/,
+  })
+  await assert.rejects(waiting, {
+    name: 'MissingMembersError',
+    message: /refused 127\.0\.0\.1:\d+: it does not know the secret/,
+  })
+  const { err } = await hosts.kill(0)
+  assert.match(err, /aether: rank 0: the rendezvous refused 127\.0\.0\.1:\d+: it does not know the secret/)
+})
+
+test('a region of the protocol is kept the same across hosts; hardware is refused, auto takes the protocol', async () => {
+  await using hosts = await Hosts.start(2)
+  await hosts.all('join')
+  const opened = await hosts.all<{ coherence: string }>('open', 'r', { size: 65_536 })
+  assert.deepEqual(
+    opened.map(({ coherence }) => coherence),
+    ['mesi', 'mesi'],
+  )
+  await assert.rejects(hosts.on(0, 'open', 'h', { size: 4096, coherence: 'hardware' }), {
+    name: 'UnsupportedError',
+    message: /several machines/,
+  })
+  await hosts.all('hammer', 'r', 3, 90)
+  const [sum] = await Promise.all([hosts.on<bigint>(0, 'fetchAdd', 'r', 3 * 4096, 0n), hosts.all('barrier')])
+  assert.equal(sum, 2n * (90n + 30n))
+  await hosts.all('closeGroup')
+})
+
+test('a rank that is killed is dead to the others at once', async () => {
+  await using hosts = await Hosts.start(3)
+  await hosts.all('join')
+  const waiting = [0, 2].map((rank) => hosts.on(rank, 'barrier'))
+  await hosts.kill(1)
+  for (const wait of waiting) await assert.rejects(wait, { name: 'MemberEndedError', message: /rank 1/ })
+})
+
+test('what a rank lacks to join over TCP is an error of its own, and told to the others', async () => {
+  const cases: readonly (readonly [Record<string, string>, object])[] = [
+    [{ AETHER_SECRET_FILE: '' }, { name: 'SecretError', message: /give secretFile, or set AETHER_SECRET_FILE/ }],
+    [{ AETHER_SECRET_FILE: secretFile('open', 'x'.repeat(40), 0o644) }, { name: 'SecretError', message: /chmod 600/ }],
+    [{ AETHER_RENDEZVOUS: 'tcp:127.0.0.1' }, { name: 'ArgumentError', message: /tcp:HOST:PORT/ }],
+  ]
+  for (const [environment, error] of cases) {
+    await using hosts = await Hosts.start(1, () => environment)
+    await assert.rejects(hosts.on(0, 'join', 5000), error)
+  }
+})
+
+test('a rank that cannot go on says why to those who wait for it', async () => {
+  await using hosts = await Hosts.start(2, (rank) => (rank === 1 ? { AETHER_DEVICE: 'nonesuch0' } : {}))
+  const waiting = hosts.on(0, 'join')
+  await assert.rejects(hosts.on(1, 'join'), { message: /no device "nonesuch0"/ })
+  await assert.rejects(waiting, { name: 'MemberEndedError', message: /rank 1 .*it gave up: .*nonesuch0/ })
+})
+
+test('where ranks are on several machines without an RDMA device, the error says so', async () => {
+  await using hosts = await Hosts.start(2, () => ({ AETHER_DEVICE: '' }))
+  const said = await Promise.allSettled(hosts.ranks.map((rank) => rank.call('join')))
+  const messages = said.map((one) => (one.status === 'rejected' ? (one.reason as Error).message : 'joined'))
+  for (const message of messages)
+    assert.match(message, /there is no RDMA device here|ended before the group was complete/)
+})
+
+test('ranks of one machine that meet over TCP share its memory', async () => {
+  await using hosts = await Hosts.start(2, () => ({
+    AETHER_DEVICE: '',
+    AETHER_RUNTIME_DIRECTORY: join(folder, 'together'),
+  }))
+  await hosts.all('join')
+  const opened = await hosts.all<{ coherence: string }>('open', 'r', { size: 65_536 })
+  assert.deepEqual(
+    opened.map(({ coherence }) => coherence),
+    ['hardware', 'hardware'],
+  )
+  await hosts.all('closeGroup')
+})
