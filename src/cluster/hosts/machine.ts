@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import process from 'node:process'
+import { runtimeDirectory } from '../../runtime/index.ts'
 import { pidNamespace } from '../process-identity.ts'
-import { runtimeDirectory } from '../runtime-directory.ts'
 
 /** Where a process runs, so that others can tell whether they can reach its memory. Digests, since nobody needs to know more. */
 export interface Machine {
