@@ -29,4 +29,9 @@ export const commandTable: readonly CommandEntry[] = [
     summary: 'play litmus tests of the shared memory with real processes',
     load: async () => (await import('./litmus.ts')).litmusCommand,
   },
+  {
+    name: 'doctor',
+    summary: 'look at what this machine lacks for shared memory and RDMA, and how to mend it',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
 ]

@@ -1,0 +1,27 @@
+import { checkCounters } from './counters.ts'
+import type { Finding } from './finding.ts'
+import { checkHugePages, checkLockedMemory, checkMemory, checkOpenFiles } from './limits.ts'
+import type { Machine } from './machine.ts'
+import { checkDistance, checkGovernor } from './placement.ts'
+import { checkAddresses, checkPortStates, checkSpeeds } from './ports.ts'
+import {
+  checkAddon,
+  checkDevices,
+  checkModules,
+  checkPermissions,
+  checkUserfault,
+  checkVerbsLibrary,
+} from './software.ts'
+
+/** In the order in which somebody would look: software, rights, links, then what makes it fast. */
+const checks: readonly ((machine: Machine) => Finding[])[] = [
+  ...[checkAddon, checkModules, checkDevices, checkPermissions, checkVerbsLibrary],
+  ...[checkLockedMemory, checkOpenFiles, checkMemory, checkHugePages, checkUserfault],
+  ...[checkPortStates, checkSpeeds, checkAddresses, checkCounters],
+  ...[checkGovernor, checkDistance],
+]
+
+/** All findings about a machine. */
+export function examine(machine: Machine): Finding[] {
+  return checks.flatMap((check) => check(machine))
+}

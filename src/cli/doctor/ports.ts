@@ -1,0 +1,82 @@
+/** Checks of each port: link, speed, addresses, what its counters say. */
+import { type Finding, fail, ok, warn } from './finding.ts'
+import type { Machine } from './machine.ts'
+import { deviceText, type RdmaPort, rdmaDevices, rdmaPorts } from './rdma-port.ts'
+
+/** An RDMA packet of 4096 bytes with its headers. */
+const NETWORK_MTU_FOR_4096 = 4200
+
+export function checkPortStates(machine: Machine): Finding[] {
+  return rdmaPorts(machine).map((port) => {
+    if (port.state === 'ACTIVE') return ok('port', `${port.label} is active`)
+    return fail('port', `${port.label} is ${port.state} (physical state ${port.physicalState})`, linkFix(port))
+  })
+}
+
+function linkFix(port: RdmaPort): string {
+  if (port.isEthernet) return `ip link set ${port.networkCard ?? 'its network card'} up; then cable and switch`
+  if (port.state === 'INIT')
+    return 'the subnet manager has not come by: systemctl start opensm, on one host of the fabric'
+  return 'cable and switch; then systemctl start opensm, on one host of the fabric'
+}
+
+export function checkSpeeds(machine: Machine): Finding[] {
+  const speeds = rdmaPorts(machine)
+    .filter((port) => port.text('rate') !== undefined)
+    .map((port) =>
+      ok('speed', `${port.label} runs at ${port.text('rate')}, ${port.text('link_layer') ?? 'unknown link'}`),
+    )
+  return [...speeds, ...rdmaDevices(machine).flatMap((device) => checkSlot(machine, device))]
+}
+
+/** A card in a slot too narrow for it gives less than its port promises. */
+function checkSlot(machine: Machine, device: string): Finding[] {
+  const read = (name: string) => deviceText(machine, device, name)
+  const [speed, speedMax] = [read('current_link_speed'), read('max_link_speed')]
+  const [width, widthMax] = [read('current_link_width'), read('max_link_width')]
+  if (speed === undefined || width === undefined) return []
+  const has = `PCIe ${speed} x${width}`
+  if (speed === speedMax && width === widthMax) return [ok('slot', `${device} has ${has}`)]
+  return [
+    warn(
+      'slot',
+      `${device} has ${has} and could have ${speedMax} x${widthMax}`,
+      'another slot, or its settings in the firmware of the board',
+    ),
+  ]
+}
+
+/** RoCE needs an address that routers and peers understand. */
+export function checkAddresses(machine: Machine): Finding[] {
+  return rdmaPorts(machine)
+    .filter((port) => port.isEthernet)
+    .flatMap((port) => [...checkGids(port), ...checkMtu(machine, port)])
+}
+
+function checkGids(port: RdmaPort): Finding[] {
+  const routable = port.gids.filter(({ type, gid }) => /v2/.test(type) && !/^fe80/i.test(gid))
+  const first = routable.find(({ gid }) => /^(0000:){5}ffff/i.test(gid)) ?? routable[0]
+  if (first !== undefined) return [ok('gid', `${port.label} has ${first.gid} (index ${first.index}, ${first.type})`)]
+  const card = port.networkCard ?? 'its network card'
+  return [
+    warn(
+      'gid',
+      `${port.label} has no RoCE v2 address but that of its link: peers behind a router cannot be reached`,
+      `ip addr add ADDRESS/24 dev ${card}`,
+    ),
+  ]
+}
+
+function checkMtu(machine: Machine, port: RdmaPort): Finding[] {
+  const card = port.networkCard
+  const mtu = card === undefined ? Number.NaN : Number(machine.text(`/sys/class/net/${card}/mtu`))
+  if (!(mtu > 0)) return []
+  if (mtu >= NETWORK_MTU_FOR_4096) return [ok('mtu', `${port.label}: ${mtu} bytes on ${card}`)]
+  return [
+    warn(
+      'mtu',
+      `${port.label}: ${mtu} bytes on ${card}, so that packets carry 1024 bytes or less where 4096 are possible`,
+      `ip link set ${card} mtu ${NETWORK_MTU_FOR_4096}, on every host and on the switch`,
+    ),
+  ]
+}

@@ -1,0 +1,88 @@
+/** Checks of what is installed and loaded. */
+import { type Finding, fail, ok, warn } from './finding.ts'
+import type { Machine } from './machine.ts'
+import { rdmaDevices } from './rdma-port.ts'
+
+const verbsModules = ['ib_core', 'ib_uverbs']
+const connectionModules = ['rdma_cm', 'rdma_ucm']
+
+export function checkAddon({ facts }: Machine): Finding[] {
+  if (facts.addonRefused !== undefined) return [fail('addon', facts.addonRefused, 'npm rebuild aether-dsm')]
+  return [ok('addon', `loaded into Node.js ${facts.node}, Linux ${facts.kernel}`)]
+}
+
+export function checkModules(machine: Machine): Finding[] {
+  const isLoaded = (name: string): boolean => machine.text('/proc/modules')?.match(`(^|\n)${name} `) != null
+  // Built into the kernel, a module is no line of /proc/modules; its devices or its control file show that it is there.
+  const hasVerbs = verbsModules.every(isLoaded) || rdmaDevices(machine).length > 0
+  const hasConnections = connectionModules.every(isLoaded) || machine.access('/dev/infiniband/rdma_cm') !== 'missing'
+  if (!hasVerbs)
+    return [
+      warn(
+        'modules',
+        'the kernel has no RDMA loaded: only shm0 is here, for processes of one machine',
+        'modprobe -a ib_uverbs rdma_ucm, and the driver of the card (mlx5_ib, irdma, bnxt_re, rdma_rxe, …)',
+      ),
+    ]
+  if (!hasConnections)
+    return [
+      warn(
+        'modules',
+        'ib_uverbs is there, rdma_ucm is not: the connection manager cannot be used',
+        'modprobe rdma_ucm',
+      ),
+    ]
+  return [ok('modules', [...verbsModules, ...connectionModules].join(', '))]
+}
+
+export function checkDevices(machine: Machine): Finding[] {
+  const devices = rdmaDevices(machine)
+  if (devices.length > 0) return [ok('devices', devices.join(', '))]
+  return [
+    warn(
+      'devices',
+      'no RDMA device: only shm0 is here, for processes of one machine',
+      'over any network card, in software: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0',
+    ),
+  ]
+}
+
+/** Every device has its own file, and one is shared by the connection manager. */
+export function checkPermissions(machine: Machine): Finding[] {
+  if (rdmaDevices(machine).length === 0) return []
+  const files = machine.names('/dev/infiniband').filter((name) => /^(uverbs\d+|rdma_cm)$/.test(name))
+  if (files.length === 0)
+    return [
+      fail(
+        'permissions',
+        'there are RDMA devices but no files in /dev/infiniband: in a container they have to be passed in',
+        'modprobe ib_uverbs; for a container: docker run --device /dev/infiniband --ulimit memlock=-1',
+      ),
+    ]
+  const denied = files.filter((name) => machine.access(`/dev/infiniband/${name}`) !== 'granted')
+  if (denied.length > 0)
+    return [
+      fail(
+        'permissions',
+        `${machine.facts.user} may not open ${denied.map((name) => `/dev/infiniband/${name}`).join(', ')}`,
+        `usermod -aG rdma ${machine.facts.user} where the files belong to the group rdma (ls -l /dev/infiniband), then log in again; else a udev rule: KERNEL=="uverbs*", MODE="0666"`,
+      ),
+    ]
+  return [ok('permissions', `${machine.facts.user} may open ${files.join(', ')}`)]
+}
+
+export function checkVerbsLibrary(machine: Machine): Finding[] {
+  if (machine.facts.noVerbs === undefined || rdmaDevices(machine).length === 0) return []
+  return [fail('verbs library', machine.facts.noVerbs)]
+}
+
+export function checkUserfault({ facts }: Machine): Finding[] {
+  if (facts.userfaultRefused === undefined) return [ok('userfaultfd', 'coherent views can be had')]
+  return [
+    warn(
+      'userfaultfd',
+      `no coherent views, only explicit calls: ${facts.userfaultRefused}`,
+      'Linux 6.4 or later, and outside of seccomp profiles that forbid userfaultfd',
+    ),
+  ]
+}
