@@ -38,6 +38,8 @@ type Control =
   | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
 
 const COORDINATOR = 0
+/** On a network a peer that ends is silent: so often something is sent to it, which fails then. */
+const PROBE_NS = 1e9
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
 
 /** Who else in the agent listens to the group. */
@@ -114,6 +116,17 @@ export class GroupMachine {
 
   connect(peers: readonly GroupPeer[]): void {
     for (const { rank, endpoint, processId } of peers) this.mesh.connect(rank, endpoint, processId)
+    if (this.mesh.needsProbes) this.#probeSoon()
+  }
+
+  #probeSoon(): void {
+    const { now, timers } = this.#context.runtime
+    timers.at(now() + PROBE_NS, () => {
+      // Peers that have left are not asked any more: they go when all have left.
+      if (this.#hasLeft) return
+      this.mesh.probe()
+      this.#probeSoon()
+    })
   }
 
   isAlive(rank: number): boolean {
@@ -184,6 +197,8 @@ export class GroupMachine {
         break
       case MeshChannel.Control:
         this.#obey(from, JSON.parse(Buffer.from(bytes.slice(1)).toString()) as Control)
+        break
+      case MeshChannel.Probe:
         break
       default:
         this.#listener?.message(from, bytes)

@@ -133,6 +133,7 @@ export abstract class Group implements AsyncDisposable {
     process.off('beforeExit', this.#onBeforeExit)
     this.release()
     await this.parts.agent.command('leave', undefined)
+    await this.parts.meeting.left()
     await this.parts.agent.close()
     this.afterAgent()
     await this.parts.meeting.close()

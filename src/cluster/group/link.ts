@@ -8,8 +8,10 @@ import {
   type PreparedRequest,
   type ProtectionDomain,
   type QueuePair,
+  QueuePairState,
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
+import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 /**
@@ -17,6 +19,8 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } fr
  * (and an adapter may take up to four times that) before a peer counts as dead.
  */
 const NETWORK_TIMEOUT = 17
+
+const PROBE = Uint8Array.of(MeshChannel.Probe)
 
 type Place = { readonly address: number; readonly key: number }
 type Waiting =
@@ -44,6 +48,7 @@ export class Link {
   #posted = 0
   #completed = 0
   #nextSlot = 0
+  #probed = -1
 
   constructor(peer: number, domain: ProtectionDomain, queue: CompletionQueue) {
     this.peer = peer
@@ -91,6 +96,18 @@ export class Link {
     if (this.dead) return
     if (this.#mustWait()) this.#waiting.push({ source, lengthBytes, target })
     else this.#postWrite(source, lengthBytes, target)
+  }
+
+  /** Send something where nothing was sent since the last call: only what is sent can fail. */
+  probe(): void {
+    if (this.#posted === this.#probed) this.send(PROBE)
+    this.#probed = this.#posted
+  }
+
+  /** The peer is dead to us: what it may still have under way does not reach our memory any more. */
+  bury(): void {
+    this.dead = true
+    if (this.#pair.state !== QueuePairState.Reset) this.#pair.toError()
   }
 
   /** The bytes of a received message; valid until `repost(slot)`. */

@@ -38,6 +38,9 @@ export class LocalMeeting implements Meeting {
   /** The barrier that follows is enough: a request to a peer that is still connecting is repeated for as long as its process lives. */
   async connected(): Promise<void> {}
 
+  /** What was sent in shared memory has arrived. */
+  async left(): Promise<void> {}
+
   close(): Promise<void> {
     return this.membership.close()
   }

@@ -141,6 +141,16 @@ export class Mesh {
     return this.#inbox.length === 0 && !this.#lookForDeaths()
   }
 
+  /** True where the ends of peers may go unseen unless something is sent to them. */
+  get needsProbes(): boolean {
+    return this.#device.attributes.linkLayer !== 'shared-memory'
+  }
+
+  /** Send a sign of life to every peer that nothing was sent to since the last call. */
+  probe(): void {
+    for (const link of this.#links) if (link?.dead === false) link.probe()
+  }
+
   close(): void {
     for (const process of this.#processes) if (process >= 0) native.closeDescriptor(process)
     this.#device.close()
@@ -195,7 +205,7 @@ export class Mesh {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()
-    link.dead = true
+    link.bury()
     const process = this.#processes[link.peer]!
     if (process >= 0) native.closeDescriptor(process)
     this.#processes[link.peer] = -1

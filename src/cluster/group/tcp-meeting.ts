@@ -26,7 +26,9 @@ import type { RendezvousPlace } from './rendezvous-place.ts'
 /** Raised whenever ranks of before would misunderstand ranks of now. */
 const PROTOCOL = 1
 /** What is gathered, in order. */
-const Round = { Introduction: 0, Card: 1, Connected: 2 } as const
+const Round = { Introduction: 0, Card: 1, Connected: 2, Left: 3 } as const
+/** How long a rank that has left waits for the others to have heard of it. */
+const LEAVE_MS_MAX = 10_000
 
 /** Who a rank is, before anything else. */
 interface Introduction extends Machine {
@@ -122,6 +124,12 @@ export class TcpMeeting implements Meeting {
 
   async connected(): Promise<void> {
     await this.#line.gather(Round.Connected, null, this.#plan.signal)
+  }
+
+  async left(): Promise<void> {
+    const signal = AbortSignal.timeout(LEAVE_MS_MAX)
+    // Who does not hear of it now will take our end for a death, which by now is nobody's loss.
+    await this.#line.gather(Round.Left, null, signal).catch(() => {})
   }
 
   async close(why?: string): Promise<void> {

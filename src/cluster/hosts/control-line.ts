@@ -5,6 +5,7 @@ import { MemberEndedError, MissingMembersError, ranksInWords } from '../group/er
 import type { ControlFailure, ControlOrder, ControlReport, ControlStart } from './control-worker.ts'
 import { EndNotices } from './end-notices.ts'
 import { RendezvousError } from './errors.ts'
+import { COMPLETING_ROUND } from './keeper.ts'
 
 /** How long the worker may take for its leave, before it is ended. */
 const LEAVE_MS_MAX = 2000
@@ -33,6 +34,7 @@ export class ControlLine {
   readonly #left: Promise<void>
   #waiting: Waiting | undefined
   #failure: Error | undefined
+  #complete = false
   #closing: Promise<void> | undefined
 
   constructor(options: ControlOptions) {
@@ -90,15 +92,16 @@ export class ControlLine {
 
   #hear(report: ControlReport): void {
     if (report.type === 'gathered') {
+      this.#complete ||= report.round === COMPLETING_ROUND
       if (this.#waiting?.round === report.round) this.#waiting.resolve(report.values)
     } else if (report.type === 'ended') {
-      this.#fail(endedTooSoon(report.ranks, report.why))
+      // Once the group is complete the agent learns of deaths by the notices, and nobody here waits for the dead.
+      if (!this.#complete || report.lost) this.#fail(endedTooSoon(report.ranks, report.why))
     } else {
       this.#fail(revive(report.error))
     }
   }
 
-  /** Once the group is complete nobody waits here: the agent learns of deaths by the notices. */
   #fail(error: Error): void {
     this.#failure ??= error
     this.#waiting?.reject(error)

@@ -35,8 +35,8 @@ export type ControlOrder =
 /** Worker to main thread. */
 export type ControlReport =
   | { readonly type: 'gathered'; readonly round: number; readonly values: readonly unknown[] }
-  /** A rank has ended, or rank 0 with the rendezvous. */
-  | { readonly type: 'ended'; readonly ranks: readonly number[]; readonly why: string }
+  /** Ranks have ended; `lost`: with them the rendezvous. */
+  | { readonly type: 'ended'; readonly ranks: readonly number[]; readonly why: string; readonly lost: boolean }
   | { readonly type: 'failed'; readonly error: ControlFailure }
 
 /** A class does not survive the way between threads; its fields do. */
@@ -57,11 +57,11 @@ let keeper: Keeper | undefined
 
 const handlers: CallerHandlers = {
   gathered: (round, values) => report({ type: 'gathered', round, values }),
-  ended: (rank, why) => tell([rank], why),
+  ended: (rank, why) => tell([rank], why, false),
   lost: (why, orderly) => {
     const launcher = start.keeper === 'launcher'
     const who = launcher ? 'the launcher is gone' : 'it kept the rendezvous'
-    tell(launcher ? others() : [0], orderly ? why : `${who}: ${why}`)
+    tell(launcher ? others() : [0], orderly ? why : `${who}: ${why}`, true)
   },
   failed: (error) => report({ type: 'failed', error: describe(error) }),
 }
@@ -103,10 +103,10 @@ function isAddress(host: string): boolean {
   return /^[\d.]+$/.test(host) || host.includes(':')
 }
 
-function tell(ranks: readonly number[], why: string): void {
+function tell(ranks: readonly number[], why: string, lost: boolean): void {
   for (const rank of ranks) notices.tell(rank, why)
   native.ringPipe(start.bell)
-  report({ type: 'ended', ranks, why })
+  report({ type: 'ended', ranks, why, lost })
 }
 
 function others(): number[] {

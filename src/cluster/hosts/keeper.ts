@@ -8,8 +8,10 @@ import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './m
 const STRANGERS_MAX = 64
 /** Refusals that are told one by one; then only how many. */
 const REFUSALS_TOLD_MAX = 20
-/** Every round of a group; afterwards its ranks only give signs of life. */
-export const ROUNDS = 3
+/** With the end of this round the group is complete; ranks that end later are missed, and no more waited for. */
+export const COMPLETING_ROUND = 2
+/** The last round is that of leaving. */
+export const ROUNDS = 4
 
 export interface KeeperOptions {
   readonly secret: Buffer
@@ -47,10 +49,10 @@ export class Keeper {
   readonly #seats: (Seat | undefined)[]
   /** Ranks that have been here and ended or left. */
   readonly #gone = new Set<number>()
-  readonly #given: unknown[][] = Array.from({ length: ROUNDS }, () => [])
+  readonly #given: readonly unknown[][]
   #refusals = 0
   #lastRefusal: Refusal | null = null
-  /** The last round is over. */
+  /** Every rank is there and connected. */
   #complete = false
   #closed = false
 
@@ -58,6 +60,7 @@ export class Keeper {
     this.#options = options
     this.#limits = options.limits ?? CONNECTION_LIMITS
     this.#seats = new Array<Seat | undefined>(options.size).fill(undefined)
+    this.#given = Array.from({ length: ROUNDS }, () => new Array<unknown>(options.size).fill(null))
     this.#server = createServer((socket) => this.#greet(socket))
   }
 
@@ -160,12 +163,17 @@ export class Keeper {
   }
 
   #take(seat: Seat, round: number, value: unknown): void {
-    const values = this.#given[round]!
-    values[seat.rank] = value
+    this.#given[round]![seat.rank] = value
     seat.round = round + 1
-    if (!this.#seats.every((each) => each !== undefined && each.round > round)) return
-    this.#complete = round === ROUNDS - 1
-    this.#tell({ type: 'gathered', round, values })
+    this.#settle(round)
+  }
+
+  /** Where all have given to a round, each is given all values; those of ranks that have ended are null. */
+  #settle(round: number): void {
+    const hasGiven = (seat: Seat | undefined): boolean => (seat === undefined ? this.#complete : seat.round > round)
+    if (!this.#seats.every(hasGiven)) return
+    this.#complete ||= round === COMPLETING_ROUND
+    this.#tell({ type: 'gathered', round, values: this.#given[round]! })
   }
 
   #leave(seat: Seat, why: string): void {
@@ -185,6 +193,8 @@ export class Keeper {
   #unseat(seat: Seat): void {
     this.#seats[seat.rank] = undefined
     this.#gone.add(seat.rank)
+    // It may have been the last that a round waited for.
+    if (this.#complete) this.#settle(ROUNDS - 1)
   }
 
   #tell(message: FromKeeper): void {

@@ -184,6 +184,19 @@ test('who ends without a word, and who falls silent, is told to the others; who 
   assert.equal(house.ends.length, 2)
 })
 
+test('the round of leaving waits for nobody who has ended', async () => {
+  await using house = await House.open(3)
+  const ranks = [0, 1, 2].map((rank) => house.rank(rank, 3))
+  await complete(ranks)
+  ranks[0]!.caller.give(3, 'leaving')
+  socketOf(ranks[1]!).destroy()
+  await until(() => ranks[0]!.ended.length === 1, 'rank 1 has ended')
+  assert.equal(ranks[0]!.gathered.length, 3, 'rank 2 is waited for')
+  ranks[2]!.caller.give(3, 'leaving')
+  await until(() => ranks[0]!.gathered.length === 4 && ranks[2]!.gathered.length === 4, 'all that are left have left')
+  assert.deepEqual(ranks[0]!.gathered[3], ['leaving', null, 'leaving'])
+})
+
 test('ranks learn of the end of the keeper, also where it only falls silent', async () => {
   await using house = await House.open(2)
   const ranks = [0, 1].map((rank) => house.rank(rank, 2))
