@@ -3,6 +3,7 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
 import {
+  DEVICE_MEMORY_BYTES,
   MAX_COMPLETION_QUEUES,
   MAX_COMPLETIONS,
   MAX_INLINE_BYTES,
@@ -45,7 +46,7 @@ export function deviceAttributes(name: string): DeviceAttributes {
     maxMulticastGroups: MAX_MULTICAST_GROUPS,
     maxMulticastQueuePairs: MAX_QUEUE_PAIRS,
     maxMemoryWindows: MAX_KEYS,
-    maxDeviceMemoryBytes: 0,
+    maxDeviceMemoryBytes: DEVICE_MEMORY_BYTES,
     completionVectors: 1,
     firmwareVersion: '',
     nodeGuid: '',

@@ -20,17 +20,25 @@ import type { Block } from './block.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
 import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
+import { ShmDeviceMemory } from './device-memory.ts'
+import type { ShmIndirectKey } from './indirect-key.ts'
 import { KeyTable } from './key-table.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
+import type { ShmMemoryRegion } from './memory-region.ts'
+import type { ShmMemoryWindow } from './memory-window.ts'
 import { Peer } from './peer.ts'
+import { openPhysicalMemory, type PhysicalMemory } from './physical-memory.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
 import { ShmThreadDomain } from './thread-domain.ts'
+import { Tokens } from './tokens.ts'
 
 /** How often waiting requests are tried again from the event loop; polls try them at once. */
 const PROGRESS_INTERVAL_MS = 1
 const QUEUE_PAIR_INDEX_BITS = 12
+/** How long a work request that takes a key back waits in one go for a peer that is in the middle of an access. */
+const SHORT_WAIT_MS = 10
 
 /** An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it talks to. */
 export class ShmDevice implements ProviderDevice {
@@ -44,6 +52,11 @@ export class ShmDevice implements ProviderDevice {
   readonly threadDomains: Set<ShmThreadDomain> = new Set<ShmThreadDomain>()
   /** How many queue pairs wait for something; read by every poll. */
   pendingCount = 0
+  readonly deviceMemories: Set<ShmDeviceMemory> = new Set<ShmDeviceMemory>()
+  readonly regions: Tokens<ShmMemoryRegion> = new Tokens<ShmMemoryRegion>()
+  readonly windows: Tokens<ShmMemoryWindow> = new Tokens<ShmMemoryWindow>()
+  readonly indirectKeys: Tokens<ShmIndirectKey> = new Tokens<ShmIndirectKey>()
+  readonly #physical: PhysicalMemory | undefined
   readonly #options: OpenDeviceOptions
   readonly #doorbell: readonly [number, number]
   readonly #queues = new Map<number, ShmCompletionQueue>()
@@ -61,6 +74,7 @@ export class ShmDevice implements ProviderDevice {
   constructor(name: string, options: OpenDeviceOptions) {
     this.attributes = deviceAttributes(name)
     this.#options = options
+    this.#physical = openPhysicalMemory(options.physicalBytes ?? 0)
     this.#doorbell = native.createPipe()
     this.segment = new Segment(this.#doorbell[1])
     this.keys = new KeyTable(this.segment)
@@ -136,8 +150,19 @@ export class ShmDevice implements ProviderDevice {
     return new ShmThreadDomain(this.threadDomains)
   }
 
-  allocateDeviceMemory(): ProviderDeviceMemory {
-    throw new UnsupportedError('ibv_alloc_dm: not on the shm device yet')
+  allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
+    return new ShmDeviceMemory(this, lengthBytes, alignmentExponent)
+  }
+
+  /** The memory whose offsets are this device's physical addresses. EPERM where the program did not ask for any. */
+  physicalMemory(): PhysicalMemory {
+    if (this.#physical === undefined)
+      throw new VerbsError(
+        'ibv_exp_reg_mr',
+        Errno.EPERM,
+        'this device has no physical memory: open it with { physicalBytes }, and whoever is given the key reaches all of that',
+      )
+    return this.#physical
   }
 
   forgetQueue(queue: ShmCompletionQueue): void {
@@ -170,14 +195,18 @@ export class ShmDevice implements ProviderDevice {
   }
 
   destroy(): void {
-    if (this.domains.size + this.#queues.size + this.channels.size + this.threadDomains.size > 0) {
-      const what = `${this.domains.size} protection domains, ${this.#queues.size} completion queues, ${this.channels.size} channels and ${this.threadDomains.size} thread domains`
+    const { domains, channels, threadDomains, deviceMemories } = this
+    if (domains.size + this.#queues.size + channels.size + threadDomains.size + deviceMemories.size > 0) {
+      const queues = `${this.#queues.size} completion queues, ${channels.size} channels`
+      const others = `${threadDomains.size} thread domains and ${deviceMemories.size} pieces of device memory`
+      const what = `${domains.size} protection domains, ${queues}, ${others}`
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
     clearTimeout(this.#timer)
     this.events.close()
     this.#watcher?.close()
     this.segment.close()
+    this.#physical?.close()
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
   }
 
@@ -212,6 +241,23 @@ export class ShmDevice implements ProviderDevice {
           `the peer of queue pair ${pair.number} stays in the middle of an access; the keys are revoked, try again`,
         )
     }
+  }
+
+  /** Whether all peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was withdrawn before. */
+  peersOutside(): boolean {
+    for (const pair of this.#pairs.values()) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
+    return true
+  }
+
+  /** Without the owner's word, nobody is given the key to its whole address space. */
+  requireProcessCopy(verb: string): void {
+    if (this.#options.allowProcessCopy !== true)
+      throw new VerbsError(
+        verb,
+        Errno.EPERM,
+        'a key to the whole address space is made only by a device that was opened with { allowProcessCopy: true }',
+      )
+    this.allowProcessCopy()
   }
 
   allowProcessCopy(): void {

@@ -3,16 +3,19 @@ import { Access } from '../access.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
+import { changeAtomically } from './atomic.ts'
 import type { Block } from './block.ts'
 import type { KeyTable } from './key-table.ts'
 import { BlockWord, MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { MemoryOperations } from './memory-operations.ts'
+import { reach } from './reach.ts'
 import type { RemoteMemory } from './remote-memory.ts'
 import { SegmentList } from './segment-list.ts'
 import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
 
-/** Outcomes that are no completion: the request stays at the head of the queue. */
-export const Outcome = { NotReady: -1, NoReceive: -2 } as const
+/** Outcomes that are no completion: the request stays at the head of the queue. PeerInside: a key is withdrawn, and somebody may still be using it. */
+export const Outcome = { NotReady: -1, NoReceive: -2, PeerInside: -3 } as const
 
 /**
  * Carries out one request on the memory of the peer, from this thread: the peer's processor has no part in it.
@@ -21,6 +24,7 @@ export const Outcome = { NotReady: -1, NoReceive: -2 } as const
  */
 export class Initiator {
   readonly #keys: KeyTable
+  readonly #operations: MemoryOperations
   readonly #domainId: number
   readonly #number: number
   readonly #local = new SegmentList()
@@ -31,8 +35,9 @@ export class Initiator {
   /** errno of a copy across processes that failed, for the completion's vendor error. */
   vendorError = 0
 
-  constructor(keys: KeyTable, domainId: number, number: number) {
+  constructor(keys: KeyTable, operations: MemoryOperations, domainId: number, number: number) {
     this.#keys = keys
+    this.#operations = operations
     this.#domainId = domainId
     this.#number = number
   }
@@ -87,10 +92,14 @@ export class Initiator {
       return undefined
     if (!enabled(block, right) || length > MAX_MESSAGE_BYTES) return undefined
     const memory = this.#remoteMemory(request, target, block, right, length)
-    return memory !== undefined && memory.span.processId === 0 ? memory : undefined
+    return memory?.direct === true ? memory : undefined
   }
 
   #general(request: EncodedRequest, opcode: number, target: Target): number {
+    if (this.#operations.includes(opcode)) {
+      this.byteLength = 0
+      return this.#operations.execute(request, opcode)
+    }
     const local = this.#gather(request, opcode)
     this.byteLength = this.#local.total
     if (local !== CompletionStatus.Success) return local
@@ -118,6 +127,7 @@ export class Initiator {
         return this.#read(request, target, block)
       case Opcode.Send:
       case Opcode.SendWithImmediate:
+      case Opcode.SendWithInvalidate:
         return this.#send(request, opcode, target, block)
       case Opcode.WriteWithImmediate:
         return this.#writeWithImmediate(request, target, block)
@@ -133,7 +143,7 @@ export class Initiator {
     const list = this.#local
     list.clear()
     if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0) return this.#gatherInline(request)
-    const writable = opcode === Opcode.Read || opcode === Opcode.CompareSwap || opcode === Opcode.FetchAdd
+    const writable = opcode === Opcode.Read || isAtomic(opcode)
     let at = RequestSlot.Segments as number
     for (let left = words[RequestSlot.SegmentCount] as number; left > 0; left -= 1) {
       const taken = this.#keys.gather(
@@ -180,10 +190,7 @@ export class Initiator {
   #place(request: EncodedRequest, target: Target, block: Block): number {
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
-    const memory = this.#remoteMemory(request, target, block, Access.RemoteWrite, total)
-    if (memory === undefined) return CompletionStatus.RemoteAccessError
-    this.#remote.clear()
-    this.#remote.add(memory.span, (request.words[RequestSlot.RemoteAddress] as number) - memory.address, total)
+    if (!this.#reach(request, target, block, Access.RemoteWrite, total)) return CompletionStatus.RemoteAccessError
     this.#remote.fill(this.#local, total, request)
     return CompletionStatus.Success
   }
@@ -192,10 +199,7 @@ export class Initiator {
     if (!readable(block, Access.RemoteRead)) return CompletionStatus.RemoteInvalidRequest
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
-    const memory = this.#remoteMemory(request, target, block, Access.RemoteRead, total)
-    if (memory === undefined) return CompletionStatus.RemoteAccessError
-    this.#remote.clear()
-    this.#remote.add(memory.span, (request.words[RequestSlot.RemoteAddress] as number) - memory.address, total)
+    if (!this.#reach(request, target, block, Access.RemoteRead, total)) return CompletionStatus.RemoteAccessError
     this.#local.fill(this.#remote, total, request)
     return CompletionStatus.Success
   }
@@ -204,17 +208,13 @@ export class Initiator {
     if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
     const address = request.words[RequestSlot.RemoteAddress] as number
     if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
-    const memory = this.#remoteMemory(request, target, block, Access.RemoteAtomic, 8)
-    if (memory === undefined) return CompletionStatus.RemoteAccessError
-    const { words } = memory.span
-    const index = (address - memory.address) / 8
-    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed atomically from here.
-    if (!(Number.isInteger(index) && index < words.length)) return CompletionStatus.RemoteOperationError
-    const operand = request.bits[RequestSlot.CompareAdd] as bigint
-    const old =
-      opcode === Opcode.FetchAdd
-        ? Atomics.add(words, index, operand)
-        : Atomics.compareExchange(words, index, operand, request.bits[RequestSlot.Swap] as bigint)
+    if (!this.#reach(request, target, block, Access.RemoteAtomic, 8)) return CompletionStatus.RemoteAccessError
+    const { words } = this.#remote.span(0)
+    const index = this.#remote.offset(0) / 8
+    // Memory that no eight-byte word covers (private to its process, in pieces, or registered unaligned) cannot be changed atomically from here.
+    if (!(this.#remote.count === 1 && Number.isInteger(index) && index < words.length))
+      return CompletionStatus.RemoteOperationError
+    const old = changeAtomically(words, index, request, opcode)
     this.#storeOld(old)
     return CompletionStatus.Success
   }
@@ -248,22 +248,41 @@ export class Initiator {
     return offset >= 0 && offset + length <= memory.length ? memory : undefined
   }
 
+  /** Find the bytes that a request names, into `#remote`. */
+  #reach(request: EncodedRequest, target: Target, block: Block, right: number, length: number): boolean {
+    const memory = this.#remoteMemory(request, target, block, right, length)
+    if (memory === undefined) return false
+    const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    this.#remote.clear()
+    return reach(this.#remote, target.peer, memory, offset, length, target.number, right)
+  }
+
   // ---- two-sided ---------------------------------------------------------------------------------------------------------------
 
   #send(request: EncodedRequest, opcode: number, target: Target, block: Block): number {
     if (!receivePosted(target, block)) return Outcome.NoReceive
     const { total } = this.#local
     const scattered = this.#scatter(target, block, total)
-    if (scattered === CompletionStatus.Success) {
-      if (total > 0) this.#remote.fill(this.#local, total, request)
-      const flags = opcode === Opcode.SendWithImmediate ? CompletionFlag.WithImmediate : 0
-      this.#deliver(request, target, block, CompletionOpcode.Receive, flags, CompletionStatus.Success, total)
-      return CompletionStatus.Success
+    if (scattered !== CompletionStatus.Success) {
+      this.#deliver(request, target, block, CompletionOpcode.Receive, 0, scattered, 0)
+      return scattered === CompletionStatus.LocalLengthError
+        ? CompletionStatus.RemoteInvalidRequest
+        : CompletionStatus.RemoteOperationError
     }
-    this.#deliver(request, target, block, CompletionOpcode.Receive, 0, scattered, 0)
-    return scattered === CompletionStatus.LocalLengthError
-      ? CompletionStatus.RemoteInvalidRequest
-      : CompletionStatus.RemoteOperationError
+    if (total > 0) this.#remote.fill(this.#local, total, request)
+    if (opcode === Opcode.SendWithInvalidate && !this.#invalidate(request, target, block)) {
+      const status = CompletionStatus.RemoteInvalidRequest
+      this.#deliver(request, target, block, CompletionOpcode.Receive, 0, status, 0)
+      return CompletionStatus.RemoteAccessError
+    }
+    const flags = receiveFlags(opcode)
+    this.#deliver(request, target, block, CompletionOpcode.Receive, flags, CompletionStatus.Success, total)
+    return CompletionStatus.Success
+  }
+
+  #invalidate(request: EncodedRequest, target: Target, block: Block): boolean {
+    const key = request.words[RequestSlot.Immediate] as number
+    return target.peer.invalidate(key, target.number, block.words[BlockWord.Domain] as number)
   }
 
   #writeWithImmediate(request: EncodedRequest, target: Target, block: Block): number {
@@ -303,8 +322,7 @@ export class Initiator {
       return false
     const offset = address - memory.address
     if (!(offset >= 0 && length > 0 && offset + length <= memory.length)) return false
-    this.#remote.add(memory.span, offset, length)
-    return true
+    return reach(this.#remote, target.peer, memory, offset, length, target.number, Access.LocalWrite)
   }
 
   /** Publish the receiver's completion: the result first, the counter last. */
@@ -345,6 +363,20 @@ export class Initiator {
 
 /** For copies whose source view is not worth keeping. */
 const unremembered = new EncodedRequest(1)
+
+function isAtomic(opcode: number): boolean {
+  return (
+    opcode === Opcode.CompareSwap ||
+    opcode === Opcode.FetchAdd ||
+    opcode === Opcode.MaskedCompareSwap ||
+    opcode === Opcode.MaskedFetchAdd
+  )
+}
+
+function receiveFlags(opcode: number): number {
+  if (opcode === Opcode.SendWithImmediate) return CompletionFlag.WithImmediate
+  return opcode === Opcode.SendWithInvalidate ? CompletionFlag.WithInvalidate : 0
+}
 
 function isAboutMemory(status: number): boolean {
   return status === CompletionStatus.RemoteAccessError || status === CompletionStatus.RemoteOperationError

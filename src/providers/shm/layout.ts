@@ -5,7 +5,7 @@
  * 0        header       4 KiB                  magic, version, nonce, process, state, doorbell
  * 4 KiB    directory    4096 × 16 B            queue pair number -> where its block lies
  * 68 KiB   queues       4096 × 64 B            completion queues: arrivals, armed, channel
- * 324 KiB  keys         16384 × 64 B           memory regions
+ * 324 KiB  keys         16384 × 64 B           memory regions, memory windows, indirect keys
  * 1348 KiB blocks       page multiples         one per queue pair; never reused while the device is open, so that a stale peer
  *                                              can only write into a hole that nobody reads
  * ```
@@ -21,7 +21,7 @@
  * What a peer wrote is checked before it is used: peers are of the same user, but may be broken.
  */
 export const SEGMENT_MAGIC = 0x41767262
-export const SEGMENT_VERSION = 1
+export const SEGMENT_VERSION = 2
 export const PAGE_BYTES = 4096
 
 export const MAX_QUEUE_PAIRS = 4096
@@ -34,6 +34,8 @@ export const MAX_INLINE_BYTES = 1024
 export const MAX_READ_ATOMIC = 16
 /** A message of 2^31 bytes is the longest that InfiniBand carries. */
 export const MAX_MESSAGE_BYTES: number = 2 ** 31
+/** Memory that a device gives out as its own. */
+export const DEVICE_MEMORY_BYTES: number = 1 << 20
 /** What one ArrayBuffer over foreign memory may be. */
 export const MAX_REGION_BYTES: number = 2 ** 32
 
@@ -61,12 +63,37 @@ export const QueueWord = { Arrivals: 0, Armed: 1, Channel: 2, SolicitedOnly: 3, 
 export const QUEUE_WORDS = 16
 
 export const KEYS_OFFSET: number = QUEUES_OFFSET + MAX_COMPLETION_QUEUES * QUEUE_WORDS * 4
-/** 32-bit words of a key's entry; `Key` is stored last and is 0 while the entry means nothing. */
-export const KeyWord = { Key: 0, Access: 1, Domain: 2, Descriptor: 3 } as const
-/** Doubles of a key's entry. */
+/**
+ * 32-bit words of a key's entry; `Key` is stored last and is 0 while the entry means nothing. `Generation` changes whenever an entry is written, because
+ * windows and indirect keys come again under the same key. `QueuePair` is the only one through which the key may be used, 0 for any.
+ * `Base` is the key of a window's region, or the first page of an indirect key's pieces, of which there are `Pieces`, each used `Repeat` times.
+ */
+export const KeyWord = {
+  Key: 0,
+  Access: 1,
+  Domain: 2,
+  Descriptor: 3,
+  Kind: 10,
+  QueuePair: 11,
+  Base: 12,
+  Pieces: 13,
+  Repeat: 14,
+  Generation: 15,
+} as const
+/**
+ * Doubles of a key's entry. `Offset` is where the memory begins: in the memory object; in the process, without one; of a window, its first
+ * address as the region names it.
+ */
 export const KeyDouble = { Address: 2, Length: 3, Offset: 4 } as const
+/** What a key's entry describes. */
+export const KeyKind = { Region: 0, Window: 1, Indirect: 2 } as const
 export const KEY_WORDS = 16
 export const KEY_DOUBLES = 8
+/** Doubles of a piece of an indirect key: address, length, bytes to skip, key. */
+export const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
+export const PIECE_DOUBLES = 4
+export const MAX_PIECES = 4096
+export const MAX_REPEAT: number = 2 ** 31 - 1
 /** `Descriptor` of memory that has no memory object: reached by cross-process copy. */
 export const NO_DESCRIPTOR: number = -1
 

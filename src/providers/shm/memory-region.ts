@@ -1,158 +1,122 @@
-import { native, SystemError, UnsupportedError } from '../../native/index.ts'
-import { Access, describeAccess, RemoteAccess } from '../access.ts'
+import { Access, RemoteAccess } from '../access.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { AllocateOptions, BufferOrigin, ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
-import type { ShmDevice } from './device.ts'
-import type { KeyedMemory } from './key-table.ts'
-import { MAX_REGION_BYTES, NO_DESCRIPTOR, PAGE_BYTES } from './layout.ts'
+import type { ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
+import { NO_DESCRIPTOR } from './layout.ts'
+import { checkAccess } from './memory-access.ts'
+import { type Backing, registeredBacking, releaseBacking } from './memory-backing.ts'
+import type { ShmMemoryWindow } from './memory-window.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
-import { Span } from './span.ts'
-
-const MEMORY_LOCK = 2
-
-/** What a region's bytes rest on. */
-interface Backing {
-  readonly bytes: Uint8Array
-  /** Its descriptor is ours to close. */
-  readonly origin: BufferOrigin | undefined
-  /** Made by `allocate`, freed with the region. */
-  readonly owned: ArrayBuffer | undefined
-}
 
 /** A memory region: a key in the own segment's table, and the bytes it stands for. */
 export class ShmMemoryRegion implements ProviderMemoryRegion {
   readonly token: number
-  readonly bytes: Uint8Array
-  readonly address: number
-  readonly length: number
-  readonly localKey: number
-  readonly remoteKey: number
-  readonly access: number
-  readonly #domain: ShmProtectionDomain
-  readonly #backing: Backing
-  #entry: KeyedMemory | undefined
+  domain: ShmProtectionDomain
+  access: number
+  localKey: number
+  /** Windows that were bound to it; a peer may have unbound one since. */
+  readonly windows: Set<ShmMemoryWindow> = new Set<ShmMemoryWindow>()
+  #backing: Backing
+  #published = true
 
   constructor(domain: ShmProtectionDomain, backing: Backing, access: number) {
-    const { bytes, origin } = backing
-    this.bytes = bytes
-    this.address = native.addressOf(bytes)
-    this.length = bytes.length
+    this.domain = domain
     this.access = access
-    this.#domain = domain
     this.#backing = backing
-    const entry = domain.device.keys.publish((key) => ({
-      key,
-      address: this.address,
-      length: this.length,
-      access,
-      domainId: domain.id,
-      descriptor: origin?.descriptor ?? NO_DESCRIPTOR,
-      offsetBytes: origin?.offsetBytes ?? 0,
-      span: new Span(bytes, 0, this.address),
-    }))
-    this.#entry = entry
-    this.localKey = entry.key
-    this.remoteKey = (access & RemoteAccess) === 0 ? 0 : entry.key
-    this.token = entry.key
+    this.localKey = domain.device.keys.reserve('ibv_reg_mr')
+    this.#publish()
+    this.token = domain.device.regions.add(this)
   }
 
-  reregister(_changes: ReregisterChanges): void {
-    throw new UnsupportedError('ibv_rereg_mr: not on the shm device yet')
+  get bytes(): Uint8Array {
+    return this.#backing.bytes
+  }
+
+  get address(): number {
+    return this.isZeroBased ? 0 : this.#backing.span.address
+  }
+
+  get isZeroBased(): boolean {
+    return this.#backing.zeroBased || (this.access & Access.ZeroBased) !== 0
+  }
+
+  get length(): number {
+    return this.#backing.length
+  }
+
+  get remoteKey(): number {
+    return (this.access & RemoteAccess) === 0 ? 0 : this.localKey
+  }
+
+  /** The old keys end, so what a peer or a posted request still holds of the former registration reaches nothing. */
+  reregister(changes: ReregisterChanges): void {
+    const access = changes.access ?? this.access
+    const domain = (changes.domain as ShmProtectionDomain | undefined) ?? this.domain
+    const { device } = this.domain
+    checkAccess('ibv_rereg_mr', access)
+    if (domain.device !== device)
+      throw new VerbsError('ibv_rereg_mr', Errno.EINVAL, 'the protection domain is of another device')
+    this.#refuseWhileBound('ibv_rereg_mr')
+    const backing =
+      changes.buffer === undefined ? this.#backing : registeredBacking(device, changes.buffer, access, changes.origin)
+    const former = this.#withdraw(backing)
+    const key = device.keys.reserve('ibv_rereg_mr')
+    device.keys.release(this.localKey)
+    this.localKey = key
+    this.domain.memories.delete(this)
+    this.domain = domain
+    domain.memories.add(this)
+    this.access = access
+    this.#backing = backing
+    this.#publish()
+    if (former !== backing) releaseBacking(former)
   }
 
   destroy(): void {
-    const { device } = this.#domain
-    if (this.#entry !== undefined) device.keys.revoke(this.#entry.key)
-    const tryAgain = this.#entry === undefined
-    this.#entry = undefined
+    const { device } = this.domain
+    this.#refuseWhileBound('ibv_dereg_mr')
+    const first = this.#published
+    this.#published = false
+    device.keys.withdraw(this.localKey)
     // Who tries again goes ahead: the peer may be stopped, or broken, for ever. It has mappings of its own.
-    if (!tryAgain) device.awaitPeersOutside('ibv_dereg_mr')
-    this.#domain.memories.delete(this)
-    const { owned, origin } = this.#backing
-    if (origin === undefined) return
-    if (owned !== undefined) {
-      // Peers may still map the object: punching gives the memory back all the same.
-      native.releaseMemory(origin.descriptor, 0, native.describeMemory(origin.descriptor).lengthBytes)
-      native.unmapMemory(owned)
+    if (first) device.awaitPeersOutside('ibv_dereg_mr')
+    device.keys.release(this.localKey)
+    device.regions.remove(this.token)
+    this.domain.memories.delete(this)
+    releaseBacking(this.#backing)
+  }
+
+  /** Nobody reaches the old registration any more. Where a peer stays inside, all is as it was, and what was made for the change is given back. */
+  #withdraw(backing: Backing): Backing {
+    const { device } = this.domain
+    device.keys.withdraw(this.localKey)
+    try {
+      device.awaitPeersOutside('ibv_rereg_mr')
+    } catch (error) {
+      this.#publish()
+      if (backing !== this.#backing) releaseBacking(backing)
+      throw error
     }
-    native.closeDescriptor(origin.descriptor)
+    return this.#backing
   }
-}
 
-/** Remote write and atomic rights need the local one (ibv_reg_mr(3)); zero-based regions and on-demand paging are not built yet. */
-export function checkAccess(access: number): void {
-  const known = Object.values(Access).reduce((mask: number, bit) => mask | bit, 0)
-  if (!Number.isInteger(access) || (access & ~known) !== 0)
-    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `unknown access bits in ${access}`)
-  if ((access & (Access.RemoteWrite | Access.RemoteAtomic)) !== 0 && (access & Access.LocalWrite) === 0) {
-    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `${describeAccess(access)} needs LocalWrite too`)
-  }
-  if ((access & (Access.ZeroBased | Access.OnDemand | Access.MemoryWindowBind)) !== 0) {
-    throw new UnsupportedError(
-      `ibv_reg_mr: the shm device does not do ${describeAccess(access & (Access.ZeroBased | Access.OnDemand | Access.MemoryWindowBind))}`,
-    )
-  }
-}
-
-/** Memory for `allocate`: one memory object each, its space taken now so that a full machine is an error here and not a crash later. */
-export function allocateBacking(lengthBytes: number, options: AllocateOptions): Backing {
-  const page = options.pageBytes ?? PAGE_BYTES
-  const rounded = Math.ceil(lengthBytes / page) * page
-  if (rounded > MAX_REGION_BYTES)
-    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `a region holds at most 4 GiB here, not ${lengthBytes} bytes`)
-  let descriptor = -1
-  try {
-    descriptor = native.createMemory('aether-memory', rounded, page === PAGE_BYTES ? 0 : page)
-    native.reserveMemory(descriptor, 0, rounded)
-    const owned = native.mapMemory(descriptor, 0, rounded, options.lock === true ? MEMORY_LOCK : 0)
-    return { bytes: new Uint8Array(owned, 0, lengthBytes), origin: { descriptor, offsetBytes: 0 }, owned }
-  } catch (error) {
-    if (descriptor >= 0) native.closeDescriptor(descriptor)
-    if (!(error instanceof SystemError)) throw error
-    throw new VerbsError('ibv_reg_mr', error.errno, `${lengthBytes} bytes could not be taken: ${error.message}`, {
-      cause: error,
+  #publish(): void {
+    const { span, length, origin } = this.#backing
+    this.domain.device.keys.publishRegion({
+      key: this.localKey,
+      address: this.address,
+      length,
+      access: this.access,
+      domainId: this.domain.id,
+      descriptor: origin?.descriptor ?? NO_DESCRIPTOR,
+      offsetBytes: origin?.offsetBytes ?? span.address,
+      span,
+      paged: span.processId !== 0,
     })
   }
-}
 
-/** An existing buffer, perhaps a mapping of a memory object, whose claim is checked as far as it can be. */
-export function registeredBacking(
-  device: ShmDevice,
-  bytes: Uint8Array,
-  access: number,
-  origin: BufferOrigin | undefined,
-): Backing {
-  if (origin === undefined) {
-    if ((access & Access.RemoteAtomic) !== 0) {
-      throw new UnsupportedError(
-        'ibv_reg_mr: remote atomics need memory that peers can map; use allocate(), or say which memory object the buffer maps',
-      )
-    }
-    if ((access & RemoteAccess) !== 0) device.allowProcessCopy()
-    return { bytes, origin: undefined, owned: undefined }
+  #refuseWhileBound(verb: string): void {
+    const bound = [...this.windows].filter((window) => window.isBound).length
+    if (bound > 0)
+      throw new VerbsError(verb, Errno.EBUSY, `${bound} memory windows are bound to it; invalidate or close them first`)
   }
-  const { lengthBytes, shrinkable } = native.describeMemory(origin.descriptor)
-  if (shrinkable) {
-    throw new VerbsError(
-      'ibv_reg_mr',
-      Errno.EINVAL,
-      'the memory object could be made shorter under the peers that map it; seal it (F_SEAL_SHRINK), or make it with createMemory',
-    )
-  }
-  if (
-    !(
-      Number.isSafeInteger(origin.offsetBytes) &&
-      origin.offsetBytes >= 0 &&
-      origin.offsetBytes + bytes.length <= lengthBytes
-    )
-  ) {
-    throw new VerbsError(
-      'ibv_reg_mr',
-      Errno.EINVAL,
-      `offset ${origin.offsetBytes} + ${bytes.length} bytes is not within the object's ${lengthBytes}`,
-    )
-  }
-  // A descriptor of our own: the caller may close theirs, and its number would then mean another file to peers.
-  const descriptor = native.duplicateDescriptor(origin.descriptor)
-  return { bytes, origin: { descriptor, offsetBytes: origin.offsetBytes }, owned: undefined }
 }

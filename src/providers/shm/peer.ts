@@ -14,6 +14,7 @@ import {
   FIXED_BYTES,
   HeaderWord,
   KEY_WORDS,
+  KeyKind,
   KeyWord,
   MAX_COMPLETION_QUEUES,
   MAX_QUEUE_PAIRS,
@@ -25,7 +26,7 @@ import {
   SegmentState,
 } from './layout.ts'
 import { pipeInode } from './pipe.ts'
-import { openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
+import { deriveMemory, isCurrent, openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
 
 /** A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by the queue pairs that are connected to it. */
@@ -42,6 +43,8 @@ export class Peer {
   readonly #process: number
   readonly #token: number
   readonly #memories: (RemoteMemory | undefined)[] = []
+  /** Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look for that. */
+  readonly #derived = new Map<number, RemoteMemory>()
   readonly #doorbells = new Map<number, number>()
   #users = 0
 
@@ -137,6 +140,17 @@ export class Peer {
     return this.#resolve(index, key)
   }
 
+  /**
+   * Take a key of the owner's back: a window of type 2 that was bound through the queue pair `pairNumber`, on whose connection the caller is inside. Nobody
+   * else can be using it. False where it is no such key.
+   */
+  invalidate(key: number, pairNumber: number, domainId: number): boolean {
+    const memory = this.memory(key)
+    if (memory?.derivation?.kind !== KeyKind.Window || memory.derivation.queuePair !== pairNumber) return false
+    if (memory.domainId !== domainId) return false
+    return Atomics.compareExchange(this.views.keys, memory.word, key | 0, 0) === (key | 0)
+  }
+
   /** Map the block of a queue pair; undefined where the peer has none of that number. */
   openBlock(number: number): Block | undefined {
     const at = (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS
@@ -205,16 +219,24 @@ export class Peer {
   }
 
   #resolve(index: number, key: number): RemoteMemory | undefined {
+    const word = index * KEY_WORDS + KeyWord.Key
+    const derived = this.#derived.get(index)
+    if (derived?.key === key && this.#keys[word] === (key | 0) && isCurrent(this.views, derived)) return derived
     this.#memories[index]?.close()
     this.#memories[index] = undefined
+    this.#derived.delete(index)
     const claim = readClaim(this.views, index, key)
     if (claim === undefined) return undefined
-    const word = index * KEY_WORDS + KeyWord.Key
+    if (claim.kind !== KeyKind.Region) {
+      const memory = deriveMemory(word, key, claim, this.#descriptor)
+      if (memory !== undefined) this.#derived.set(index, memory)
+      return memory
+    }
     const own = this.isSelf ? this.#device.keys.find(key) : undefined
     const memory =
       own === undefined
         ? openRemoteMemory(this.processId, word, key, claim)
-        : new RemoteMemory(key, word, claim, own.span, undefined)
+        : new RemoteMemory(key, word, claim, own.span, undefined, undefined)
     this.#memories[index] = memory
     return memory
   }

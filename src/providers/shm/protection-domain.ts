@@ -1,10 +1,15 @@
 import { UnsupportedError } from '../../native/index.ts'
+import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type {
+  Advice,
+  AdvisedRange,
   AllocateOptions,
   BufferOrigin,
+  MemoryWindowType,
+  ProviderDeviceMemory,
   ProviderIndirectKey,
   ProviderMemoryRegion,
   ProviderMemoryWindow,
@@ -13,7 +18,19 @@ import type {
 import type { ProviderSharedReceiveQueue } from '../shared-receive-queue.ts'
 import { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
-import { allocateBacking, checkAccess, registeredBacking, ShmMemoryRegion } from './memory-region.ts'
+import type { ShmDeviceMemory } from './device-memory.ts'
+import { ShmIndirectKey } from './indirect-key.ts'
+import { checkAccess } from './memory-access.ts'
+import {
+  allocateBacking,
+  type Backing,
+  registeredBacking,
+  wholeProcessBacking,
+  zeroBasedBacking,
+} from './memory-backing.ts'
+import { ShmMemoryRegion } from './memory-region.ts'
+import { checkWindowType, ShmMemoryWindow } from './memory-window.ts'
+import { prefetch } from './prefetch.ts'
 import { ShmQueuePair } from './queue-pair.ts'
 import type { ShmThreadDomain } from './thread-domain.ts'
 
@@ -24,6 +41,8 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
   readonly addressHandles: Set<ShmAddressHandle> = new Set<ShmAddressHandle>()
   readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  readonly windows: Set<ShmMemoryWindow> = new Set<ShmMemoryWindow>()
+  readonly indirectKeys: Set<ShmIndirectKey> = new Set<ShmIndirectKey>()
 
   /** Domains that share this one's id. */
   readonly parents: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
@@ -39,43 +58,63 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   }
 
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion {
-    checkAccess(access)
-    return this.#add(new ShmMemoryRegion(this, allocateBacking(lengthBytes, options), access))
+    checkAccess('ibv_reg_mr', access)
+    return this.#add(allocateBacking('ibv_reg_mr', lengthBytes, options), access)
   }
 
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion {
-    checkAccess(access)
-    return this.#add(new ShmMemoryRegion(this, registeredBacking(this.device, buffer, access, origin), access))
+    checkAccess('ibv_reg_mr', access)
+    return this.#add(registeredBacking(this.device, buffer, access, origin), access)
+  }
+
+  registerDeviceMemory(
+    memory: ProviderDeviceMemory,
+    offset: number,
+    length: number,
+    access: number,
+  ): ProviderMemoryRegion {
+    checkAccess('ibv_reg_dm_mr', access)
+    const owner = memory as ShmDeviceMemory
+    const region = this.#add(owner.part(offset, length), access)
+    owner.regions.add(region)
+    return region
+  }
+
+  registerImplicit(access: number): ProviderMemoryRegion {
+    checkAccess('ibv_reg_mr', access)
+    if ((access & Access.RemoteAtomic) !== 0)
+      throw new UnsupportedError('ibv_reg_mr: remote atomics need memory that peers can map, which is not all of it')
+    this.device.requireProcessCopy('ibv_reg_mr')
+    return this.#add(wholeProcessBacking(), access | Access.OnDemand)
+  }
+
+  registerPhysical(access: number): ProviderMemoryRegion {
+    checkAccess('ibv_exp_reg_mr', access)
+    const { bytes, origin } = this.device.physicalMemory()
+    return this.#add(zeroBasedBacking(bytes, origin, true), access)
+  }
+
+  advise(advice: Advice, _flush: boolean, ranges: readonly AdvisedRange[]): void {
+    for (const range of ranges) prefetch(this.device.keys, this.id, advice, range)
+  }
+
+  createMemoryWindow(type: MemoryWindowType): ProviderMemoryWindow {
+    checkWindowType(type)
+    const window = new ShmMemoryWindow(this, type)
+    this.windows.add(window)
+    return window
+  }
+
+  createIndirectKey(maxPieces: number): ProviderIndirectKey {
+    const key = new ShmIndirectKey(this, maxPieces)
+    this.indirectKeys.add(key)
+    return key
   }
 
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair {
     const pair = new ShmQueuePair(this, options)
     this.queuePairs.add(pair)
     return pair
-  }
-
-  registerDeviceMemory(): ProviderMemoryRegion {
-    throw new UnsupportedError('ibv_reg_dm_mr: not on the shm device yet')
-  }
-
-  registerImplicit(): ProviderMemoryRegion {
-    throw new UnsupportedError('ibv_reg_mr: no implicit on-demand paging on the shm device yet')
-  }
-
-  registerPhysical(): ProviderMemoryRegion {
-    throw new UnsupportedError('ibv_exp_reg_mr: no physical memory on the shm device yet')
-  }
-
-  advise(): void {
-    throw new UnsupportedError('ibv_advise_mr: not on the shm device yet')
-  }
-
-  createMemoryWindow(): ProviderMemoryWindow {
-    throw new UnsupportedError('ibv_alloc_mw: not on the shm device yet')
-  }
-
-  createIndirectKey(): ProviderIndirectKey {
-    throw new UnsupportedError('mlx5dv_create_mkey: not on the shm device yet')
   }
 
   /** It behaves as its base: one thread uses all that is made here anyway. */
@@ -101,20 +140,22 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   }
 
   destroy(): void {
-    if (this.queuePairs.size + this.memories.size + this.addressHandles.size + this.parents.size > 0) {
-      const numbers = [...this.queuePairs].map((pair) => pair.number).join(', ')
-      throw new VerbsError(
-        'ibv_dealloc_pd',
-        Errno.EBUSY,
-        `still in use by ${this.memories.size} memory regions, ${this.parents.size} parent domains, ${this.addressHandles.size} address handles and queue pairs [${numbers}]`,
-      )
+    const { memories, windows, indirectKeys, parents, addressHandles, queuePairs } = this
+    const users =
+      queuePairs.size + memories.size + windows.size + indirectKeys.size + parents.size + addressHandles.size
+    if (users > 0) {
+      const numbers = [...queuePairs].map((pair) => pair.number).join(', ')
+      const memory = `${memories.size} memory regions, ${windows.size} windows, ${indirectKeys.size} indirect keys`
+      const what = `${memory}, ${parents.size} parent domains, ${addressHandles.size} address handles and queue pairs [${numbers}]`
+      throw new VerbsError('ibv_dealloc_pd', Errno.EBUSY, `still in use by ${what}`)
     }
     this.#threadDomain?.users.delete(this)
     const siblings = this.#base === undefined ? this.device.domains : this.#base.parents
     siblings.delete(this)
   }
 
-  #add(region: ShmMemoryRegion): ShmMemoryRegion {
+  #add(backing: Backing, access: number): ShmMemoryRegion {
+    const region = new ShmMemoryRegion(this, backing, access)
     this.memories.add(region)
     return region
   }

@@ -19,11 +19,13 @@ import {
   BlockWord,
   blockGeometry,
   MAX_INLINE_BYTES,
+  MAX_PIECES,
   MAX_REQUESTS,
   MAX_SEGMENTS,
   powerOfTwoAtLeast,
   stateWord,
 } from './layout.ts'
+import { MemoryOperations } from './memory-operations.ts'
 import { Patience } from './patience.ts'
 import type { Peer } from './peer.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
@@ -54,6 +56,7 @@ export class ShmQueuePair implements ProviderQueuePair {
   readonly #pages: number
   readonly #sends: SendQueue
   readonly #receives: ReceiveQueue
+  readonly #memoryOperations: MemoryOperations
   readonly #initiator: Initiator
   readonly #patience = new Patience()
   #attributes: QueuePairAttributes = {}
@@ -89,7 +92,8 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.number = device.addPair(this, this.#firstPage, this.#pages, (number) => {
       this.#block.words[BlockWord.Number] = number
     })
-    this.#initiator = new Initiator(device.keys, domain.id, this.number)
+    this.#memoryOperations = new MemoryOperations(device, domain.id, this.number)
+    this.#initiator = new Initiator(device.keys, this.#memoryOperations, domain.id, this.number)
     this.#sendQueue.senders.add(this)
     this.#receiveQueue.receivers.add(this)
   }
@@ -149,11 +153,11 @@ export class ShmQueuePair implements ProviderQueuePair {
   }
 
   /** Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. */
-  awaitOutside(): boolean {
+  awaitOutside(timeoutMs: number = INSIDE_TIMEOUT_MS): boolean {
     if (!this.#peerInside()) return true
     const { words } = this.#block
     const before = Atomics.load(words, BlockWord.Inside)
-    const deadline = performance.now() + INSIDE_TIMEOUT_MS
+    const deadline = performance.now() + timeoutMs
     while (this.#peerInside() && Atomics.load(words, BlockWord.Inside) === before) {
       if (performance.now() > deadline) return false
     }
@@ -327,17 +331,19 @@ export class ShmQueuePair implements ProviderQueuePair {
   #admit(request: EncodedRequest): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode] as number
-    if (opcode > Opcode.FetchAdd) return Errno.EOPNOTSUPP
-    if ((words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments) return Errno.EINVAL
+    if (opcode > Opcode.FetchAdd && !isOffered(opcode)) return Errno.EOPNOTSUPP
+    const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : this.capacities.maxSendSegments
+    if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
     if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0 && !this.#inlineFits(request, opcode))
       return Errno.EINVAL
     if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
     this.#sendOutstanding += 1
+    if (opcode === Opcode.BindMemoryWindow) this.#memoryOperations.posted(request)
     return 0
   }
 
   #inlineFits(request: EncodedRequest, opcode: number): boolean {
-    if (opcode >= Opcode.Read) return false
+    if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
     let total = 0
     for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1)
       total += request.sources[index]?.length ?? 0
@@ -404,6 +410,8 @@ export class ShmQueuePair implements ProviderQueuePair {
 
   /** The head could not be carried out: wait, or give up. */
   #lose(outcome: number, now: number): void {
+    // Nothing is asked of a peer that might not answer: who is inside gets out, or ends.
+    if (outcome === Outcome.PeerInside) return
     const noReceive = outcome === Outcome.NoReceive
     const code = noReceive ? (((this.#target as Target).block as Block).words[BlockWord.MinRnrTimer] ?? 0) : 0
     const { patient, began } = noReceive
@@ -462,6 +470,20 @@ export class ShmQueuePair implements ProviderQueuePair {
 function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
   const { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
   return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
+}
+
+/** Opcodes above FetchAdd that this device does. */
+const offered: ReadonlySet<number> = new Set<number>([
+  Opcode.LocalInvalidate,
+  Opcode.BindMemoryWindow,
+  Opcode.SendWithInvalidate,
+  Opcode.ConfigureIndirectKey,
+  Opcode.MaskedCompareSwap,
+  Opcode.MaskedFetchAdd,
+])
+
+function isOffered(opcode: number): boolean {
+  return offered.has(opcode)
 }
 
 function checkOptions(options: ProviderQueuePairOptions): void {

@@ -1,8 +1,33 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { AetherError, native } from '../../native/index.ts'
-import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyWord, MAX_REGION_BYTES, NO_DESCRIPTOR, PAGE_BYTES } from './layout.ts'
+import {
+  KEY_DOUBLES,
+  KEY_WORDS,
+  KeyDouble,
+  KeyKind,
+  KeyWord,
+  MAX_PIECES,
+  MAX_REGION_BYTES,
+  NO_DESCRIPTOR,
+  PAGE_BYTES,
+  PIECE_DOUBLES,
+} from './layout.ts'
+import { Pieces } from './pieces.ts'
 import type { FixedViews } from './segment.ts'
 import { Span } from './span.ts'
+
+/** A key that stands for parts of regions of its owner's: a window of one, or pieces of several. */
+export interface Derivation {
+  readonly kind: number
+  /** The owner's queue pair that alone may be used with it, 0 for any. */
+  readonly queuePair: number
+  readonly generation: number
+  /** A window's region, and what the region calls the window's first byte. */
+  readonly baseKey: number
+  readonly baseAddress: number
+  /** Of an indirect key. */
+  readonly pieces: Pieces | undefined
+}
 
 /** What a remote key was found to stand for: read from the peer's key table once, checked, and mapped. */
 export class RemoteMemory {
@@ -14,9 +39,19 @@ export class RemoteMemory {
   readonly access: number
   readonly domainId: number
   readonly span: Span
+  /** Its bytes are mapped here, one after the other. */
+  readonly direct: boolean
+  readonly derivation: Derivation | undefined
   readonly #mapping: ArrayBuffer | undefined
 
-  constructor(key: number, word: number, claim: KeyClaim, span: Span, mapping: ArrayBuffer | undefined) {
+  constructor(
+    key: number,
+    word: number,
+    claim: KeyClaim,
+    span: Span,
+    mapping: ArrayBuffer | undefined,
+    derivation: Derivation | undefined,
+  ) {
     this.key = key
     this.word = word
     this.address = claim.address
@@ -24,6 +59,8 @@ export class RemoteMemory {
     this.access = claim.access
     this.domainId = claim.domainId
     this.span = span
+    this.direct = derivation === undefined && span.processId === 0
+    this.derivation = derivation
     this.#mapping = mapping
   }
 
@@ -39,37 +76,83 @@ export interface KeyClaim {
   readonly access: number
   readonly domainId: number
   readonly descriptor: number
-  readonly offsetBytes: number
+  readonly offset: number
+  readonly kind: number
+  readonly queuePair: number
+  readonly base: number
+  readonly pieces: number
+  readonly repeat: number
+  readonly generation: number
 }
 
 /** Read an entry; undefined where the key is not there, changed meanwhile, or the numbers cannot be true. */
 export function readClaim(views: FixedViews, index: number, key: number): KeyClaim | undefined {
+  const { keys, keyDoubles } = views
   const words = index * KEY_WORDS
   const doubles = index * KEY_DOUBLES
-  if (Atomics.load(views.keys, words + KeyWord.Key) !== (key | 0)) return undefined
+  if (Atomics.load(keys, words + KeyWord.Key) !== (key | 0)) return undefined
+  const generation = Atomics.load(keys, words + KeyWord.Generation)
   const claim: KeyClaim = {
-    address: views.keyDoubles[doubles + KeyDouble.Address] as number,
-    length: views.keyDoubles[doubles + KeyDouble.Length] as number,
-    access: views.keys[words + KeyWord.Access] as number,
-    domainId: views.keys[words + KeyWord.Domain] as number,
-    descriptor: views.keys[words + KeyWord.Descriptor] as number,
-    offsetBytes: views.keyDoubles[doubles + KeyDouble.Offset] as number,
+    address: keyDoubles[doubles + KeyDouble.Address] as number,
+    length: keyDoubles[doubles + KeyDouble.Length] as number,
+    access: keys[words + KeyWord.Access] as number,
+    domainId: keys[words + KeyWord.Domain] as number,
+    descriptor: keys[words + KeyWord.Descriptor] as number,
+    offset: keyDoubles[doubles + KeyDouble.Offset] as number,
+    kind: keys[words + KeyWord.Kind] as number,
+    queuePair: keys[words + KeyWord.QueuePair] as number,
+    base: keys[words + KeyWord.Base] as number,
+    pieces: keys[words + KeyWord.Pieces] as number,
+    repeat: keys[words + KeyWord.Repeat] as number,
+    generation,
   }
-  if (Atomics.load(views.keys, words + KeyWord.Key) !== (key | 0)) return undefined
+  // The key first: its owner writes the generation before it.
+  if (Atomics.load(keys, words + KeyWord.Key) !== (key | 0)) return undefined
+  if (Atomics.load(keys, words + KeyWord.Generation) !== generation) return undefined
   return plausible(claim) ? claim : undefined
 }
 
+/** Whether `memory`, whose key was just found in the table, is still what the table says. */
+export function isCurrent(views: FixedViews, memory: RemoteMemory): boolean {
+  const at = memory.word - KeyWord.Key + KeyWord.Generation
+  return Atomics.load(views.keys, at) === memory.derivation?.generation
+}
+
 function plausible(claim: KeyClaim): boolean {
-  const { address, length, offsetBytes } = claim
-  const exact = Number.isSafeInteger(address) && Number.isSafeInteger(length) && Number.isSafeInteger(offsetBytes)
+  const { address, length, offset, descriptor } = claim
+  const exact = Number.isSafeInteger(address) && Number.isSafeInteger(length) && Number.isSafeInteger(offset)
   return (
     exact &&
-    address > 0 &&
+    address >= 0 &&
     length > 0 &&
-    length <= MAX_REGION_BYTES &&
-    offsetBytes >= 0 &&
+    (descriptor === NO_DESCRIPTOR || length <= MAX_REGION_BYTES) &&
+    offset >= 0 &&
     Number.isSafeInteger(address + length)
   )
+}
+
+/** A window or an indirect key. `descriptor` is of the owner's segment, where the pieces are. Undefined where the claim cannot be true. */
+export function deriveMemory(word: number, key: number, claim: KeyClaim, descriptor: number): RemoteMemory | undefined {
+  const pieces = claim.kind === KeyKind.Indirect ? readPieces(claim, descriptor) : undefined
+  if (claim.kind === KeyKind.Indirect && pieces === undefined) return undefined
+  const derivation: Derivation = {
+    kind: claim.kind,
+    queuePair: claim.queuePair,
+    generation: claim.generation,
+    baseKey: claim.base >>> 0,
+    baseAddress: claim.offset,
+    pieces,
+  }
+  return new RemoteMemory(key, word, claim, Span.nowhere, undefined, derivation)
+}
+
+function readPieces(claim: KeyClaim, descriptor: number): Pieces | undefined {
+  const { pieces: count, repeat, base } = claim
+  if (count < 1 || count > MAX_PIECES || repeat < 1 || base < 1) return undefined
+  const doubles = new Float64Array(count * PIECE_DOUBLES)
+  const read = readSync(descriptor, doubles, 0, doubles.byteLength, base * PAGE_BYTES)
+  const pieces = new Pieces(doubles, count, repeat)
+  return read === doubles.byteLength && pieces.plausible && pieces.totalBytes === claim.length ? pieces : undefined
 }
 
 /** Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached. */
@@ -80,7 +163,7 @@ export function openRemoteMemory(
   claim: KeyClaim,
 ): RemoteMemory | undefined {
   if (claim.descriptor === NO_DESCRIPTOR)
-    return new RemoteMemory(key, word, claim, Span.foreign(processId, claim.address), undefined)
+    return new RemoteMemory(key, word, claim, Span.foreign(processId, claim.offset), undefined, undefined)
   try {
     const descriptor = openSync(`/proc/${processId}/fd/${claim.descriptor}`, 'r+')
     try {
@@ -97,12 +180,12 @@ export function openRemoteMemory(
 function mapClaim(descriptor: number, word: number, key: number, claim: KeyClaim): RemoteMemory | undefined {
   const { lengthBytes, userId, pageBytes, shrinkable } = native.describeMemory(descriptor)
   const page = Math.max(PAGE_BYTES, pageBytes)
-  const first = Math.floor(claim.offsetBytes / page) * page
-  const within = claim.offsetBytes - first
+  const first = Math.floor(claim.offset / page) * page
+  const within = claim.offset - first
   const mapped = Math.ceil((within + claim.length) / page) * page
   if (shrinkable || userId !== process.geteuid?.() || first + mapped > Math.ceil(lengthBytes / page) * page)
     return undefined
   const mapping = native.mapMemory(descriptor, first, mapped, 0)
   const span = new Span(new Uint8Array(mapping, within, claim.length), 0, claim.address)
-  return new RemoteMemory(key, word, claim, span, mapping)
+  return new RemoteMemory(key, word, claim, span, mapping, undefined)
 }

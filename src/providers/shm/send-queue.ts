@@ -27,7 +27,10 @@ export class SendQueue {
   /** The caller has checked that there is a free slot. */
   push(request: EncodedRequest): void {
     const index = (this.#head + this.count) % this.#slots.length
-    const slot = this.#slots[index] ?? new EncodedRequest(this.#segments)
+    // Only the layout of an indirect key has more segments than the queue pair was made for.
+    const needed = Math.max(this.#segments, request.segmentCapacity)
+    const known = this.#slots[index]
+    const slot = known !== undefined && known.segmentCapacity >= needed ? known : new EncodedRequest(needed)
     this.#slots[index] = slot
     slot.copyFrom(request)
     slot.view = undefined

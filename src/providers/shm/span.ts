@@ -1,8 +1,11 @@
-import { native } from '../../native/index.ts'
+import { native, SystemError } from '../../native/index.ts'
 import type { EncodedRequest } from '../encoded-request.ts'
 
 const NO_WORDS = new BigInt64Array(0)
 const NO_BYTES = new Uint8Array(0)
+const PROBE = new Uint8Array(1)
+/** What a copy from one foreign process to another goes through. */
+const BOUNCE_BYTES = 1 << 16
 
 /**
  * Memory to copy from or to: mapped here, or (`processId` not 0) private memory of another process.
@@ -15,6 +18,9 @@ export class Span {
   /** Of the first byte, in the process that holds it. */
   readonly address: number
 
+  /** For keys that stand for parts of other memory. */
+  static readonly nowhere: Span = new Span(NO_BYTES, -1, 0)
+
   constructor(bytes: Uint8Array, processId: number, address: number) {
     this.bytes = bytes
     this.processId = processId
@@ -25,6 +31,19 @@ export class Span {
 
   static foreign(processId: number, address: number): Span {
     return new Span(NO_BYTES, processId, address)
+  }
+
+  /** Whether the process that holds it has pages at both ends of the range. For memory whose pages may be missing. */
+  isThere(offset: number, length: number): boolean {
+    if (this.processId === 0) return true
+    try {
+      native.readProcess(this.processId, this.address + offset, PROBE)
+      native.readProcess(this.processId, this.address + offset + length - 1, PROBE)
+      return true
+    } catch (error) {
+      if (error instanceof SystemError) return false
+      throw error
+    }
   }
 }
 
@@ -74,9 +93,19 @@ function sourceView(bytes: Uint8Array, from: number, length: number, request: En
   return view
 }
 
-/** At most one side is foreign: the other is memory of this device. */
 function copyForeign(target: Span, to: number, source: Span, from: number, length: number): void {
-  if (target.processId !== 0)
+  if (target.processId === 0)
+    native.readProcess(source.processId, source.address + from, target.bytes.subarray(to, to + length))
+  else if (source.processId === 0)
     native.writeProcess(target.processId, target.address + to, source.bytes.subarray(from, from + length))
-  else native.readProcess(source.processId, source.address + from, target.bytes.subarray(to, to + length))
+  else bounce(target, to, source, from, length)
+}
+
+function bounce(target: Span, to: number, source: Span, from: number, length: number): void {
+  const bytes = new Uint8Array(Math.min(length, BOUNCE_BYTES))
+  for (let done = 0; done < length; done += bytes.length) {
+    const part = bytes.subarray(0, Math.min(bytes.length, length - done))
+    native.readProcess(source.processId, source.address + from + done, part)
+    native.writeProcess(target.processId, target.address + to + done, part)
+  }
 }

@@ -1,0 +1,48 @@
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Opcode } from '../opcode.ts'
+
+const ALL = 2n ** 64n - 1n
+
+/** Carry out one 64-bit atomic on `words[index]`; the old value. */
+export function changeAtomically(words: BigInt64Array, index: number, request: EncodedRequest, opcode: number): bigint {
+  const { bits } = request
+  const operand = bits[RequestSlot.CompareAdd] as bigint
+  switch (opcode) {
+    case Opcode.FetchAdd:
+      return Atomics.add(words, index, operand)
+    case Opcode.CompareSwap:
+      return Atomics.compareExchange(words, index, operand, bits[RequestSlot.Swap] as bigint)
+    case Opcode.MaskedFetchAdd:
+      return replace(words, index, (old) => addFields(old, operand, bits[RequestSlot.BoundaryMask] as bigint))
+    default:
+      return replace(words, index, (old) => swapFields(old, operand, request))
+  }
+}
+
+/** Where the bits under the compare mask are equal, put those under the swap mask; undefined where they are not. */
+function swapFields(old: bigint, compare: bigint, request: EncodedRequest): bigint | undefined {
+  const { bits } = request
+  if (((old ^ compare) & (bits[RequestSlot.CompareMask] as bigint)) !== 0n) return undefined
+  const mask = bits[RequestSlot.SwapMask] as bigint
+  return (old & (ALL ^ mask)) | ((bits[RequestSlot.Swap] as bigint) & mask)
+}
+
+/**
+ * Add without a carry out of any bit of `boundaries`, the highest of each field: those bits are added last, by themselves, so that
+ * nothing is left to carry. Bit 63 ends the last field in any case.
+ */
+function addFields(old: bigint, add: bigint, boundaries: bigint): bigint {
+  const inner = ALL ^ boundaries
+  return (((old & inner) + (add & inner)) & ALL) ^ ((old ^ add) & boundaries)
+}
+
+/** Put what `change` makes of the word, again when somebody else was quicker; the old value. */
+function replace(words: BigInt64Array, index: number, change: (old: bigint) => bigint | undefined): bigint {
+  for (let seen = Atomics.load(words, index); ; ) {
+    const next = change(BigInt.asUintN(64, seen))
+    if (next === undefined) return seen
+    const found = Atomics.compareExchange(words, index, seen, next)
+    if (found === seen) return seen
+    seen = found
+  }
+}

@@ -1,0 +1,144 @@
+import { Access, RemoteAccess } from '../access.ts'
+import type { ProviderQueuePair } from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.ts'
+import { CompletionStatus } from '../status.ts'
+import { Outcome } from './initiator.ts'
+import { type Invalidatable, retag } from './key-table.ts'
+import type { ShmMemoryRegion } from './memory-region.ts'
+import type { ShmProtectionDomain } from './protection-domain.ts'
+
+/** What a window is to show; no memory shows nothing. */
+export interface WindowView {
+  readonly memory: ShmMemoryRegion | undefined
+  readonly address: number
+  readonly length: number
+  readonly access: number
+}
+
+const WINDOW_ACCESS = RemoteAccess | Access.ZeroBased
+
+/**
+ * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the table, because a
+ * peer's SEND with invalidate clears the key there.
+ */
+export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
+  readonly token: number
+  readonly type: MemoryWindowType
+  readonly domain: ShmProtectionDomain
+  /** Of the last bind that was posted. */
+  remoteKey: number
+  /** Under which it is bound, or was last. */
+  #key: number
+  #memory: ShmMemoryRegion | undefined
+  #queuePair = 0
+  /** The key is withdrawn, and somebody may still be using it. */
+  #draining = false
+  #open = true
+
+  constructor(domain: ShmProtectionDomain, type: MemoryWindowType) {
+    this.domain = domain
+    this.type = type
+    this.#key = domain.device.keys.reserve('ibv_alloc_mw', this)
+    this.remoteKey = this.#key
+    this.token = domain.device.windows.add(this)
+  }
+
+  get isBound(): boolean {
+    return this.#memory !== undefined && this.domain.device.keys.isPublished(this.#key)
+  }
+
+  bind(pair: ProviderQueuePair, request: EncodedRequest): number {
+    if (this.type !== 1) return Errno.EINVAL
+    const memory = this.domain.device.regions.get(request.words[RequestSlot.Memory] as number)
+    if (memory !== undefined && memory.domain.id !== this.domain.id) return Errno.EPERM
+    if (((request.words[RequestSlot.Access] as number) & Access.ZeroBased) !== 0) return Errno.EINVAL
+    request.words[RequestSlot.RemoteKey] = retag(this.remoteKey, this.remoteKey + 1)
+    return pair.postSend(request)
+  }
+
+  posted(key: number): void {
+    this.remoteKey = retag(this.#key, key)
+  }
+
+  /** Carry out a bind: a CompletionStatus, or Outcome.PeerInside. */
+  show(view: WindowView, key: number, pairNumber: number): number {
+    const { keys } = this.domain.device
+    if (!this.#allows(view)) {
+      this.remoteKey = this.#key
+      return CompletionStatus.MemoryWindowBindError
+    }
+    keys.withdraw(this.#key)
+    if (!this.domain.device.peersOutside()) return Outcome.PeerInside
+    this.#forget()
+    this.#key = retag(this.#key, key)
+    const { memory, address, length, access } = view
+    if (memory === undefined) return CompletionStatus.Success
+    this.#memory = memory
+    this.#queuePair = this.type === 2 ? pairNumber : 0
+    memory.windows.add(this)
+    keys.publishWindow({
+      key: this.#key,
+      address: (access & Access.ZeroBased) === 0 ? address : 0,
+      length,
+      access: access & RemoteAccess,
+      domainId: this.domain.id,
+      baseKey: memory.localKey,
+      baseAddress: address,
+      queuePair: this.#queuePair,
+    })
+    return CompletionStatus.Success
+  }
+
+  invalidate(key: number, pairNumber: number, domainId: number): number {
+    const { device } = this.domain
+    const theirs = this.type === 2 && key === this.#key && domainId === this.domain.id && pairNumber === this.#queuePair
+    if (!theirs || !(this.#draining || this.isBound)) return CompletionStatus.LocalQueuePairOperationError
+    device.keys.withdraw(key)
+    this.#draining = true
+    if (!device.peersOutside()) return Outcome.PeerInside
+    this.#forget()
+    return CompletionStatus.Success
+  }
+
+  destroy(): void {
+    const { device } = this.domain
+    device.keys.withdraw(this.#key)
+    // Who tries again goes ahead, as with a region.
+    const first = this.#open
+    this.#open = false
+    if (first) device.awaitPeersOutside('ibv_dealloc_mw')
+    this.#forget()
+    device.keys.release(this.#key)
+    device.windows.remove(this.token)
+    this.domain.windows.delete(this)
+  }
+
+  /** The rules of rxe_mw.c, which cites the specification's. */
+  #allows(view: WindowView): boolean {
+    const { memory, address, length, access } = view
+    if ((access & ~WINDOW_ACCESS) !== 0) return false
+    if (this.type === 1 && (access & Access.ZeroBased) !== 0) return false
+    if (this.type === 2 && (memory === undefined || this.isBound)) return false
+    if (memory === undefined) return true
+    if (memory.domain.id !== this.domain.id || memory.isZeroBased) return false
+    if ((memory.access & Access.MemoryWindowBind) === 0) return false
+    const writes = (access & (Access.RemoteWrite | Access.RemoteAtomic)) !== 0
+    if (writes && (memory.access & Access.LocalWrite) === 0) return false
+    return address >= memory.address && address + length <= memory.address + memory.length
+  }
+
+  #forget(): void {
+    this.#memory?.windows.delete(this)
+    this.#memory = undefined
+    this.#queuePair = 0
+    this.#draining = false
+  }
+}
+
+/** Refuse unless it is one of the two there are. */
+export function checkWindowType(type: number): void {
+  if (type !== 1 && type !== 2)
+    throw new VerbsError('ibv_alloc_mw', Errno.EINVAL, `there are windows of type 1 and 2, not ${type}`)
+}

@@ -1,0 +1,60 @@
+import { PIECE_DOUBLES, PieceDouble } from './layout.ts'
+
+/** The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each round. */
+export class Pieces {
+  /** PIECE_DOUBLES each. */
+  readonly doubles: Float64Array
+  readonly count: number
+  readonly repeat: number
+  /** Of one round. */
+  readonly roundBytes: number
+
+  constructor(doubles: Float64Array, count: number, repeat: number) {
+    this.doubles = doubles
+    this.count = count
+    this.repeat = repeat
+    let total = 0
+    for (let index = 0; index < count; index += 1)
+      total += doubles[index * PIECE_DOUBLES + PieceDouble.Length] as number
+    this.roundBytes = total
+  }
+
+  get totalBytes(): number {
+    return this.roundBytes * this.repeat
+  }
+
+  /** False where a number cannot be true: they may come from another process. */
+  get plausible(): boolean {
+    for (let index = 0; index < this.count; index += 1) {
+      const at = index * PIECE_DOUBLES
+      const length = this.doubles[at + PieceDouble.Length] as number
+      const stride = length + (this.doubles[at + PieceDouble.Skip] as number)
+      const end = (this.doubles[at + PieceDouble.Address] as number) + stride * this.repeat
+      if (!(Number.isSafeInteger(length) && Number.isSafeInteger(stride) && Number.isSafeInteger(end))) return false
+      if (length < 1 || stride < length || (this.doubles[at + PieceDouble.Address] as number) < 0) return false
+    }
+    return Number.isSafeInteger(this.totalBytes)
+  }
+
+  /** Call `take` with each run of bytes that `length` bytes from `offset` on consist of; false as soon as it says so, or where there are not so many. */
+  walk(offset: number, length: number, take: (address: number, length: number, key: number) => boolean): boolean {
+    let within = offset % this.roundBytes
+    let left = length
+    for (let round = Math.floor(offset / this.roundBytes); round < this.repeat && left > 0; round += 1) {
+      for (let at = 0; at < this.count * PIECE_DOUBLES && left > 0; at += PIECE_DOUBLES) {
+        const bytes = this.doubles[at + PieceDouble.Length] as number
+        if (within >= bytes) {
+          within -= bytes
+          continue
+        }
+        const run = Math.min(bytes - within, left)
+        const stride = bytes + (this.doubles[at + PieceDouble.Skip] as number)
+        const address = (this.doubles[at + PieceDouble.Address] as number) + round * stride + within
+        if (!take(address, run, this.doubles[at + PieceDouble.Key] as number)) return false
+        left -= run
+        within = 0
+      }
+    }
+    return left === 0
+  }
+}
