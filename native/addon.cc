@@ -1,6 +1,9 @@
 // Entry of the addon: one call of each file's register function. System calls only; no policy, no protocol.
 #include "mappings.h"
 #include "support.h"
+#ifdef AETHER_VERBS
+#include "verbs-objects.h"
+#endif
 
 namespace aether {
 
@@ -31,6 +34,21 @@ static void endEnvironment(napi_env env, void* data, void*) {
   delete environment;
 }
 
+#ifdef AETHER_VERBS
+// The verbs calls are an object of their own, which is there only where they were compiled in.
+static void exportVerbs(napi_env env, napi_value exports) {
+  napi_value verbs = nullptr;
+  napi_create_object(env, &verbs);
+  registerVerbsLibrary(env, verbs);
+  registerVerbsDevices(env, verbs);
+  registerVerbsMemory(env, verbs);
+  registerVerbsQueues(env, verbs);
+  registerVerbsPairs(env, verbs);
+  registerVerbsPosting(env, verbs);
+  napi_set_named_property(env, exports, "verbs", verbs);
+}
+#endif
+
 }  // namespace aether
 
 NAPI_MODULE_INIT() {
@@ -45,5 +63,8 @@ NAPI_MODULE_INIT() {
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);
+#ifdef AETHER_VERBS
+  exportVerbs(env, exports);
+#endif
   return exports;
 }

@@ -1,7 +1,7 @@
 // Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. No network, no other tool than a C++ compiler.
 //   node native/build.mjs [--sanitize]     --sanitize: AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,13 +19,17 @@ if (process.platform !== 'linux') {
   process.exit(0)
 }
 
+// Parts of the addon that need headers which not every machine has: without them it is built without that part, and says so when it is asked for.
+const parts = [
+  { prefix: 'verbs-', header: 'infiniband/verbs.h', define: 'AETHER_VERBS', package: 'libibverbs-dev' },
+  { prefix: 'rdmacm-', header: 'rdma/rdma_cma.h', define: 'AETHER_RDMACM', package: 'librdmacm-dev' },
+]
+
 const files = readdirSync(here)
-const sources = files.filter((name) => name.endsWith('.cc'))
 const newest = Math.max(
   ...files.filter((name) => /\.(cc|h|mjs)$/.test(name)).map((name) => statSync(join(here, name)).mtimeMs),
 )
 const isFresh = (path) => existsSync(path) && statSync(path).mtimeMs >= newest
-if (isFresh(target)) process.exit(0)
 
 const compiler = [process.env.CXX, 'c++', 'g++', 'clang++'].find((name) => {
   try {
@@ -43,6 +47,29 @@ if (compiler === undefined) {
   process.exit(1)
 }
 
+const hasHeader = (name) => {
+  try {
+    execFileSync(compiler, ['-E', '-x', 'c++', '-'], {
+      input: `#include <${name}>\n`,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+const missing = parts.filter((part) => !hasHeader(part.header))
+const defines = parts.filter((part) => !missing.includes(part)).map((part) => `-D${part.define}`)
+const sources = files.filter((name) => name.endsWith('.cc') && !missing.some((part) => name.startsWith(part.prefix)))
+// Installing the headers makes what was built without them stale.
+const builtWith = join(output, 'parts.txt')
+const isSame = existsSync(builtWith) && readFileSync(builtWith, 'utf8') === defines.join(' ')
+if (isFresh(target) && isSame) process.exit(0)
+for (const part of missing)
+  console.log(
+    `aether-dsm: <${part.header}> is not there, so the addon is built without RDMA devices (Debian, Ubuntu: apt-get install ${part.package})`,
+  )
+
 const include = createRequire(import.meta.url)('node-api-headers').include_dir
 const mode = sanitize ? ['-O1', '-g', '-fsanitize=address,undefined', '-fno-omit-frame-pointer'] : ['-O2']
 const flags = [
@@ -54,6 +81,7 @@ const flags = [
   '-Werror=return-type',
   '-D_GNU_SOURCE',
   `-I${include}`,
+  ...defines,
   ...mode,
 ]
 const run = promisify(execFile)
@@ -66,7 +94,7 @@ try {
     sources.map((name) => run(compiler, [...flags, '-c', join(here, name), '-o', scratch(name)])),
   )
   for (const { stderr } of compiled) if (stderr !== '') console.error(stderr)
-  await run(compiler, [...flags, '-shared', ...sources.map(scratch), '-o', scratch('aether.node')])
+  await run(compiler, [...flags, '-shared', ...sources.map(scratch), '-ldl', '-o', scratch('aether.node')])
 } catch (error) {
   console.error(`aether-dsm: ${compiler} failed\n${error.stderr}`)
   for (const name of [...sources, 'aether.node']) rmSync(scratch(name), { force: true })
@@ -74,3 +102,4 @@ try {
 }
 for (const name of sources) renameSync(scratch(name), join(output, name.replace(/\.cc$/, '.o')))
 renameSync(scratch('aether.node'), target)
+writeFileSync(builtWith, defines.join(' '))

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace aether {
@@ -26,6 +27,8 @@ struct Environment {
   std::string guardMessage;
   int guardCode = 0;
   bool guarded = false;
+  // The verbs objects of this environment (verbs-objects.h), where there are any.
+  std::shared_ptr<void> verbs;
 };
 
 Environment* environmentOf(napi_env env);

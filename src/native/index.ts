@@ -30,4 +30,23 @@ export {
 } from './errors.ts'
 export { NativeMissingError } from './loader.ts'
 export { native } from './native.ts'
+
 export { isEnding, processStatus } from './process-status.ts'
+
+export { verbsAddon } from './verbs.ts'
+export {
+  ASYNC_EVENT_WORDS,
+  ATTRIBUTE_WORDS,
+  AttributeWord,
+  PAIR_WORDS,
+  PairWord,
+  POST_ERRNO_UNIT,
+  VECTOR_WORDS,
+  VectorWord,
+  type VerbsAddon,
+  type VerbsDeviceFacts,
+  type VerbsGidEntry,
+  type VerbsPairFacts,
+  type VerbsPortFacts,
+  type VerbsToken,
+} from './verbs-addon.ts'

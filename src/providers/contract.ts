@@ -243,6 +243,8 @@ export interface Provider {
   deviceNames(): string[]
   /** The device, or undefined when the name is not this provider's. */
   open(name: string, options: OpenDeviceOptions): ProviderDevice | undefined
+  /** Why it has no devices, with what mends it; undefined where it has some. */
+  whyNone?(): string | undefined
 }
 
 export interface OpenDeviceOptions {
@@ -256,4 +258,10 @@ export interface OpenDeviceOptions {
    * Default 0: there is none, and nobody gets such a key.
    */
   readonly physicalBytes?: number
+  /** ibverbs only: the port to talk through; default 1. */
+  readonly port?: number
+  /** ibverbs only: the gid to talk from, by its index in the port's table; default the one of the best score. */
+  readonly sourceGidIndex?: number
+  /** ibverbs only: which gids to prefer on Ethernet; default ipv4. */
+  readonly addressFamily?: 'ipv4' | 'ipv6'
 }

@@ -49,11 +49,18 @@ export class TransitionError extends VerbsError {
   /** Given attributes that this transition does not take. */
   readonly extra: readonly string[]
 
-  constructor(current: string, wanted: string, missing: readonly string[], extra: readonly string[], legal: boolean) {
+  constructor(
+    current: string,
+    wanted: string,
+    missing: readonly string[],
+    extra: readonly string[],
+    legal: boolean,
+    options?: ErrorOptions,
+  ) {
     const parts = legal ? [] : [`there is no transition from ${current} to ${wanted}`]
     if (missing.length > 0) parts.push(`missing: ${missing.join(', ')}`)
     if (extra.length > 0) parts.push(`not allowed here: ${extra.join(', ')}`)
-    super('ibv_modify_qp', Errno.EINVAL, `${current} -> ${wanted}: ${parts.join('; ')}`)
+    super('ibv_modify_qp', Errno.EINVAL, `${current} -> ${wanted}: ${parts.join('; ')}`, options)
     this.current = current
     this.wanted = wanted
     this.missing = missing

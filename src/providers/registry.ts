@@ -1,9 +1,10 @@
 import type { OpenDeviceOptions, Provider, ProviderDevice } from './contract.ts'
 import { Errno, VerbsError } from './errors.ts'
+import { ibverbsProvider } from './ibverbs/provider.ts'
 import { shmProvider } from './shm/provider.ts'
 
 /** Every provider this build carries, in the order in which names are looked up. */
-const providers: readonly Provider[] = [shmProvider]
+const providers: readonly Provider[] = [shmProvider, ibverbsProvider]
 
 /** Names of all devices of all providers. */
 export function listDeviceNames(): string[] {
@@ -16,9 +17,10 @@ export function openProviderDevice(name: string, options: OpenDeviceOptions = {}
     const device = provider.open(name, options)
     if (device !== undefined) return device
   }
+  const reasons = providers.map((provider) => provider.whyNone?.()).filter((reason) => reason !== undefined)
   throw new VerbsError(
     'ibv_open_device',
     Errno.ENODEV,
-    `there is no device ${JSON.stringify(name)}; there is: ${listDeviceNames().join(', ')}`,
+    [`there is no device ${JSON.stringify(name)}; there is: ${listDeviceNames().join(', ')}`, ...reasons].join('; '),
   )
 }

@@ -1,0 +1,164 @@
+#include "verbs-objects.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+namespace aether {
+
+// A token is generation * 2^20 + slot, exact in a double; generations start at 1, so that 0 names nothing.
+constexpr double kSlots = 1 << 20;
+
+int errnoOf(const void* made) {
+  if (made != nullptr) return 0;
+  return errno != 0 ? errno : EIO;
+}
+
+int errnoOf(int result) {
+  if (result >= 0) return result;
+  if (result < -1) return -result;
+  return errno != 0 ? errno : EIO;
+}
+
+int VerbsDevice::release() { return errnoOf(ibv_close_device(context)); }
+int VerbsDomain::release() { return errnoOf(ibv_dealloc_pd(pd)); }
+int VerbsChannel::release() { return errnoOf(ibv_destroy_comp_channel(channel)); }
+int VerbsCompletionQueue::release() { return errnoOf(ibv_destroy_cq(cq)); }
+int VerbsQueuePair::release() { return errnoOf(ibv_destroy_qp(qp)); }
+
+int VerbsMemory::release() {
+  const int error = errnoOf(ibv_dereg_mr(mr));
+  if (error == 0 && buffer != nullptr) napi_delete_reference(env, buffer);
+  return error;
+}
+
+VerbsTable* VerbsTable::of(napi_env env) {
+  Environment* environment = environmentOf(env);
+  if (environment->verbs == nullptr) {
+    environment->verbs = std::make_shared<VerbsTable>();
+    // Runs before what Node-API does at the end of an environment, while references may still be deleted.
+    napi_add_env_cleanup_hook(
+        env, [](void* data) { static_cast<Environment*>(data)->verbs.reset(); }, environment);
+  }
+  return static_cast<VerbsTable*>(environment->verbs.get());
+}
+
+VerbsTable::~VerbsTable() {
+  // Whoever uses something was made after it, but for memory that changed its domain: so again until nothing moves.
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t index = slots_.size(); index-- > 0;) {
+      VerbsObject* object = slots_[index].object.get();
+      if (object != nullptr && destroy(object) == 0) moved = true;
+    }
+  }
+  // What the library does not give back is its own from here on; freeing ours would let it write into freed memory.
+  for (Slot& slot : slots_) slot.object.release();
+}
+
+double VerbsTable::add(std::unique_ptr<VerbsObject> object, const char* kind, std::vector<VerbsObject*> uses) {
+  if (free_.empty()) {
+    free_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  const size_t index = free_.back();
+  free_.pop_back();
+  Slot& slot = slots_[index];
+  slot.generation++;
+  object->kind = kind;
+  object->token = slot.generation * kSlots + static_cast<double>(index);
+  object->uses = std::move(uses);
+  for (VerbsObject* used : object->uses) used->users++;
+  slot.object = std::move(object);
+  return slot.object->token;
+}
+
+VerbsObject* VerbsTable::find(double token) const {
+  if (!(token >= kSlots && token <= kSafeIntegerMax) || token != std::floor(token)) return nullptr;
+  const auto index = static_cast<size_t>(std::fmod(token, kSlots));
+  if (index >= slots_.size() || slots_[index].object == nullptr || slots_[index].object->token != token) return nullptr;
+  return slots_[index].object.get();
+}
+
+int VerbsTable::destroy(VerbsObject* object) {
+  if (object->users > 0) return EBUSY;
+  errno = 0;
+  const int error = object->release();
+  if (error == 0) drop(object);
+  return error;
+}
+
+void VerbsTable::drop(VerbsObject* object) {
+  const auto index = static_cast<size_t>(std::fmod(object->token, kSlots));
+  for (VerbsObject* used : object->uses) used->users--;
+  slots_[index].object.reset();
+  free_.push_back(index);
+}
+
+void VerbsTable::exchange(VerbsObject* object, VerbsObject* previous, VerbsObject* next) {
+  for (VerbsObject*& used : object->uses) {
+    if (used != previous) continue;
+    used->users--;
+    used = next;
+    used->users++;
+    return;
+  }
+}
+
+VerbsObject* verbsObject(Arguments& arguments, size_t index, const char* kind) {
+  const double token = arguments.integer(index, kind, 0, kSafeIntegerMax);
+  if (!arguments.ok()) return nullptr;
+  VerbsObject* object = VerbsTable::of(arguments.env)->find(token);
+  if (object != nullptr && strcmp(object->kind, kind) == 0) return object;
+  arguments.fail(kind, std::string("this is no ") + kind + " of this environment, or no more");
+  return nullptr;
+}
+
+Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast) {
+  Doubles out;
+  if (!arguments.ok()) return out;
+  bool isTyped = false;
+  napi_typedarray_type type = napi_uint8_array;
+  void* data = nullptr;
+  napi_is_typedarray(arguments.env, arguments.at(index), &isTyped);
+  if (!isTyped || napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) != napi_ok ||
+      type != napi_float64_array || out.length < lengthLeast) {
+    arguments.fail(name, std::string(name) + " must be a Float64Array of at least " + std::to_string(lengthLeast));
+    return Doubles();
+  }
+  out.data = static_cast<double*>(data);
+  return out;
+}
+
+napi_value describeNumbers(napi_env env, std::initializer_list<NamedNumber> numbers) {
+  napi_value result = nullptr;
+  napi_create_object(env, &result);
+  for (const NamedNumber& each : numbers) setNumber(env, result, each.name, each.value);
+  return result;
+}
+
+napi_value makeGid(napi_env env, const union ibv_gid& gid) {
+  uint64_t words[2] = {be64toh(gid.global.interface_id), be64toh(gid.global.subnet_prefix)};
+  napi_value value = nullptr;
+  napi_create_bigint_words(env, 0, 2, words, &value);
+  return value;
+}
+
+void putGid(double* words, const union ibv_gid& gid) {
+  for (int index = 0; index < 4; index++) {
+    uint32_t word = 0;
+    memcpy(&word, gid.raw + 4 * index, 4);
+    words[index] = be32toh(word);
+  }
+}
+
+bool takeGid(const double* words, union ibv_gid* gid) {
+  bool ok = true;
+  for (int index = 0; index < 4; index++) {
+    const uint32_t word = htobe32(static_cast<uint32_t>(wholeNumber(words[index], UINT32_MAX, &ok)));
+    memcpy(gid->raw + 4 * index, &word, 4);
+  }
+  return ok;
+}
+
+}  // namespace aether

@@ -1,0 +1,210 @@
+/**
+ * The verbs part of the addon, function by function: calls of libibverbs, no policy. It is there only where the addon was compiled with
+ * `<infiniband/verbs.h>`; the library itself is opened by {@link VerbsAddon.load}.
+ *
+ * Objects are named by tokens: numbers that mean an object of this JavaScript environment while it lives, and nothing afterwards, so that a stale
+ * one throws ArgumentError. Failing calls throw SystemError with the verb as `syscall`; those that are part of normal work return an errno.
+ */
+export type VerbsToken = number
+
+export interface VerbsDeviceFacts {
+  readonly firmware: string
+  readonly vendorId: number
+  readonly vendorPartId: number
+  readonly hardwareVersion: number
+  /** `enum ibv_transport_type`: 0 InfiniBand and RoCE, 1 iWARP. */
+  readonly transport: number
+  readonly nodeType: number
+  readonly maxMemoryRegionBytes: number
+  readonly pageSizes: number
+  readonly maxQueuePairs: number
+  readonly maxRequests: number
+  readonly capabilities: number
+  readonly maxSegments: number
+  readonly maxReadSegments: number
+  readonly maxCompletionQueues: number
+  readonly maxCompletions: number
+  readonly maxMemoryRegions: number
+  readonly maxProtectionDomains: number
+  readonly maxReadAtomicTarget: number
+  readonly maxReadAtomicInitiator: number
+  readonly atomicCapability: number
+  readonly maxMemoryWindows: number
+  readonly maxMulticastGroups: number
+  readonly maxMulticastQueuePairs: number
+  readonly maxAddressHandles: number
+  readonly maxSharedReceiveQueues: number
+  readonly maxSharedReceiveRequests: number
+  readonly maxSharedReceiveSegments: number
+  readonly maxPartitionKeys: number
+  readonly portCount: number
+  readonly onDemandCapabilities: number
+  readonly maxDeviceMemoryBytes: number
+  readonly maxPacingKilobitsPerSecond: number
+}
+
+export interface VerbsPortFacts {
+  readonly state: number
+  /** Bytes. */
+  readonly maxMtu: number
+  readonly activeMtu: number
+  readonly gidTableLength: number
+  readonly capabilities: number
+  readonly maxMessageBytes: number
+  readonly partitionKeyTableLength: number
+  readonly localIdentifier: number
+  readonly subnetManagerLocalIdentifier: number
+  readonly localIdentifierMask: number
+  readonly activeWidth: number
+  readonly activeSpeed: number
+  readonly physicalState: number
+  /** 0 unspecified, 1 InfiniBand, 2 Ethernet. */
+  readonly linkLayer: number
+}
+
+export interface VerbsGidEntry {
+  readonly index: number
+  readonly gid: bigint
+  /** 0 InfiniBand, 1 RoCE v1, 2 RoCE v2, -1 where the library does not say. */
+  readonly type: number
+  readonly interfaceIndex: number
+}
+
+export interface VerbsPairFacts {
+  readonly handle: VerbsToken
+  readonly number: number
+  readonly maxSendRequests: number
+  readonly maxReceiveRequests: number
+  readonly maxSendSegments: number
+  readonly maxReceiveSegments: number
+  readonly maxInlineBytes: number
+}
+
+/** Where each attribute of a queue pair lies in the words of `modifyQueuePair` and `queryQueuePair`; native/verbs-attributes.h has the same list. */
+export const AttributeWord = {
+  state: 0,
+  currentState: 1,
+  sqdNotify: 2,
+  access: 3,
+  partitionKeyIndex: 4,
+  port: 5,
+  queueKey: 6,
+  pathMtu: 7,
+  timeout: 8,
+  retryCount: 9,
+  rnrRetry: 10,
+  receivePsn: 11,
+  sendPsn: 12,
+  maxReadAtomic: 13,
+  maxDestinationReadAtomic: 14,
+  minRnrTimer: 15,
+  destinationQueuePair: 16,
+  pathMigrationState: 17,
+  alternatePort: 18,
+  alternateTimeout: 19,
+  alternatePartitionKeyIndex: 20,
+  addressVector: 21,
+  alternatePath: 34,
+} as const
+export const ATTRIBUTE_WORDS = 47
+
+/** Where each field of an address vector lies, counted from the vector's first word. The gid is four words, most significant first. */
+export const VectorWord = {
+  gid: 0,
+  localIdentifier: 4,
+  sourceGidIndex: 5,
+  hopLimit: 6,
+  serviceLevel: 7,
+  isGlobal: 8,
+  flowLabel: 9,
+  trafficClass: 10,
+  port: 11,
+  sourcePathBits: 12,
+} as const
+export const VECTOR_WORDS = 13
+
+/** Where each option lies in the words of `createQueuePair`. */
+export const PairWord = {
+  type: 0,
+  maxSendRequests: 1,
+  maxReceiveRequests: 2,
+  maxSendSegments: 3,
+  maxReceiveSegments: 4,
+  maxInlineBytes: 5,
+  signalAll: 6,
+} as const
+export const PAIR_WORDS = 7
+
+/** Words of one asynchronous event: its number (`enum ibv_event_type`), the token it is about or 0, the port or 0. */
+export const ASYNC_EVENT_WORDS = 3
+
+/** What a post returns is errno × this + how many requests were taken. */
+export const POST_ERRNO_UNIT: number = 2 ** 20
+
+export interface VerbsAddon {
+  /** Open libibverbs, once a process: the empty text, or why it cannot be opened. */
+  load(): string
+  /** The numbers that the header and the encoding of requests gave the addon, by the names they have here. */
+  layout(): Readonly<Record<string, number>>
+  /** ibv_get_device_list(3). Empty where the kernel has no RDMA. */
+  deviceNames(): string[]
+  /** ibv_open_device(3). Its descriptor of asynchronous events does not block. */
+  openDevice(name: string): {
+    readonly handle: VerbsToken
+    readonly asyncDescriptor: number
+    readonly completionVectors: number
+  }
+  /** Whatever the token names: ibv_close_device, ibv_dealloc_pd, ibv_dereg_mr, … Returns 0 or the errno: EBUSY while something of this environment uses it. */
+  destroy(handle: VerbsToken): number
+  /** ibv_query_device_ex(3). */
+  queryDevice(device: VerbsToken): VerbsDeviceFacts
+  /** ibv_query_port(3). */
+  queryPort(device: VerbsToken, port: number): VerbsPortFacts
+  /** ibv_query_gid_table(3), the entries of one port; ibv_query_gid(3) one by one where the library does not have it. */
+  queryGids(device: VerbsToken, port: number, tableLength: number): VerbsGidEntry[]
+  /** ibv_alloc_pd(3). */
+  allocateDomain(device: VerbsToken): VerbsToken
+  /** ibv_get_async_event(3) and its acknowledgement, as many as wait and fit; returns how many. Never blocks. */
+  readAsyncEvents(device: VerbsToken, out: Float64Array): number
+  /** ibv_reg_mr(3). The buffer is referenced until it is destroyed; do not transfer (detach) it meanwhile. */
+  registerMemory(
+    domain: VerbsToken,
+    buffer: ArrayBufferView | ArrayBufferLike,
+    access: number,
+  ): { readonly handle: VerbsToken; readonly localKey: number; readonly remoteKey: number }
+  /** ibv_create_comp_channel(3). The descriptor does not block. */
+  createChannel(device: VerbsToken): { readonly handle: VerbsToken; readonly descriptor: number }
+  /** ibv_get_cq_event(3) and its acknowledgement, as many as wait and fit: tokens of the queues. Returns how many. Never blocks. */
+  drainChannel(channel: VerbsToken, out: Float64Array): number
+  /** ibv_create_cq(3); `channel` is 0 where there is none. */
+  createCompletionQueue(
+    device: VerbsToken,
+    depth: number,
+    channel: VerbsToken | 0,
+    vector: number,
+  ): { readonly handle: VerbsToken; readonly depth: number }
+  /** ibv_resize_cq(3). Returns the depth it has then. */
+  resizeCompletionQueue(queue: VerbsToken, depth: number): number
+  /** ibv_req_notify_cq(3). Returns 0 or the errno. */
+  armCompletionQueue(queue: VerbsToken, solicitedOnly: boolean): number
+  /** ibv_poll_cq(3) into the buffer of a CompletionBatch of that capacity. Returns how many rows, or a negative errno. */
+  pollCompletions(queue: VerbsToken, batch: ArrayBuffer, capacity: number): number
+  /** ibv_create_qp(3); `options` as PairWord says. */
+  createQueuePair(
+    domain: VerbsToken,
+    sendQueue: VerbsToken,
+    receiveQueue: VerbsToken,
+    options: Float64Array,
+  ): VerbsPairFacts
+  /** ibv_modify_qp(3); `attributes` as AttributeWord says, those of `mask` looked at. Returns 0 or the errno. */
+  modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
+  /** ibv_query_qp(3). Returns 0 or the errno. */
+  queryQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
+  /**
+   * ibv_post_send(3) of `count` encoded requests, `stride` slots apart, in one chain. The addresses of inline segments are offsets into `staging`.
+   * Returns errno × POST_ERRNO_UNIT + how many were taken.
+   */
+  postSend(pair: VerbsToken, requests: Float64Array, count: number, stride: number, staging: Uint8Array): number
+  /** ibv_post_recv(3), likewise. */
+  postReceive(pair: VerbsToken, requests: Float64Array, count: number, stride: number): number
+}

@@ -1,0 +1,109 @@
+import { ATTRIBUTE_WORDS, AttributeWord, VectorWord } from '../../native/index.ts'
+import type { AddressVector, QueuePairAttributes } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { Attribute, type AttributeName, attributeNames, type QueuePairState } from '../queue-pair-state.ts'
+import type { IbverbsPort } from './port.ts'
+
+type NumberAttribute = Exclude<AttributeName, 'addressVector' | 'alternatePath' | 'sqdNotify'>
+
+/** RoCE packets are routed: as many hops as the internet's usual default. */
+const DEFAULT_HOP_LIMIT = 64
+const DEFAULT_ALTERNATE_TIMEOUT = 14
+
+/** Attributes of queue pairs as words for the addon, and back. */
+export class AttributeWords {
+  readonly words: Float64Array = new Float64Array(ATTRIBUTE_WORDS)
+  readonly #port: IbverbsPort
+
+  constructor(port: IbverbsPort) {
+    this.#port = port
+  }
+
+  /** Write `attributes`; returns the mask of those that are present. EINVAL for a name that is no attribute. */
+  encode(attributes: QueuePairAttributes): number {
+    let mask = 0
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === undefined) continue
+      const bit = Attribute[name as AttributeName] as number | undefined
+      if (bit === undefined) throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `there is no attribute ${name}`)
+      mask |= bit
+      if (typeof value === 'object') this.#encodePath(name, value as AddressVector, attributes)
+      else this.words[AttributeWord[name as NumberAttribute]] = Number(value)
+    }
+    return mask
+  }
+
+  /** The attributes of `mask` as they stand in the words. */
+  decode(mask: number): QueuePairAttributes {
+    const attributes: Record<string, unknown> = {}
+    for (const name of attributeNames(mask)) {
+      if (name === 'addressVector' || name === 'alternatePath') attributes[name] = decodeVector(this.words, name)
+      else if (name === 'sqdNotify') attributes[name] = this.words[AttributeWord.sqdNotify] === 1
+      else attributes[name] = this.words[AttributeWord[name]]
+    }
+    return attributes as QueuePairAttributes
+  }
+
+  get state(): QueuePairState {
+    return this.words[AttributeWord.state] as QueuePairState
+  }
+
+  #encodePath(name: string, vector: AddressVector, attributes: QueuePairAttributes): void {
+    const { words } = this
+    if (name === 'alternatePath') {
+      words[AttributeWord.alternatePort] = attributes.port ?? this.#port.number
+      words[AttributeWord.alternateTimeout] = attributes.timeout ?? DEFAULT_ALTERNATE_TIMEOUT
+      words[AttributeWord.alternatePartitionKeyIndex] = attributes.partitionKeyIndex ?? 0
+    }
+    const at = name === 'alternatePath' ? AttributeWord.alternatePath : AttributeWord.addressVector
+    encodeVector(words, at, vector, this.#port, attributes.port ?? this.#port.number)
+  }
+}
+
+/**
+ * An address vector, from word `at` on. On Ethernet the gid is the address; on InfiniBand it is the local identifier, and the gid is added
+ * (a global route header) where there is none or where the peer is on another subnet.
+ */
+export function encodeVector(
+  words: Float64Array,
+  at: number,
+  vector: AddressVector,
+  port: IbverbsPort,
+  portNumber: number,
+): void {
+  const localIdentifier = vector.localIdentifier ?? 0
+  putGid(words, at, vector.gid)
+  words[at + VectorWord.localIdentifier] = localIdentifier
+  words[at + VectorWord.sourceGidIndex] = vector.sourceGidIndex ?? port.gidIndex
+  words[at + VectorWord.hopLimit] = vector.hopLimit ?? DEFAULT_HOP_LIMIT
+  words[at + VectorWord.serviceLevel] = vector.serviceLevel ?? 0
+  words[at + VectorWord.isGlobal] = port.needsGlobalRoute(vector.gid, localIdentifier) ? 1 : 0
+  words[at + VectorWord.flowLabel] = 0
+  words[at + VectorWord.trafficClass] = 0
+  words[at + VectorWord.port] = portNumber
+  words[at + VectorWord.sourcePathBits] = 0
+}
+
+export function putGid(words: Float64Array, at: number, gid: Gid): void {
+  if (typeof gid !== 'bigint' || gid < 0n || gid >> 128n !== 0n)
+    throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `a gid is a bigint of 128 bits, not ${String(gid)}`)
+  for (let word = 0; word < 4; word += 1) words[at + word] = Number((gid >> BigInt(96 - 32 * word)) & 0xffffffffn)
+}
+
+function takeGid(words: Float64Array, at: number): Gid {
+  let gid = 0n
+  for (let word = 0; word < 4; word += 1) gid = (gid << 32n) | BigInt(words[at + word] as number)
+  return gid
+}
+
+function decodeVector(words: Float64Array, name: 'addressVector' | 'alternatePath'): AddressVector {
+  const at = AttributeWord[name]
+  return {
+    gid: takeGid(words, at + VectorWord.gid),
+    localIdentifier: words[at + VectorWord.localIdentifier] as number,
+    sourceGidIndex: words[at + VectorWord.sourceGidIndex] as number,
+    hopLimit: words[at + VectorWord.hopLimit] as number,
+    serviceLevel: words[at + VectorWord.serviceLevel] as number,
+  }
+}

@@ -1,0 +1,74 @@
+import type { VerbsToken } from '../../native/index.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { IbverbsCompletionQueue } from './completion-queue.ts'
+import type { IbverbsDevice } from './device.ts'
+import { attempt, check } from './verb.ts'
+
+const EVENTS_AT_ONCE = 64
+
+/** ibv_create_comp_channel(3), its descriptor non-blocking. Events are acknowledged as they are taken. */
+export class IbverbsCompletionChannel implements ProviderCompletionChannel {
+  readonly descriptor: number
+  readonly handle: VerbsToken
+  readonly queues: Set<IbverbsCompletionQueue> = new Set<IbverbsCompletionQueue>()
+  readonly #device: IbverbsDevice
+  readonly #waiters = new Set<() => void>()
+  readonly #tokens = new Float64Array(EVENTS_AT_ONCE)
+  #watching = -1
+
+  constructor(device: IbverbsDevice) {
+    this.#device = device
+    const { handle, descriptor } = attempt(() => device.verbs.createChannel(device.handle))
+    this.handle = handle
+    this.descriptor = descriptor
+  }
+
+  drain(fired: (queue: ProviderCompletionQueue) => void): number {
+    const seen = new Set<IbverbsCompletionQueue>()
+    for (let count = EVENTS_AT_ONCE; count === EVENTS_AT_ONCE; ) {
+      count = this.#device.verbs.drainChannel(this.handle, this.#tokens)
+      for (let index = 0; index < count; index += 1) {
+        const queue = this.#device.queues.get(this.#tokens[index] as number)
+        if (queue !== undefined) seen.add(queue)
+      }
+    }
+    for (const queue of seen) fired(queue)
+    return seen.size
+  }
+
+  whenReadable(ready: () => void, keepAlive: boolean): () => void {
+    const { watch } = this.#device
+    const once = (): void => {
+      cancel()
+      ready()
+    }
+    const cancel = (): void => {
+      if (this.#waiters.delete(once) && keepAlive) watch.release()
+    }
+    this.#waiters.add(once)
+    if (keepAlive) watch.hold()
+    if (this.#watching < 0) this.#watching = watch.add(this.descriptor, () => this.#readable())
+    else watch.rewatch(this.#watching)
+    return cancel
+  }
+
+  destroy(): void {
+    if (this.queues.size > 0) {
+      throw new VerbsError(
+        'ibv_destroy_comp_channel',
+        Errno.EBUSY,
+        `${this.queues.size} completion queues still use it`,
+      )
+    }
+    // The watcher has a duplicate of the descriptor, which would keep the channel open.
+    if (this.#watching >= 0) this.#device.watch.remove(this.#watching)
+    this.#watching = -1
+    check('ibv_destroy_comp_channel', this.#device.verbs.destroy(this.handle), () => 'the channel is in use')
+    this.#device.channels.delete(this)
+  }
+
+  #readable(): void {
+    for (const waiter of [...this.#waiters]) waiter()
+  }
+}

@@ -1,0 +1,49 @@
+import { native, type Watcher } from '../../native/index.ts'
+
+/** Descriptors that the event loop waits for. One thread, started when the first is watched. */
+export class DescriptorWatch {
+  readonly #handlers = new Map<number, () => void>()
+  #watcher: Watcher | undefined
+  #nextToken = 1
+  #holds = 0
+
+  /** Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. */
+  add(descriptor: number, handler: () => void): number {
+    const token = this.#nextToken
+    this.#nextToken += 1
+    this.#handlers.set(token, handler)
+    this.#started().add(token, descriptor)
+    return token
+  }
+
+  rewatch(token: number): void {
+    this.#started().rearm(token)
+  }
+
+  remove(token: number): void {
+    this.#handlers.delete(token)
+    this.#watcher?.remove(token)
+  }
+
+  /** Keep the event loop alive until as many `release`. */
+  hold(): void {
+    this.#holds += 1
+    if (this.#holds === 1) this.#started().ref()
+  }
+
+  release(): void {
+    this.#holds -= 1
+    if (this.#holds === 0) this.#watcher?.unref()
+  }
+
+  close(): void {
+    this.#watcher?.close()
+    this.#watcher = undefined
+    this.#handlers.clear()
+  }
+
+  #started(): Watcher {
+    this.#watcher ??= native.createWatcher((token) => this.#handlers.get(token)?.())
+    return this.#watcher
+  }
+}

@@ -1,0 +1,37 @@
+import type { QueuePairAttributes } from '../contract.ts'
+import { Errno, TransitionError, type VerbsError } from '../errors.ts'
+import { formatGid } from '../gid.ts'
+import { judgeTransition, type QueuePairType, stateNames } from '../queue-pair-state.ts'
+import { verbError } from './verb.ts'
+
+const ENETUNREACH = 101
+const EHOSTUNREACH = 113
+
+/** What a refused ibv_modify_qp(3) is told as: by the state table where that explains it, otherwise by its errno. */
+export function modifyError(
+  type: QueuePairType,
+  current: number,
+  attributes: QueuePairAttributes,
+  mask: number,
+  errno: number,
+): Error {
+  const wanted = attributes.state ?? current
+  const refusal = verbError('ibv_modify_qp', errno, explain(errno, attributes, current))
+  if (errno !== Errno.EINVAL) return refusal
+  const { currentState } = attributes
+  if (currentState !== undefined && currentState !== current) return refusal
+  const { legal, missing, extra } = judgeTransition(type, current, wanted, mask)
+  if (legal && missing.length + extra.length === 0) return refusal
+  const names = [stateNames[current] as string, stateNames[wanted] as string] as const
+  return new TransitionError(...names, missing, extra, legal, { cause: refusal as VerbsError })
+}
+
+function explain(errno: number, attributes: QueuePairAttributes, current: number): string {
+  const { addressVector, currentState } = attributes
+  if (addressVector !== undefined && (errno === Errno.ETIMEDOUT || errno === ENETUNREACH || errno === EHOSTUNREACH)) {
+    return `nobody answers for gid ${formatGid(addressVector.gid)}: is the host up, is it reached from the source gid (sourceGidIndex), and is UDP port 4791 let through?`
+  }
+  if (currentState !== undefined && currentState !== current)
+    return `the state is ${stateNames[current]}, not ${stateNames[currentState]} as currentState says`
+  return 'the device refuses these values; compare them with its limits, the port and the source gid'
+}

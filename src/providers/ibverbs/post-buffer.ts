@@ -1,0 +1,74 @@
+import { type EncodedRequest, RequestSlot, segmentSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import { Opcode, RequestFlag } from '../opcode.ts'
+
+const STAGED_AT_ONCE = 16
+
+/**
+ * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their sources.
+ * The library reads inline bytes at the post by address, so they are never read from where a program says, only from here.
+ */
+export class PostBuffer {
+  words: Float64Array = new Float64Array(0)
+  /** Slots from one request to the next. */
+  stride = 0
+  staging: Uint8Array
+  /** Why `encode` stopped before the last request, or 0. */
+  refusal = 0
+  readonly #maxInlineBytes: number
+  #staged = 0
+
+  constructor(maxInlineBytes: number) {
+    this.#maxInlineBytes = maxInlineBytes
+    this.staging = new Uint8Array(Math.max(64, maxInlineBytes * STAGED_AT_ONCE))
+  }
+
+  static isInline(request: EncodedRequest): boolean {
+    return ((request.words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+  }
+
+  /** Lay out the first `count`; returns how many, fewer where one cannot be posted. */
+  encode(requests: readonly EncodedRequest[], count: number): number {
+    this.#makeRoom(requests, count)
+    this.#staged = 0
+    this.refusal = 0
+    for (let index = 0; index < count; index += 1) {
+      const request = requests[index] as EncodedRequest
+      const at = index * this.stride
+      this.words.set(request.words, at)
+      if (PostBuffer.isInline(request) && !this.#stage(request, at)) {
+        this.refusal = Errno.EINVAL
+        return index
+      }
+    }
+    return count
+  }
+
+  #makeRoom(requests: readonly EncodedRequest[], count: number): void {
+    let stride = 0
+    for (let index = 0; index < count; index += 1)
+      stride = Math.max(stride, (requests[index] as EncodedRequest).words.length)
+    this.stride = stride
+    if (this.words.length < stride * count) this.words = new Float64Array(stride * count)
+    const bytes = this.#maxInlineBytes * count
+    if (this.staging.length < bytes) this.staging = new Uint8Array(bytes)
+  }
+
+  /** Copy the sources of an inline request; its segments then say where in the staging buffer they are. False where it cannot be inline. */
+  #stage(request: EncodedRequest, at: number): boolean {
+    const opcode = request.words[RequestSlot.Opcode] as number
+    if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
+    const first = this.#staged
+    const segments = Math.min(request.words[RequestSlot.SegmentCount] as number, request.segmentCapacity)
+    for (let index = 0; index < segments; index += 1) {
+      const source = request.sources[index]
+      if (source === undefined || this.#staged - first + source.length > this.#maxInlineBytes) return false
+      const slot = at + segmentSlot(index)
+      this.staging.set(source, this.#staged)
+      this.words[slot] = this.#staged
+      this.words[slot + 1] = source.length
+      this.#staged += source.length
+    }
+    return true
+  }
+}

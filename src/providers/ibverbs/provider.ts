@@ -1,0 +1,18 @@
+import type { OpenDeviceOptions, Provider, ProviderDevice } from '../contract.ts'
+import { IbverbsDevice } from './device.ts'
+import { ibverbsStatus, requireVerbs } from './library.ts'
+
+/** RDMA devices of this machine: rdma-core's libibverbs, opened when it is first needed. */
+export const ibverbsProvider: Provider = {
+  name: 'ibverbs',
+  deviceNames: () => (ibverbsStatus().state === 'ready' ? requireVerbs().deviceNames() : []),
+  open(name: string, options: OpenDeviceOptions): ProviderDevice | undefined {
+    if (ibverbsStatus().state !== 'ready') return undefined
+    const verbs = requireVerbs()
+    return verbs.deviceNames().includes(name) ? new IbverbsDevice(verbs, name, options) : undefined
+  },
+  whyNone(): string | undefined {
+    const { state, message } = ibverbsStatus()
+    return state === 'ready' ? undefined : message
+  },
+}
