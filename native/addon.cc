@@ -45,6 +45,11 @@ static void exportVerbs(napi_env env, napi_value exports) {
   registerVerbsQueues(env, verbs);
   registerVerbsPairs(env, verbs);
   registerVerbsPosting(env, verbs);
+  registerVerbsDatagrams(env, verbs);
+  registerVerbsSharedReceives(env, verbs);
+  registerVerbsWindows(env, verbs);
+  registerVerbsDeviceMemory(env, verbs);
+  registerVerbsDomains(env, verbs);
   napi_set_named_property(env, exports, "verbs", verbs);
 }
 #endif

@@ -4,7 +4,7 @@
 
 namespace aether {
 
-static_assert(kVectorWords == 13, "the two vectors of the attributes are this long");
+static_assert(kVectorWords == 14, "the two vectors of the attributes are this long");
 
 constexpr double k24 = 0xffffff;
 
@@ -19,6 +19,7 @@ bool takeVector(const double* words, struct ibv_ah_attr* a) {
   a->grh.traffic_class = static_cast<uint8_t>(wholeNumber(words[kTrafficClass], UINT8_MAX, &ok));
   a->port_num = static_cast<uint8_t>(wholeNumber(words[kVectorPort], UINT8_MAX, &ok));
   a->src_path_bits = static_cast<uint8_t>(wholeNumber(words[kSourcePathBits], 127, &ok));
+  a->static_rate = static_cast<uint8_t>(wholeNumber(words[kStaticRate], UINT8_MAX, &ok));
   return ok;
 }
 
@@ -33,6 +34,7 @@ static void putVector(const struct ibv_ah_attr& a, double* words) {
   words[kTrafficClass] = a.grh.traffic_class;
   words[kVectorPort] = a.port_num;
   words[kSourcePathBits] = a.src_path_bits;
+  words[kStaticRate] = a.static_rate;
 }
 
 static enum ibv_mtu takeMtu(double bytes, bool* ok) {

@@ -29,8 +29,8 @@ enum AttributeWord : size_t {
   kAlternateTimeout,
   kAlternatePartitionKeyIndex,
   kPrimaryVector,
-  kAlternateVector = kPrimaryVector + 13,
-  kAttributeWords = kAlternateVector + 13,
+  kAlternateVector = kPrimaryVector + 14,
+  kAttributeWords = kAlternateVector + 14,
 };
 
 enum VectorWord : size_t {
@@ -44,6 +44,7 @@ enum VectorWord : size_t {
   kTrafficClass,
   kVectorPort,
   kSourcePathBits,
+  kStaticRate,
   kVectorWords,
 };
 

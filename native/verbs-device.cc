@@ -2,8 +2,10 @@
 #include "verbs-objects.h"
 
 #include <fcntl.h>
+#include <net/if.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace aether {
@@ -119,6 +121,9 @@ static napi_value QueryDevice(napi_env env, napi_callback_info info) {
       {"maxPacingKilobitsPerSecond", extended.packet_pacing_caps.qp_rate_limit_max},
   });
   setText(env, result, "firmware", a.fw_ver);
+  char guid[17] = "";
+  snprintf(guid, sizeof guid, "%016llx", static_cast<unsigned long long>(be64toh(a.node_guid)));
+  setText(env, result, "nodeGuid", guid);
   return result;
 }
 
@@ -154,7 +159,9 @@ static napi_value addGid(napi_env env, napi_value list, uint32_t at, uint32_t in
   setNumber(env, entry, "index", index);
   napi_set_named_property(env, entry, "gid", makeGid(env, gid));
   setNumber(env, entry, "type", type);
-  setNumber(env, entry, "interfaceIndex", interfaceIndex);
+  char interfaceName[IF_NAMESIZE] = "";
+  if (interfaceIndex != 0 && if_indextoname(interfaceIndex, interfaceName) == nullptr) interfaceName[0] = 0;
+  setText(env, entry, "interfaceName", interfaceName);
   napi_set_element(env, list, at, entry);
   return list;
 }

@@ -25,6 +25,12 @@ int VerbsDomain::release() { return errnoOf(ibv_dealloc_pd(pd)); }
 int VerbsChannel::release() { return errnoOf(ibv_destroy_comp_channel(channel)); }
 int VerbsCompletionQueue::release() { return errnoOf(ibv_destroy_cq(cq)); }
 int VerbsQueuePair::release() { return errnoOf(ibv_destroy_qp(qp)); }
+int VerbsSharedReceiveQueue::release() { return errnoOf(ibv_destroy_srq(srq)); }
+int VerbsAddressHandle::release() { return errnoOf(ibv_destroy_ah(ah)); }
+int VerbsWindow::release() { return errnoOf(ibv_dealloc_mw(mw)); }
+int VerbsXrcDomain::release() { return errnoOf(ibv_close_xrcd(xrcd)); }
+int VerbsThreadDomain::release() { return errnoOf(ibv_dealloc_td(td)); }
+int VerbsDeviceMemory::release() { return errnoOf(ibv_free_dm(dm)); }
 
 int VerbsMemory::release() {
   const int error = errnoOf(ibv_dereg_mr(mr));
@@ -112,6 +118,13 @@ VerbsObject* verbsObject(Arguments& arguments, size_t index, const char* kind) {
   if (object != nullptr && strcmp(object->kind, kind) == 0) return object;
   arguments.fail(kind, std::string("this is no ") + kind + " of this environment, or no more");
   return nullptr;
+}
+
+std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects) {
+  std::vector<VerbsObject*> uses;
+  for (VerbsObject* object : objects)
+    if (object != nullptr) uses.push_back(object);
+  return uses;
 }
 
 Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast) {

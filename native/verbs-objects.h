@@ -56,13 +56,55 @@ struct VerbsCompletionQueue : VerbsObject {
   int release() override;
 };
 
-struct VerbsQueuePair : VerbsObject {
-  static constexpr const char* kKind = "queue pair";
-  struct ibv_qp* qp = nullptr;
-  // What a batch is built in.
+// What a batch is built in.
+struct VerbsChain {
   std::vector<struct ibv_send_wr> sends;
   std::vector<struct ibv_recv_wr> receives;
   std::vector<struct ibv_sge> segments;
+};
+
+struct VerbsQueuePair : VerbsObject {
+  static constexpr const char* kKind = "queue pair";
+  struct ibv_qp* qp = nullptr;
+  VerbsChain chain;
+  int release() override;
+};
+
+struct VerbsSharedReceiveQueue : VerbsObject {
+  static constexpr const char* kKind = "shared receive queue";
+  struct ibv_srq* srq = nullptr;
+  VerbsChain chain;
+  int release() override;
+};
+
+struct VerbsAddressHandle : VerbsObject {
+  static constexpr const char* kKind = "address handle";
+  struct ibv_ah* ah = nullptr;
+  int release() override;
+};
+
+struct VerbsWindow : VerbsObject {
+  static constexpr const char* kKind = "memory window";
+  struct ibv_mw* mw = nullptr;
+  int release() override;
+};
+
+struct VerbsXrcDomain : VerbsObject {
+  static constexpr const char* kKind = "XRC domain";
+  struct ibv_xrcd* xrcd = nullptr;
+  int release() override;
+};
+
+struct VerbsThreadDomain : VerbsObject {
+  static constexpr const char* kKind = "thread domain";
+  struct ibv_td* td = nullptr;
+  int release() override;
+};
+
+struct VerbsDeviceMemory : VerbsObject {
+  static constexpr const char* kKind = "device memory";
+  struct ibv_dm* dm = nullptr;
+  size_t length = 0;
   int release() override;
 };
 
@@ -98,6 +140,16 @@ template <class T>
 T* handleOf(Arguments& arguments, size_t index) {
   return static_cast<T*>(verbsObject(arguments, index, T::kKind));
 }
+
+// The same where 0 names none.
+template <class T>
+T* optionalHandleOf(Arguments& arguments, size_t index) {
+  const double token = arguments.integer(index, T::kKind, 0, kSafeIntegerMax);
+  return token == 0 ? nullptr : handleOf<T>(arguments, index);
+}
+
+// Those of the objects that are there.
+std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects);
 
 // Makes an object, has `create` fill it, and returns its token; where `create` returns an errno that is thrown as of `verb`.
 // The object has its token before the library is called, because it is handed to it as the context of events.
@@ -159,5 +211,10 @@ void registerVerbsMemory(napi_env env, napi_value exports);
 void registerVerbsQueues(napi_env env, napi_value exports);
 void registerVerbsPairs(napi_env env, napi_value exports);
 void registerVerbsPosting(napi_env env, napi_value exports);
+void registerVerbsDatagrams(napi_env env, napi_value exports);
+void registerVerbsSharedReceives(napi_env env, napi_value exports);
+void registerVerbsWindows(napi_env env, napi_value exports);
+void registerVerbsDeviceMemory(napi_env env, napi_value exports);
+void registerVerbsDomains(napi_env env, napi_value exports);
 
 }  // namespace aether

@@ -31,23 +31,68 @@ static napi_value describe(napi_env env, const VerbsQueuePair* pair, const struc
                                {"maxInlineBytes", cap.max_inline_data}});
 }
 
+// The types that need an XRC domain or have only half of the queues are made by the extended call.
+static struct ibv_qp* create(VerbsDomain* domain, VerbsXrcDomain* xrcDomain, struct ibv_qp_init_attr* a) {
+  if (a->qp_type != IBV_QPT_XRC_SEND && a->qp_type != IBV_QPT_XRC_RECV) return ibv_create_qp(domain->pd, a);
+  struct ibv_qp_init_attr_ex extended = {};
+  extended.qp_context = a->qp_context;
+  extended.qp_type = a->qp_type;
+  extended.cap = a->cap;
+  extended.sq_sig_all = a->sq_sig_all;
+  extended.send_cq = a->send_cq;
+  if (a->qp_type == IBV_QPT_XRC_RECV && xrcDomain != nullptr) {
+    extended.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+    extended.xrcd = xrcDomain->xrcd;
+  } else {
+    extended.comp_mask = IBV_QP_INIT_ATTR_PD;
+    extended.pd = domain->pd;
+  }
+  struct ibv_qp* qp = ibv_create_qp_ex(domain->pd->context, &extended);
+  a->cap = extended.cap;
+  return qp;
+}
+
 static napi_value CreateQueuePair(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* domain = handleOf<VerbsDomain>(arguments, 0);
-  auto* sendQueue = handleOf<VerbsCompletionQueue>(arguments, 1);
-  auto* receiveQueue = handleOf<VerbsCompletionQueue>(arguments, 2);
-  const Doubles options = doublesOf(arguments, 3, "options", kPairWords);
+  auto* sendQueue = optionalHandleOf<VerbsCompletionQueue>(arguments, 1);
+  auto* receiveQueue = optionalHandleOf<VerbsCompletionQueue>(arguments, 2);
+  auto* shared = optionalHandleOf<VerbsSharedReceiveQueue>(arguments, 3);
+  auto* xrcDomain = optionalHandleOf<VerbsXrcDomain>(arguments, 4);
+  const Doubles options = doublesOf(arguments, 5, "options", kPairWords);
   if (!arguments.ok()) return nullptr;
   struct ibv_qp_init_attr a = {};
   if (!takeOptions(options.data, &a)) return throwArgument(env, "options", "an option of the queue pair is not a number of its range");
-  a.send_cq = sendQueue->cq;
-  a.recv_cq = receiveQueue->cq;
-  auto* pair = createObject<VerbsQueuePair>(env, "ibv_create_qp", {domain, sendQueue, receiveQueue}, [&](VerbsQueuePair* made) {
+  if ((sendQueue == nullptr || receiveQueue == nullptr) && a.qp_type != IBV_QPT_XRC_SEND && a.qp_type != IBV_QPT_XRC_RECV)
+    return throwArgument(env, "completion queue", "a queue pair of this type needs a completion queue for sends and one for receives");
+  a.send_cq = sendQueue == nullptr ? nullptr : sendQueue->cq;
+  a.recv_cq = receiveQueue == nullptr ? nullptr : receiveQueue->cq;
+  a.srq = shared == nullptr ? nullptr : shared->srq;
+  auto* pair = createObject<VerbsQueuePair>(env, "ibv_create_qp", usesOf({domain, sendQueue, receiveQueue, shared, xrcDomain}), [&](VerbsQueuePair* made) {
     a.qp_context = static_cast<VerbsObject*>(made);
-    made->qp = ibv_create_qp(domain->pd, &a);
+    made->qp = create(domain, xrcDomain, &a);
     return errnoOf(made->qp);
   });
   return pair == nullptr ? nullptr : describe(env, pair, a.cap);
+}
+
+static napi_value OpenQueuePair(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  auto* domain = handleOf<VerbsDomain>(arguments, 0);
+  auto* xrcDomain = handleOf<VerbsXrcDomain>(arguments, 1);
+  const auto number = static_cast<uint32_t>(arguments.integer(2, "number", 0, 0xffffff));
+  if (!arguments.ok()) return nullptr;
+  auto* pair = createObject<VerbsQueuePair>(env, "ibv_open_qp", {domain, xrcDomain}, [&](VerbsQueuePair* made) {
+    struct ibv_qp_open_attr a = {};
+    a.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE;
+    a.qp_num = number;
+    a.xrcd = xrcDomain->xrcd;
+    a.qp_context = static_cast<VerbsObject*>(made);
+    a.qp_type = IBV_QPT_XRC_RECV;
+    made->qp = ibv_open_qp(domain->pd->context, &a);
+    return errnoOf(made->qp);
+  });
+  return pair == nullptr ? nullptr : describe(env, pair, {});
 }
 
 static napi_value ModifyQueuePair(napi_env env, napi_callback_info info) {
@@ -78,6 +123,7 @@ static napi_value QueryQueuePair(napi_env env, napi_callback_info info) {
 
 void registerVerbsPairs(napi_env env, napi_value exports) {
   define(env, exports, "createQueuePair", CreateQueuePair);
+  define(env, exports, "openQueuePair", OpenQueuePair);
   define(env, exports, "modifyQueuePair", ModifyQueuePair);
   define(env, exports, "queryQueuePair", QueryQueuePair);
 }

@@ -20,9 +20,14 @@ enum RequestSlot : size_t {
   kAddressHandle,
   kRemoteQueuePair,
   kQueueKey,
-  kSegments = 16,
+  kWindow,
+  kMemory,
+  kLength,
+  kAccess,
+  kSegments,
 };
 constexpr size_t kSegmentSlots = 3;
+constexpr double kOpcodeMost = IBV_WR_DRIVER1;
 constexpr double kRequestsMost = 1 << 16;
 // How a post ends: the errno times this, plus how many requests were taken.
 constexpr double kErrnoUnit = 1 << 20;
@@ -35,6 +40,13 @@ struct Batch {
   size_t stride;
   Bytes staging;
 };
+
+// The object that a slot names, or null: a request may outlive what it names.
+template <class T>
+T* liveOf(napi_env env, double token) {
+  VerbsObject* object = VerbsTable::of(env)->find(token);
+  return object != nullptr && object->kind == T::kKind ? static_cast<T*>(object) : nullptr;
+}
 
 uint64_t idOf(const double* request) {
   const double id = request[kId];
@@ -63,9 +75,42 @@ bool takeSegments(const Batch& batch, const double* request, bool isInline, stru
   return ok;
 }
 
-// 0, or the errno with which the request is refused.
-int takeSend(const double* request, struct ibv_send_wr* wr) {
+// 0, or the errno with which the request is refused. A bind to nothing has no memory, and the library asks for none then.
+int takeBind(napi_env env, const double* request, struct ibv_send_wr* wr) {
   bool ok = true;
+  auto* window = liveOf<VerbsWindow>(env, request[kWindow]);
+  auto* memory = liveOf<VerbsMemory>(env, request[kMemory]);
+  wr->bind_mw.rkey = static_cast<uint32_t>(wholeNumber(request[kRemoteKey], UINT32_MAX, &ok));
+  wr->bind_mw.bind_info.addr = wholeNumber(request[kRemoteAddress], kSafeIntegerMax, &ok);
+  wr->bind_mw.bind_info.length = wholeNumber(request[kLength], kSafeIntegerMax, &ok);
+  wr->bind_mw.bind_info.mw_access_flags = static_cast<unsigned>(wholeNumber(request[kAccess], INT32_MAX, &ok));
+  if (!ok || window == nullptr || (memory == nullptr && request[kMemory] != 0)) return EINVAL;
+  // The drivers look into the region without asking whether there is one.
+  if (memory == nullptr) return EINVAL;
+  wr->bind_mw.mw = window->mw;
+  wr->bind_mw.bind_info.mr = memory->mr;
+  return 0;
+}
+
+// Where a datagram goes, or which shared receive queue takes the message.
+int takeDestination(napi_env env, enum ibv_qp_type type, const double* request, struct ibv_send_wr* wr) {
+  bool ok = true;
+  const auto number = static_cast<uint32_t>(wholeNumber(request[kRemoteQueuePair], UINT32_MAX, &ok));
+  const auto queueKey = static_cast<uint32_t>(wholeNumber(request[kQueueKey], UINT32_MAX, &ok));
+  if (!ok) return EINVAL;
+  if (type == IBV_QPT_XRC_SEND) wr->qp_type.xrc.remote_srqn = number;
+  if (type != IBV_QPT_UD) return 0;
+  auto* handle = liveOf<VerbsAddressHandle>(env, request[kAddressHandle]);
+  if (handle == nullptr) return EINVAL;
+  wr->wr.ud.ah = handle->ah;
+  wr->wr.ud.remote_qpn = number;
+  wr->wr.ud.remote_qkey = queueKey;
+  return 0;
+}
+
+int takeSend(napi_env env, const double* request, struct ibv_send_wr* wr) {
+  bool ok = true;
+  if (wr->opcode == IBV_WR_BIND_MW) return takeBind(env, request, wr);
   const uint64_t address = wholeNumber(request[kRemoteAddress], kSafeIntegerMax, &ok);
   const auto key = static_cast<uint32_t>(wholeNumber(request[kRemoteKey], UINT32_MAX, &ok));
   const auto immediate = static_cast<uint32_t>(wholeNumber(request[kImmediate], UINT32_MAX, &ok));
@@ -96,7 +141,7 @@ int takeSend(const double* request, struct ibv_send_wr* wr) {
       wr->wr.atomic.swap = bitsOf(request, kSwap);
       return 0;
     default:
-      return EINVAL;
+      return EOPNOTSUPP;
   }
 }
 
@@ -112,12 +157,12 @@ bool takeBatch(Arguments& arguments, Batch* batch) {
 
 napi_value outcome(napi_env env, int error, size_t taken) { return makeNumber(env, error * kErrnoUnit + static_cast<double>(taken)); }
 
-// Makes room in the pair's vectors, which then do not move while a chain points into them.
+// Makes room in the vectors, which then do not move while a chain points into them.
 template <class Request>
-void makeRoom(VerbsQueuePair* pair, std::vector<Request>* requests, const Batch& batch) {
+void makeRoom(VerbsChain* chain, std::vector<Request>* requests, const Batch& batch) {
   const size_t segments = batch.count * ((batch.stride - kSegments) / kSegmentSlots);
   if (requests->size() < batch.count) requests->resize(batch.count);
-  if (pair->segments.size() < segments) pair->segments.resize(segments);
+  if (chain->segments.size() < segments) chain->segments.resize(segments);
 }
 
 // How many stand before the one that was refused. Not every provider says which it was; then none was taken.
@@ -129,23 +174,26 @@ size_t takenBefore(const Request* first, const Request* bad, size_t count) {
 }  // namespace
 
 // One chain of the requests before the first that is refused here.
-static int buildSends(VerbsQueuePair* pair, const Batch& batch, size_t* built) {
-  makeRoom(pair, &pair->sends, batch);
+static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, size_t* built) {
+  VerbsChain* chain = &pair->chain;
+  makeRoom(chain, &chain->sends, batch);
   const size_t perRequest = (batch.stride - kSegments) / kSegmentSlots;
   for (*built = 0; *built < batch.count; ++*built) {
     const double* request = batch.slots + *built * batch.stride;
-    struct ibv_send_wr* wr = &pair->sends[*built];
+    struct ibv_send_wr* wr = &chain->sends[*built];
     memset(wr, 0, sizeof *wr);
     bool ok = true;
     wr->wr_id = idOf(request);
-    wr->opcode = static_cast<enum ibv_wr_opcode>(wholeNumber(request[kOpcode], 255, &ok));
+    // Those above are of devices that have verbs of their own for them.
+    if (request[kOpcode] > kOpcodeMost) return EOPNOTSUPP;
+    wr->opcode = static_cast<enum ibv_wr_opcode>(wholeNumber(request[kOpcode], kOpcodeMost, &ok));
     // Of enum ibv_send_flags, which differ from ours by names only.
-    const auto flags = static_cast<unsigned>(wholeNumber(request[kFlags], 15, &ok));
-    wr->send_flags = flags;
-    wr->sg_list = pair->segments.data() + *built * perRequest;
-    if (!ok || !takeSegments(batch, request, (flags & IBV_SEND_INLINE) != 0, wr->sg_list, &wr->num_sge)) return EINVAL;
-    if (const int error = takeSend(request, wr)) return error;
-    if (*built > 0) pair->sends[*built - 1].next = wr;
+    wr->send_flags = static_cast<unsigned>(wholeNumber(request[kFlags], 15, &ok));
+    wr->sg_list = chain->segments.data() + *built * perRequest;
+    if (!ok || !takeSegments(batch, request, (wr->send_flags & IBV_SEND_INLINE) != 0, wr->sg_list, &wr->num_sge)) return EINVAL;
+    if (const int error = takeSend(env, request, wr)) return error;
+    if (const int error = takeDestination(env, pair->qp->qp_type, request, wr)) return error;
+    if (*built > 0) chain->sends[*built - 1].next = wr;
   }
   return 0;
 }
@@ -158,45 +206,60 @@ static napi_value PostSend(napi_env env, napi_callback_info info) {
   batch.staging = arguments.bytes(4, "staging");
   if (!arguments.ok()) return nullptr;
   size_t built = 0;
-  const int refused = buildSends(pair, batch, &built);
+  const int refused = buildSends(env, pair, batch, &built);
   if (built == 0) return outcome(env, refused, 0);
-  pair->sends[built - 1].next = nullptr;
-  struct ibv_send_wr* bad = pair->sends.data();
+  struct ibv_send_wr* first = pair->chain.sends.data();
+  first[built - 1].next = nullptr;
+  struct ibv_send_wr* bad = first;
   errno = 0;
-  const int error = errnoOf(ibv_post_send(pair->qp, pair->sends.data(), &bad));
-  if (error != 0) return outcome(env, error, takenBefore(pair->sends.data(), bad, built));
+  const int error = errnoOf(ibv_post_send(pair->qp, first, &bad));
+  if (error != 0) return outcome(env, error, takenBefore(first, bad, built));
   return outcome(env, refused, built);
 }
 
-static int buildReceives(VerbsQueuePair* pair, const Batch& batch, size_t* built) {
-  makeRoom(pair, &pair->receives, batch);
+static int buildReceives(VerbsChain* chain, const Batch& batch, size_t* built) {
+  makeRoom(chain, &chain->receives, batch);
   const size_t perRequest = (batch.stride - kSegments) / kSegmentSlots;
   for (*built = 0; *built < batch.count; ++*built) {
     const double* request = batch.slots + *built * batch.stride;
-    struct ibv_recv_wr* wr = &pair->receives[*built];
+    struct ibv_recv_wr* wr = &chain->receives[*built];
     memset(wr, 0, sizeof *wr);
     wr->wr_id = idOf(request);
-    wr->sg_list = pair->segments.data() + *built * perRequest;
+    wr->sg_list = chain->segments.data() + *built * perRequest;
     if (!takeSegments(batch, request, false, wr->sg_list, &wr->num_sge)) return EINVAL;
-    if (*built > 0) pair->receives[*built - 1].next = wr;
+    if (*built > 0) chain->receives[*built - 1].next = wr;
   }
   return 0;
+}
+
+template <class Post>
+static napi_value postReceives(Arguments& arguments, VerbsChain* chain, Post post) {
+  Batch batch = {};
+  if (!takeBatch(arguments, &batch)) return nullptr;
+  size_t built = 0;
+  const int refused = buildReceives(chain, batch, &built);
+  if (built == 0) return outcome(arguments.env, refused, 0);
+  struct ibv_recv_wr* first = chain->receives.data();
+  first[built - 1].next = nullptr;
+  struct ibv_recv_wr* bad = first;
+  errno = 0;
+  const int error = errnoOf(post(first, &bad));
+  if (error != 0) return outcome(arguments.env, error, takenBefore(first, bad, built));
+  return outcome(arguments.env, refused, built);
 }
 
 static napi_value PostReceive(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
-  Batch batch = {};
-  if (!takeBatch(arguments, &batch)) return nullptr;
-  size_t built = 0;
-  const int refused = buildReceives(pair, batch, &built);
-  if (built == 0) return outcome(env, refused, 0);
-  pair->receives[built - 1].next = nullptr;
-  struct ibv_recv_wr* bad = pair->receives.data();
-  errno = 0;
-  const int error = errnoOf(ibv_post_recv(pair->qp, pair->receives.data(), &bad));
-  if (error != 0) return outcome(env, error, takenBefore(pair->receives.data(), bad, built));
-  return outcome(env, refused, built);
+  if (!arguments.ok()) return nullptr;
+  return postReceives(arguments, &pair->chain, [&](auto* first, auto** bad) { return ibv_post_recv(pair->qp, first, bad); });
+}
+
+static napi_value PostSharedReceive(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  auto* queue = handleOf<VerbsSharedReceiveQueue>(arguments, 0);
+  if (!arguments.ok()) return nullptr;
+  return postReceives(arguments, &queue->chain, [&](auto* first, auto** bad) { return ibv_post_srq_recv(queue->srq, first, bad); });
 }
 
 // The numbers that both sides must mean the same by; src/providers/ibverbs/layout.ts compares them when the provider is loaded.
@@ -214,6 +277,10 @@ static napi_value Layout(napi_env env, napi_callback_info) {
       {"RequestSlot.AddressHandle", kAddressHandle},
       {"RequestSlot.RemoteQueuePair", kRemoteQueuePair},
       {"RequestSlot.QueueKey", kQueueKey},
+      {"RequestSlot.Window", kWindow},
+      {"RequestSlot.Memory", kMemory},
+      {"RequestSlot.Length", kLength},
+      {"RequestSlot.Access", kAccess},
       {"RequestSlot.Segments", kSegments},
       {"SEGMENT_SLOTS", kSegmentSlots},
       {"Opcode.Write", IBV_WR_RDMA_WRITE},
@@ -246,6 +313,9 @@ static napi_value Layout(napi_env env, napi_callback_info) {
       {"QueuePairType.rc", IBV_QPT_RC},
       {"QueuePairType.uc", IBV_QPT_UC},
       {"QueuePairType.ud", IBV_QPT_UD},
+      {"QueuePairType.xrc-send", IBV_QPT_XRC_SEND},
+      {"QueuePairType.xrc-receive", IBV_QPT_XRC_RECV},
+      {"QueuePairType.dci", IBV_QPT_DRIVER},
       {"Attribute.destinationQueuePair", IBV_QP_DEST_QPN},
       {"Attribute.pathMigrationState", IBV_QP_PATH_MIG_STATE},
       {"Attribute.minRnrTimer", IBV_QP_MIN_RNR_TIMER},
@@ -261,6 +331,7 @@ static napi_value Layout(napi_env env, napi_callback_info) {
 void registerVerbsPosting(napi_env env, napi_value exports) {
   define(env, exports, "postSend", PostSend);
   define(env, exports, "postReceive", PostReceive);
+  define(env, exports, "postSharedReceive", PostSharedReceive);
   define(env, exports, "layout", Layout);
 }
 

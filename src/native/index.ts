@@ -46,6 +46,7 @@ export {
   type VerbsAddon,
   type VerbsDeviceFacts,
   type VerbsGidEntry,
+  type VerbsMemoryFacts,
   type VerbsPairFacts,
   type VerbsPortFacts,
   type VerbsToken,

@@ -9,6 +9,7 @@ export type VerbsToken = number
 
 export interface VerbsDeviceFacts {
   readonly firmware: string
+  readonly nodeGuid: string
   readonly vendorId: number
   readonly vendorPartId: number
   readonly hardwareVersion: number
@@ -67,7 +68,14 @@ export interface VerbsGidEntry {
   readonly gid: bigint
   /** 0 InfiniBand, 1 RoCE v1, 2 RoCE v2, -1 where the library does not say. */
   readonly type: number
-  readonly interfaceIndex: number
+  /** Empty where there is none. */
+  readonly interfaceName: string
+}
+
+export interface VerbsMemoryFacts {
+  readonly handle: VerbsToken
+  readonly localKey: number
+  readonly remoteKey: number
 }
 
 export interface VerbsPairFacts {
@@ -104,9 +112,9 @@ export const AttributeWord = {
   alternateTimeout: 19,
   alternatePartitionKeyIndex: 20,
   addressVector: 21,
-  alternatePath: 34,
+  alternatePath: 35,
 } as const
-export const ATTRIBUTE_WORDS = 47
+export const ATTRIBUTE_WORDS = 49
 
 /** Where each field of an address vector lies, counted from the vector's first word. The gid is four words, most significant first. */
 export const VectorWord = {
@@ -120,8 +128,9 @@ export const VectorWord = {
   trafficClass: 10,
   port: 11,
   sourcePathBits: 12,
+  staticRate: 13,
 } as const
-export const VECTOR_WORDS = 13
+export const VECTOR_WORDS = 14
 
 /** Where each option lies in the words of `createQueuePair`. */
 export const PairWord = {
@@ -167,11 +176,66 @@ export interface VerbsAddon {
   /** ibv_get_async_event(3) and its acknowledgement, as many as wait and fit; returns how many. Never blocks. */
   readAsyncEvents(device: VerbsToken, out: Float64Array): number
   /** ibv_reg_mr(3). The buffer is referenced until it is destroyed; do not transfer (detach) it meanwhile. */
-  registerMemory(
+  registerMemory(domain: VerbsToken, buffer: ArrayBufferView | ArrayBufferLike, access: number): VerbsMemoryFacts
+  /** ibv_reg_mr(3) of the whole address space, paged on demand. */
+  registerImplicit(domain: VerbsToken, access: number): VerbsMemoryFacts
+  /** ibv_reg_dm_mr(3), zero-based. */
+  registerDeviceMemory(
     domain: VerbsToken,
-    buffer: ArrayBufferView | ArrayBufferLike,
+    memory: VerbsToken,
+    offset: number,
+    length: number,
     access: number,
-  ): { readonly handle: VerbsToken; readonly localKey: number; readonly remoteKey: number }
+  ): VerbsMemoryFacts
+  /** ibv_rereg_mr(3): what stays is 0, undefined and -1. */
+  reregisterMemory(
+    memory: VerbsToken,
+    domain: VerbsToken | 0,
+    buffer: ArrayBufferView | undefined,
+    access: number,
+  ): VerbsMemoryFacts
+  /** ibv_advise_mr(3); `ranges` are triples of address, length and key. Returns 0 or the errno. */
+  advise(domain: VerbsToken, advice: number, flush: boolean, ranges: Float64Array): number
+  /** ibv_alloc_dm(3). */
+  allocateDeviceMemory(device: VerbsToken, length: number, alignmentExponent: number): VerbsToken
+  /** ibv_memcpy_to_dm(3). Returns 0 or the errno: EFAULT beyond the end. */
+  copyToDeviceMemory(memory: VerbsToken, offset: number, bytes: Uint8Array): number
+  copyFromDeviceMemory(memory: VerbsToken, offset: number, bytes: Uint8Array): number
+  /** ibv_alloc_td(3). */
+  allocateThreadDomain(device: VerbsToken): VerbsToken
+  /** ibv_alloc_parent_domain(3). */
+  allocateParentDomain(domain: VerbsToken, threadDomain: VerbsToken | 0): VerbsToken
+  /** ibv_open_xrcd(3); the empty path opens one of its own. */
+  openXrcDomain(device: VerbsToken, path: string, create: boolean, exclusive: boolean): VerbsToken
+  /** ibv_alloc_mw(3). */
+  allocateWindow(domain: VerbsToken, type: number): { readonly handle: VerbsToken; readonly remoteKey: number }
+  /** ibv_bind_mw(3); `fields` are id, flags, address, length and access. Returns 0 or the errno. */
+  bindWindow(pair: VerbsToken, window: VerbsToken, memory: VerbsToken | 0, fields: Float64Array): number
+  /** The key that the library knows of a window of type 1. */
+  windowKey(window: VerbsToken): number
+  /** ibv_create_ah(3); `vector` as VectorWord says. */
+  createAddressHandle(domain: VerbsToken, vector: Float64Array): VerbsToken
+  /** ibv_attach_mcast(3); `gid` is four words. Returns 0 or the errno. */
+  attachMulticast(pair: VerbsToken, gid: Float64Array, localIdentifier: number): number
+  detachMulticast(pair: VerbsToken, gid: Float64Array, localIdentifier: number): number
+  /** ibv_create_srq(3), or ibv_create_srq_ex(3) for XRC where a domain and a completion queue are given. */
+  createSharedReceiveQueue(
+    domain: VerbsToken,
+    xrcDomain: VerbsToken | 0,
+    completionQueue: VerbsToken | 0,
+    maxRequests: number,
+    maxSegments: number,
+  ): { readonly handle: VerbsToken; readonly number: number }
+  /** ibv_query_srq(3). */
+  querySharedReceiveQueue(queue: VerbsToken): {
+    readonly maxRequests: number
+    readonly maxSegments: number
+    readonly limit: number
+  }
+  /** ibv_modify_srq(3); -1 leaves one of the two as it is. Returns 0 or the errno. */
+  modifySharedReceiveQueue(queue: VerbsToken, maxRequests: number, limit: number): number
+  /** ibv_post_srq_recv(3), as `postReceive`. */
+  postSharedReceive(queue: VerbsToken, requests: Float64Array, count: number, stride: number): number
   /** ibv_create_comp_channel(3). The descriptor does not block. */
   createChannel(device: VerbsToken): { readonly handle: VerbsToken; readonly descriptor: number }
   /** ibv_get_cq_event(3) and its acknowledgement, as many as wait and fit: tokens of the queues. Returns how many. Never blocks. */
@@ -189,13 +253,17 @@ export interface VerbsAddon {
   armCompletionQueue(queue: VerbsToken, solicitedOnly: boolean): number
   /** ibv_poll_cq(3) into the buffer of a CompletionBatch of that capacity. Returns how many rows, or a negative errno. */
   pollCompletions(queue: VerbsToken, batch: ArrayBuffer, capacity: number): number
-  /** ibv_create_qp(3); `options` as PairWord says. */
+  /** ibv_create_qp(3), or ibv_create_qp_ex(3) for XRC; `options` as PairWord says, and 0 where there is no such object. */
   createQueuePair(
     domain: VerbsToken,
-    sendQueue: VerbsToken,
-    receiveQueue: VerbsToken,
+    sendQueue: VerbsToken | 0,
+    receiveQueue: VerbsToken | 0,
+    sharedReceiveQueue: VerbsToken | 0,
+    xrcDomain: VerbsToken | 0,
     options: Float64Array,
   ): VerbsPairFacts
+  /** ibv_open_qp(3) of an XRC receive queue pair. */
+  openQueuePair(domain: VerbsToken, xrcDomain: VerbsToken, number: number): VerbsPairFacts
   /** ibv_modify_qp(3); `attributes` as AttributeWord says, those of `mask` looked at. Returns 0 or the errno. */
   modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /** ibv_query_qp(3). Returns 0 or the errno. */

@@ -1,5 +1,6 @@
 import { ATTRIBUTE_WORDS, AttributeWord, VectorWord } from '../../native/index.ts'
-import type { AddressVector, QueuePairAttributes } from '../contract.ts'
+import type { AddressVector } from '../address.ts'
+import type { QueuePairAttributes } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { Attribute, type AttributeName, attributeNames, type QueuePairState } from '../queue-pair-state.ts'
@@ -78,11 +79,12 @@ export function encodeVector(
   words[at + VectorWord.sourceGidIndex] = vector.sourceGidIndex ?? port.gidIndex
   words[at + VectorWord.hopLimit] = vector.hopLimit ?? DEFAULT_HOP_LIMIT
   words[at + VectorWord.serviceLevel] = vector.serviceLevel ?? 0
-  words[at + VectorWord.isGlobal] = port.needsGlobalRoute(vector.gid, localIdentifier) ? 1 : 0
-  words[at + VectorWord.flowLabel] = 0
-  words[at + VectorWord.trafficClass] = 0
-  words[at + VectorWord.port] = portNumber
-  words[at + VectorWord.sourcePathBits] = 0
+  words[at + VectorWord.isGlobal] = (vector.global ?? port.needsGlobalRoute(vector.gid, localIdentifier)) ? 1 : 0
+  words[at + VectorWord.flowLabel] = vector.flowLabel ?? 0
+  words[at + VectorWord.trafficClass] = vector.trafficClass ?? 0
+  words[at + VectorWord.port] = vector.port ?? portNumber
+  words[at + VectorWord.sourcePathBits] = vector.sourcePathBits ?? 0
+  words[at + VectorWord.staticRate] = vector.staticRate ?? 0
 }
 
 export function putGid(words: Float64Array, at: number, gid: Gid): void {
@@ -101,9 +103,15 @@ function decodeVector(words: Float64Array, name: 'addressVector' | 'alternatePat
   const at = AttributeWord[name]
   return {
     gid: takeGid(words, at + VectorWord.gid),
+    global: words[at + VectorWord.isGlobal] === 1,
     localIdentifier: words[at + VectorWord.localIdentifier] as number,
     sourceGidIndex: words[at + VectorWord.sourceGidIndex] as number,
     hopLimit: words[at + VectorWord.hopLimit] as number,
     serviceLevel: words[at + VectorWord.serviceLevel] as number,
+    flowLabel: words[at + VectorWord.flowLabel] as number,
+    trafficClass: words[at + VectorWord.trafficClass] as number,
+    sourcePathBits: words[at + VectorWord.sourcePathBits] as number,
+    staticRate: words[at + VectorWord.staticRate] as number,
+    port: words[at + VectorWord.port] as number,
   }
 }

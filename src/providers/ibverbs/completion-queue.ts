@@ -10,7 +10,7 @@ import { attempt, check } from './verb.ts'
 /** ibv_create_cq(3). A poll is one native call, which fills the batch. */
 export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   readonly handle: VerbsToken
-  readonly depth: number
+  depth: number
   readonly channel: IbverbsCompletionChannel | undefined
   /** Queue pairs that complete here. */
   readonly users: Set<IbverbsQueuePair> = new Set<IbverbsQueuePair>()
@@ -18,11 +18,11 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   readonly #verbs: VerbsAddon
   #overrun = false
 
-  constructor(device: IbverbsDevice, depth: number, channel: IbverbsCompletionChannel | undefined) {
+  constructor(device: IbverbsDevice, depth: number, channel: IbverbsCompletionChannel | undefined, vector: number) {
     this.#device = device
     this.#verbs = device.verbs
     this.channel = channel
-    const made = attempt(() => device.verbs.createCompletionQueue(device.handle, depth, channel?.handle ?? 0, 0))
+    const made = attempt(() => device.verbs.createCompletionQueue(device.handle, depth, channel?.handle ?? 0, vector))
     this.handle = made.handle
     this.depth = made.depth
     channel?.queues.add(this)
@@ -30,7 +30,7 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
 
   /** The device says so by an asynchronous event. */
   get overrun(): boolean {
-    this.#device.takeEvents()
+    this.#device.noticeEvents()
     return this.#overrun
   }
 
@@ -47,6 +47,10 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   arm(solicitedOnly: boolean): void {
     const errno = this.#verbs.armCompletionQueue(this.handle, solicitedOnly)
     check('ibv_req_notify_cq', errno, () => 'the queue cannot be armed')
+  }
+
+  resize(depth: number): void {
+    this.depth = attempt(() => this.#verbs.resizeCompletionQueue(this.handle, depth))
   }
 
   destroy(): void {

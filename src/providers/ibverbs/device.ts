@@ -1,10 +1,5 @@
-import {
-  ASYNC_EVENT_WORDS,
-  type VerbsAddon,
-  type VerbsDeviceFacts,
-  type VerbsPortFacts,
-  type VerbsToken,
-} from '../../native/index.ts'
+import type { VerbsAddon, VerbsDeviceFacts, VerbsToken } from '../../native/index.ts'
+import type { ProviderAsyncEvent } from '../async-event.ts'
 import type {
   DeviceAttributes,
   OpenDeviceOptions,
@@ -15,16 +10,24 @@ import type {
 } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
+import type { GidEntry, PortAttributes } from '../port.ts'
+import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
+import { AsyncEventQueue } from './async-event-queue.ts'
 import { IbverbsCompletionChannel } from './completion-channel.ts'
 import { IbverbsCompletionQueue } from './completion-queue.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
+import { deviceAttributes } from './device-attributes.ts'
+import { IbverbsDeviceMemory } from './device-memory.ts'
+import type { IbverbsMemoryWindow } from './memory-window.ts'
 import { IbverbsPort } from './port.ts'
+import { gidEntry, portAttributes } from './port-attributes.ts'
 import { IbverbsProtectionDomain } from './protection-domain.ts'
+import type { IbverbsQueuePair } from './queue-pair.ts'
+import type { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
+import { IbverbsThreadDomain } from './thread-domain.ts'
 import { attempt, check } from './verb.ts'
-
-/** `enum ibv_event_type` */
-const EVENT_COMPLETION_QUEUE_ERROR = 0
-const EVENTS_AT_ONCE = 16
+import { IbverbsXrcDomain } from './xrc-domain.ts'
 
 /** An open RDMA device, one per JavaScript environment and `openDevice`. */
 export class IbverbsDevice implements ProviderDevice {
@@ -33,22 +36,30 @@ export class IbverbsDevice implements ProviderDevice {
   readonly attributes: DeviceAttributes
   readonly facts: VerbsDeviceFacts
   readonly port: IbverbsPort
+  readonly asyncDescriptor: number
   readonly watch: DescriptorWatch = new DescriptorWatch()
   readonly domains: Set<IbverbsProtectionDomain> = new Set<IbverbsProtectionDomain>()
   readonly channels: Set<IbverbsCompletionChannel> = new Set<IbverbsCompletionChannel>()
+  // By token, for events and requests that name them so.
   readonly queues: Map<VerbsToken, IbverbsCompletionQueue> = new Map<VerbsToken, IbverbsCompletionQueue>()
-  readonly #events = new Float64Array(EVENTS_AT_ONCE * ASYNC_EVENT_WORDS)
+  readonly pairs: Map<VerbsToken, IbverbsQueuePair> = new Map<VerbsToken, IbverbsQueuePair>()
+  readonly sharedReceives: Map<VerbsToken, IbverbsSharedReceiveQueue> = new Map<VerbsToken, IbverbsSharedReceiveQueue>()
+  readonly windows: Map<VerbsToken, IbverbsMemoryWindow> = new Map<VerbsToken, IbverbsMemoryWindow>()
+  readonly #events: AsyncEventQueue
 
   constructor(verbs: VerbsAddon, name: string, options: OpenDeviceOptions) {
     this.verbs = verbs
-    this.handle = attempt(
+    const opened = attempt(
       () => verbs.openDevice(name),
       (errno) => explainOpen(name, errno),
-    ).handle
+    )
+    this.handle = opened.handle
+    this.asyncDescriptor = opened.asyncDescriptor
+    this.#events = new AsyncEventQueue(this)
     try {
       this.facts = attempt(() => verbs.queryDevice(this.handle))
       this.port = new IbverbsPort(verbs, this.handle, name, options)
-      this.attributes = attributesOf(name, this.facts, this.port.facts)
+      this.attributes = deviceAttributes(name, this.facts, this.port.facts, opened.completionVectors)
     } catch (error) {
       verbs.destroy(this.handle)
       throw error
@@ -59,15 +70,24 @@ export class IbverbsDevice implements ProviderDevice {
     return this.port.gid
   }
 
-  get localIdentifier(): number | undefined {
-    return this.port.localIdentifier
+  queryPort(port: number): PortAttributes {
+    return portAttributes(
+      port,
+      attempt(() => this.verbs.queryPort(this.handle, port)),
+    )
   }
+
+  gids(port: number): readonly GidEntry[] {
+    const { gidCount } = this.queryPort(port)
+    const entries = attempt(() => this.verbs.queryGids(this.handle, port, gidCount))
+    return entries.filter((entry) => entry.gid !== 0n).map(gidEntry)
+  }
+
+  // ---- objects -----------------------------------------------------------------------------------------------------------------
 
   createProtectionDomain(): ProviderProtectionDomain {
     const handle = attempt(() => this.verbs.allocateDomain(this.handle))
-    const domain = new IbverbsProtectionDomain(this, handle)
-    this.domains.add(domain)
-    return domain
+    return new IbverbsProtectionDomain(this, handle, undefined)
   }
 
   createCompletionChannel(): ProviderCompletionChannel {
@@ -76,7 +96,11 @@ export class IbverbsDevice implements ProviderDevice {
     return channel
   }
 
-  createCompletionQueue(depth: number, channel: ProviderCompletionChannel | undefined): ProviderCompletionQueue {
+  createCompletionQueue(
+    depth: number,
+    channel: ProviderCompletionChannel | undefined,
+    vector: number,
+  ): ProviderCompletionQueue {
     if (depth > this.facts.maxCompletions) {
       throw new VerbsError(
         'ibv_create_cq',
@@ -84,21 +108,40 @@ export class IbverbsDevice implements ProviderDevice {
         `a queue of ${this.attributes.name} holds at most ${this.facts.maxCompletions} completions, not ${depth}`,
       )
     }
-    const queue = new IbverbsCompletionQueue(this, depth, channel as IbverbsCompletionChannel | undefined)
+    const queue = new IbverbsCompletionQueue(this, depth, channel as IbverbsCompletionChannel | undefined, vector)
     this.queues.set(queue.handle, queue)
     return queue
   }
 
+  allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
+    return new IbverbsDeviceMemory(this, lengthBytes, alignmentExponent)
+  }
+
+  createThreadDomain(): ProviderThreadDomain {
+    return new IbverbsThreadDomain(this)
+  }
+
+  openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
+    return new IbverbsXrcDomain(this, options)
+  }
+
+  // ---- asynchronous events -----------------------------------------------------------------------------------------------------
+
+  drainEvents(take: (event: ProviderAsyncEvent) => void): number {
+    return this.#events.drain(take)
+  }
+
+  whenEvent(ready: () => void, keepAlive: boolean): () => void {
+    return this.#events.whenReadable(ready, keepAlive)
+  }
+
+  /** Take events off the device on behalf of who looks for their effect; they are kept for `drainEvents`. */
+  noticeEvents(): void {
+    this.#events.collect()
+  }
+
   /** The device works by itself. */
   progress(): void {}
-
-  /** Take the asynchronous events that wait. */
-  takeEvents(): void {
-    for (let count = EVENTS_AT_ONCE; count === EVENTS_AT_ONCE; ) {
-      count = this.verbs.readAsyncEvents(this.handle, this.#events)
-      for (let index = 0; index < count; index += 1) this.#takeEvent(index * ASYNC_EVENT_WORDS)
-    }
-  }
 
   destroy(): void {
     const { size } = this.domains
@@ -106,17 +149,14 @@ export class IbverbsDevice implements ProviderDevice {
       const what = `${size} protection domains, ${this.queues.size} completion queues and ${this.channels.size} channels`
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
-    check('ibv_close_device', this.verbs.destroy(this.handle), () => 'the device could not be closed')
+    this.#events.close()
+    check('ibv_close_device', this.verbs.destroy(this.handle), () => 'objects of the device are still open')
     this.watch.close()
-  }
-
-  #takeEvent(at: number): void {
-    const subject = this.#events[at + 1] as number
-    if (this.#events[at] === EVENT_COMPLETION_QUEUE_ERROR) this.queues.get(subject)?.markOverrun()
   }
 }
 
-const permissionErrors: ReadonlySet<number> = new Set<number>([Errno.EPERM, 13])
+const EACCES = 13
+const permissionErrors: ReadonlySet<number> = new Set<number>([Errno.EPERM, EACCES])
 
 function explainOpen(name: string, errno: number): string | undefined {
   if (permissionErrors.has(errno)) {
@@ -125,24 +165,4 @@ function explainOpen(name: string, errno: number): string | undefined {
   if (errno === Errno.ENOENT || errno === Errno.ENODEV)
     return `${name} cannot be opened: /dev/infiniband has no device for it; load the module (modprobe ib_uverbs), or pass the devices into the container`
   return undefined
-}
-
-function attributesOf(name: string, facts: VerbsDeviceFacts, port: VerbsPortFacts): DeviceAttributes {
-  return {
-    name,
-    provider: 'ibverbs',
-    maxQueuePairs: facts.maxQueuePairs,
-    maxRequests: facts.maxRequests,
-    maxSegments: facts.maxSegments,
-    // No verb tells: what a queue pair gets is in its capacities.
-    maxInlineBytes: 0,
-    maxCompletionQueues: facts.maxCompletionQueues,
-    maxCompletions: facts.maxCompletions,
-    maxMemoryRegions: facts.maxMemoryRegions,
-    maxMemoryRegionBytes: facts.maxMemoryRegionBytes,
-    maxMessageBytes: port.maxMessageBytes,
-    maxReadAtomic: Math.min(facts.maxReadAtomicInitiator, facts.maxReadAtomicTarget),
-    portCount: facts.portCount,
-    linkLayer: port.linkLayer === 1 ? 'infiniband' : 'ethernet',
-  }
 }

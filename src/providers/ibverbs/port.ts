@@ -28,12 +28,7 @@ export class IbverbsPort {
     return this.facts.linkLayer === LINK_LAYER_INFINIBAND
   }
 
-  /** Undefined on Ethernet, which has none. */
-  get localIdentifier(): number | undefined {
-    return this.isInfiniBand ? this.facts.localIdentifier : undefined
-  }
-
-  /** Whether packets to that address need a global route header. */
+  /** Whether packets to that address need a global route header: always on Ethernet; on InfiniBand to another subnet, or without a local identifier. */
   needsGlobalRoute(gid: Gid, localIdentifier: number): boolean {
     if (!this.isInfiniBand || localIdentifier === 0) return true
     return gid >> 64n !== this.gid >> 64n

@@ -1,8 +1,19 @@
+import { POST_ERRNO_UNIT } from '../../native/index.ts'
 import { type EncodedRequest, RequestSlot, segmentSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
 
 const STAGED_AT_ONCE = 16
+
+/** The errno in what a native post returned. */
+export function errnoOf(result: number): number {
+  return result >= POST_ERRNO_UNIT ? Math.floor(result / POST_ERRNO_UNIT) : 0
+}
+
+/** How many requests it took. */
+export function takenOf(result: number): number {
+  return result % POST_ERRNO_UNIT
+}
 
 /**
  * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their sources.

@@ -1,67 +1,167 @@
-import type { VerbsToken } from '../../native/index.ts'
+import { UnsupportedError, type VerbsToken } from '../../native/index.ts'
+import { Access } from '../access.ts'
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
+import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
 import type {
+  Advice,
+  AdvisedRange,
   AllocateOptions,
   BufferOrigin,
+  MemoryWindowType,
+  ProviderDeviceMemory,
+  ProviderIndirectKey,
   ProviderMemoryRegion,
-  ProviderProtectionDomain,
-  ProviderQueuePair,
-  ProviderQueuePairOptions,
-} from '../contract.ts'
-import { Errno, VerbsError } from '../errors.ts'
+  ProviderMemoryWindow,
+  ProviderThreadDomain,
+} from '../memory-contract.ts'
+import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import type { ProviderXrcDomain } from '../xrc-domain.ts'
+import { IbverbsAddressHandle } from './address-handle.ts'
 import type { IbverbsDevice } from './device.ts'
-import { allocateBytes, checkAccess, IbverbsMemoryRegion } from './memory-region.ts'
+import type { IbverbsDeviceMemory } from './device-memory.ts'
+import { IbverbsMemoryRegion } from './memory-region.ts'
+import { IbverbsMemoryWindow } from './memory-window.ts'
 import { IbverbsQueuePair } from './queue-pair.ts'
-import { check } from './verb.ts'
+import { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
+import type { IbverbsThreadDomain } from './thread-domain.ts'
+import { attempt, check } from './verb.ts'
+import type { IbverbsXrcDomain } from './xrc-domain.ts'
 
-/** ibv_alloc_pd(3). */
+/** ibv_alloc_pd(3), or a parent domain: ibv_alloc_parent_domain(3). */
 export class IbverbsProtectionDomain implements ProviderProtectionDomain {
   readonly device: IbverbsDevice
   readonly handle: VerbsToken
   readonly memories: Set<IbverbsMemoryRegion> = new Set<IbverbsMemoryRegion>()
   readonly queuePairs: Set<IbverbsQueuePair> = new Set<IbverbsQueuePair>()
+  readonly windows: Set<IbverbsMemoryWindow> = new Set<IbverbsMemoryWindow>()
+  readonly addressHandles: Set<IbverbsAddressHandle> = new Set<IbverbsAddressHandle>()
+  readonly sharedReceives: Set<IbverbsSharedReceiveQueue> = new Set<IbverbsSharedReceiveQueue>()
+  readonly #parents = new Set<IbverbsProtectionDomain>()
+  readonly #base: IbverbsProtectionDomain | undefined
 
-  constructor(device: IbverbsDevice, handle: VerbsToken) {
+  constructor(device: IbverbsDevice, handle: VerbsToken, base: IbverbsProtectionDomain | undefined) {
     this.device = device
     this.handle = handle
+    this.#base = base
+    device.domains.add(this)
   }
 
+  // ---- memory ------------------------------------------------------------------------------------------------------------------
+
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion {
-    checkAccess(access)
-    const owned = allocateBytes(lengthBytes, options)
-    try {
-      return this.#add(new IbverbsMemoryRegion(this, owned.bytes, access, owned))
-    } catch (error) {
-      owned.free()
-      throw error
-    }
+    return this.#keep(IbverbsMemoryRegion.allocate(this, lengthBytes, access, options))
   }
 
   /** `origin` is not needed: the pages are pinned, whatever they are of. */
   register(buffer: Uint8Array, access: number, _origin: BufferOrigin | undefined): ProviderMemoryRegion {
-    checkAccess(access)
-    return this.#add(new IbverbsMemoryRegion(this, buffer, access, undefined))
+    return this.#keep(IbverbsMemoryRegion.register(this, buffer, access, undefined))
+  }
+
+  registerDeviceMemory(
+    memory: ProviderDeviceMemory,
+    offset: number,
+    length: number,
+    access: number,
+  ): ProviderMemoryRegion {
+    const { handle } = memory as IbverbsDeviceMemory
+    if (!(offset >= 0 && length > 0 && offset + length <= memory.length)) {
+      throw new VerbsError(
+        'ibv_reg_dm_mr',
+        Errno.EINVAL,
+        `${length} bytes from ${offset} on are not within ${memory.length}`,
+      )
+    }
+    const facts = attempt(() => this.device.verbs.registerDeviceMemory(this.handle, handle, offset, length, access))
+    return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, length, access | Access.ZeroBased))
+  }
+
+  registerImplicit(access: number): ProviderMemoryRegion {
+    const facts = attempt(() => this.device.verbs.registerImplicit(this.handle, access))
+    return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access | Access.OnDemand))
+  }
+
+  registerPhysical(_access: number): ProviderMemoryRegion {
+    throw new UnsupportedError(
+      'ibv_exp_reg_mr: physical addresses can be registered only with the verbs of MLNX_OFED 4, for which this addon was not built; upstream the way to register everything is on-demand paging: registerImplicit',
+    )
+  }
+
+  advise(advice: Advice, flush: boolean, ranges: readonly AdvisedRange[]): void {
+    const words = Float64Array.from(ranges.flatMap(({ address, length, key }) => [address, length, key]))
+    const errno = this.device.verbs.advise(this.handle, advice, flush, words)
+    check('ibv_advise_mr', errno, () => 'the ranges are not of on-demand regions of this domain')
+  }
+
+  createMemoryWindow(type: MemoryWindowType): ProviderMemoryWindow {
+    const window = new IbverbsMemoryWindow(this, type)
+    this.windows.add(window)
+    this.device.windows.set(window.token, window)
+    return window
+  }
+
+  createIndirectKey(_maxPieces: number): ProviderIndirectKey {
+    throw new UnsupportedError(
+      `mlx5dv_create_mkey: ${this.device.attributes.name} is not a device that makes keys out of others (mlx5)`,
+    )
+  }
+
+  // ---- queues ------------------------------------------------------------------------------------------------------------------
+
+  createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
+    const thread = (threadDomain as IbverbsThreadDomain | undefined)?.handle ?? 0
+    const handle = attempt(() => this.device.verbs.allocateParentDomain(this.handle, thread))
+    const parent = new IbverbsProtectionDomain(this.device, handle, this)
+    this.#parents.add(parent)
+    return parent
   }
 
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair {
-    const pair = new IbverbsQueuePair(this, options)
+    if (options.type === 'dci' || options.type === 'dct') {
+      throw new UnsupportedError(
+        `mlx5dv_create_qp: ${this.device.attributes.name} has no queue pairs of type ${options.type} (mlx5 has)`,
+      )
+    }
+    const pair = IbverbsQueuePair.create(this, options)
     this.queuePairs.add(pair)
     return pair
   }
 
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
+    const pair = IbverbsQueuePair.open(this, domain as IbverbsXrcDomain, number)
+    this.queuePairs.add(pair)
+    return pair
+  }
+
+  createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue {
+    const shared = new IbverbsSharedReceiveQueue(this, options)
+    this.sharedReceives.add(shared)
+    this.device.sharedReceives.set(shared.handle, shared)
+    return shared
+  }
+
+  createAddressHandle(vector: AddressVector): ProviderAddressHandle {
+    const handle = new IbverbsAddressHandle(this, vector)
+    this.addressHandles.add(handle)
+    return handle
+  }
+
   destroy(): void {
-    if (this.queuePairs.size + this.memories.size > 0) {
+    const others = this.windows.size + this.addressHandles.size + this.sharedReceives.size + this.#parents.size
+    if (this.queuePairs.size + this.memories.size + others > 0) {
       const numbers = [...this.queuePairs].map((pair) => pair.number).join(', ')
       throw new VerbsError(
         'ibv_dealloc_pd',
         Errno.EBUSY,
-        `still in use by ${this.memories.size} memory regions and queue pairs [${numbers}]`,
+        `still in use by ${this.memories.size} memory regions, queue pairs [${numbers}] and ${others} other objects`,
       )
     }
     check('ibv_dealloc_pd', this.device.verbs.destroy(this.handle), () => 'the domain is in use')
+    if (this.#base !== undefined) this.#base.#parents.delete(this)
     this.device.domains.delete(this)
   }
 
-  #add(region: IbverbsMemoryRegion): IbverbsMemoryRegion {
+  #keep(region: IbverbsMemoryRegion): IbverbsMemoryRegion {
     this.memories.add(region)
     return region
   }

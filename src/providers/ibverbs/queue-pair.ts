@@ -1,18 +1,23 @@
-import { PAIR_WORDS, PairWord, POST_ERRNO_UNIT, type VerbsAddon, type VerbsToken } from '../../native/index.ts'
+import { PAIR_WORDS, PairWord, type VerbsAddon, type VerbsPairFacts, type VerbsToken } from '../../native/index.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../contract.ts'
-import type { EncodedRequest } from '../encoded-request.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { Opcode } from '../opcode.ts'
 import { Attribute, type QueuePairState, QueuePairType } from '../queue-pair-state.ts'
-import { AttributeWords } from './attribute-words.ts'
+import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
 import { modifyError } from './modify-error.ts'
-import { PostBuffer } from './post-buffer.ts'
+import { errnoOf, PostBuffer, takenOf } from './post-buffer.ts'
 import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import type { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
 import { attempt, check } from './verb.ts'
+import type { IbverbsXrcDomain } from './xrc-domain.ts'
 
 const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => mask | bit, 0)
 
@@ -25,21 +30,20 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   lastErrno = 0
   readonly #domain: IbverbsProtectionDomain
   readonly #verbs: VerbsAddon
-  readonly #queues: readonly IbverbsCompletionQueue[]
+  readonly #queues: ReadonlySet<IbverbsCompletionQueue>
   readonly #attributes: AttributeWords
   readonly #sends: PostBuffer
   readonly #receives: PostBuffer
 
-  constructor(domain: IbverbsProtectionDomain, options: ProviderQueuePairOptions) {
-    const sendQueue = options.sendQueue as IbverbsCompletionQueue
-    const receiveQueue = options.receiveQueue as IbverbsCompletionQueue
-    const { verbs, port } = domain.device
+  private constructor(
+    domain: IbverbsProtectionDomain,
+    type: QueuePairType,
+    facts: VerbsPairFacts,
+    queues: readonly (IbverbsCompletionQueue | undefined)[],
+  ) {
     this.#domain = domain
-    this.#verbs = verbs
-    this.type = options.type
-    const facts = attempt(() =>
-      verbs.createQueuePair(domain.handle, sendQueue.handle, receiveQueue.handle, optionWords(options)),
-    )
+    this.#verbs = domain.device.verbs
+    this.type = type
     this.handle = facts.handle
     this.number = facts.number
     this.capacities = {
@@ -49,11 +53,38 @@ export class IbverbsQueuePair implements ProviderQueuePair {
       maxReceiveSegments: facts.maxReceiveSegments,
       maxInlineBytes: facts.maxInlineBytes,
     }
-    this.#attributes = new AttributeWords(port)
+    this.#attributes = new AttributeWords(domain.device.port)
     this.#sends = new PostBuffer(facts.maxInlineBytes)
     this.#receives = new PostBuffer(0)
-    this.#queues = [...new Set([sendQueue, receiveQueue])]
+    this.#queues = new Set(queues.filter((queue) => queue !== undefined))
     for (const queue of this.#queues) queue.users.add(this)
+    domain.device.pairs.set(this.handle, this)
+  }
+
+  static create(domain: IbverbsProtectionDomain, options: ProviderQueuePairOptions): IbverbsQueuePair {
+    const sendQueue = options.sendQueue as IbverbsCompletionQueue | undefined
+    const receiveQueue = options.receiveQueue as IbverbsCompletionQueue | undefined
+    const shared = options.sharedReceiveQueue as IbverbsSharedReceiveQueue | undefined
+    const xrcDomain = options.xrcDomain as IbverbsXrcDomain | undefined
+    const words = optionWords(options)
+    const facts = attempt(
+      () =>
+        domain.device.verbs.createQueuePair(
+          domain.handle,
+          sendQueue?.handle ?? 0,
+          receiveQueue?.handle ?? 0,
+          shared?.handle ?? 0,
+          xrcDomain?.handle ?? 0,
+          words,
+        ),
+      (errno) => (errno === Errno.EINVAL ? 'the device refuses these capacities or this type' : undefined),
+    )
+    return new IbverbsQueuePair(domain, options.type, facts, [sendQueue, receiveQueue])
+  }
+
+  static open(domain: IbverbsProtectionDomain, xrcDomain: IbverbsXrcDomain, number: number): IbverbsQueuePair {
+    const facts = attempt(() => domain.device.verbs.openQueuePair(domain.handle, xrcDomain.handle, number))
+    return new IbverbsQueuePair(domain, 'xrc-receive', facts, [])
   }
 
   // ---- state -------------------------------------------------------------------------------------------------------------------
@@ -77,54 +108,76 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     if (errno !== 0) throw modifyError(this.type, this.state, attributes, mask, errno)
   }
 
+  attachMulticast(gid: Gid, localIdentifier: number): void {
+    const errno = this.#verbs.attachMulticast(this.handle, gidWords(gid), localIdentifier)
+    check('ibv_attach_mcast', errno, () => 'the group is not a multicast gid, is full, or the type is not ud')
+  }
+
+  detachMulticast(gid: Gid, localIdentifier: number): void {
+    const errno = this.#verbs.detachMulticast(this.handle, gidWords(gid), localIdentifier)
+    check('ibv_detach_mcast', errno, () => 'the queue pair is not attached to that group')
+  }
+
   destroy(): void {
     check('ibv_destroy_qp', this.#verbs.destroy(this.handle), () => 'it is attached to multicast groups, or in use')
     for (const queue of this.#queues) queue.users.delete(this)
     this.#domain.queuePairs.delete(this)
+    this.#domain.device.pairs.delete(this.handle)
   }
 
   // ---- posting -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
-    if (!PostBuffer.isInline(request)) {
-      const { words } = request
-      return this.#errnoOf(this.#verbs.postSend(this.handle, words, 1, words.length, this.#sends.staging))
-    }
-    return this.postSendList([request], 1) === 1 ? 0 : this.lastErrno
+    if (PostBuffer.isInline(request)) return this.postSendList([request], 1) === 1 ? 0 : this.lastErrno
+    const { words } = request
+    const errno = errnoOf(this.#verbs.postSend(this.handle, words, 1, words.length, this.#sends.staging))
+    if (errno === 0 && words[RequestSlot.Opcode] === Opcode.BindMemoryWindow) this.#noteBind(words)
+    return errno
   }
 
   postSendList(requests: readonly EncodedRequest[], count: number): number {
     const sends = this.#sends
     const ready = sends.encode(requests, count)
-    const refused = sends.refusal
+    const { refusal } = sends
     if (ready === 0) {
-      this.lastErrno = refused
+      this.lastErrno = refusal
       return 0
     }
     const result = this.#verbs.postSend(this.handle, sends.words, ready, sends.stride, sends.staging)
-    return this.#taken(result, refused)
+    const errno = errnoOf(result)
+    const taken = takenOf(result)
+    this.lastErrno = errno === 0 ? refusal : errno
+    for (let index = 0; index < taken; index += 1) {
+      const { words } = requests[index] as EncodedRequest
+      if (words[RequestSlot.Opcode] === Opcode.BindMemoryWindow) this.#noteBind(words)
+    }
+    return taken
   }
 
   postReceive(request: EncodedRequest): number {
     const { words } = request
-    return this.#errnoOf(this.#verbs.postReceive(this.handle, words, 1, words.length))
+    return errnoOf(this.#verbs.postReceive(this.handle, words, 1, words.length))
   }
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
     const receives = this.#receives
     if (receives.encode(requests, count) === 0) return 0
-    return this.#taken(this.#verbs.postReceive(this.handle, receives.words, count, receives.stride), 0)
+    const result = this.#verbs.postReceive(this.handle, receives.words, count, receives.stride)
+    this.lastErrno = errnoOf(result)
+    return takenOf(result)
   }
 
-  #errnoOf(result: number): number {
-    return result >= POST_ERRNO_UNIT ? Math.floor(result / POST_ERRNO_UNIT) : 0
+  /** A window has the key of the last bind that was posted. */
+  #noteBind(words: Float64Array): void {
+    const window = this.#domain.device.windows.get(words[RequestSlot.Window] as number)
+    if (window !== undefined) window.remoteKey = words[RequestSlot.RemoteKey] as number
   }
+}
 
-  #taken(result: number, refused: number): number {
-    const errno = this.#errnoOf(result)
-    this.lastErrno = errno === 0 ? refused : errno
-    return result % POST_ERRNO_UNIT
-  }
+function gidWords(gid: Gid): Float64Array {
+  const words = new Float64Array(4)
+  putGid(words, 0, gid)
+  return words
 }
 
 function optionWords(options: ProviderQueuePairOptions): Float64Array {
@@ -136,5 +189,9 @@ function optionWords(options: ProviderQueuePairOptions): Float64Array {
   words[PairWord.maxReceiveSegments] = options.maxReceiveSegments
   words[PairWord.maxInlineBytes] = options.maxInlineBytes
   words[PairWord.signalAll] = options.signalAll ? 1 : 0
+  for (const word of words) {
+    if (!Number.isInteger(word) || word < 0 || word > 0xffffffff)
+      throw new VerbsError('ibv_create_qp', Errno.EINVAL, `capacities are integers from 0 on, not ${word}`)
+  }
   return words
 }

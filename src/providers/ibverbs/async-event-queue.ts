@@ -1,0 +1,82 @@
+import { ASYNC_EVENT_WORDS } from '../../native/index.ts'
+import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
+import type { IbverbsDevice } from './device.ts'
+
+const EVENTS_AT_ONCE = 16
+/** Nobody may be reading events: the oldest are dropped beyond this. */
+const KEPT_MAX = 4096
+
+/** Asynchronous events of a device, acknowledged as they are taken, and kept until the program asks. */
+export class AsyncEventQueue {
+  readonly #device: IbverbsDevice
+  readonly #words = new Float64Array(EVENTS_AT_ONCE * ASYNC_EVENT_WORDS)
+  readonly #waiters = new Set<() => void>()
+  #kept: ProviderAsyncEvent[] = []
+  #watching = -1
+
+  constructor(device: IbverbsDevice) {
+    this.#device = device
+  }
+
+  /** Take what waits in the kernel. */
+  collect(): void {
+    const { verbs, handle } = this.#device
+    for (let count = EVENTS_AT_ONCE; count === EVENTS_AT_ONCE; ) {
+      count = verbs.readAsyncEvents(handle, this.#words)
+      for (let index = 0; index < count; index += 1) this.#keep(index * ASYNC_EVENT_WORDS)
+    }
+  }
+
+  drain(take: (event: ProviderAsyncEvent) => void): number {
+    this.collect()
+    const events = this.#kept
+    this.#kept = []
+    for (const event of events) take(event)
+    return events.length
+  }
+
+  whenReadable(ready: () => void, keepAlive: boolean): () => void {
+    const { watch, asyncDescriptor } = this.#device
+    const once = (): void => {
+      cancel()
+      ready()
+    }
+    const cancel = (): void => {
+      if (this.#waiters.delete(once) && keepAlive) watch.release()
+    }
+    this.#waiters.add(once)
+    if (keepAlive) watch.hold()
+    if (this.#kept.length > 0) setImmediate(() => this.#readable())
+    if (this.#watching < 0) this.#watching = watch.add(asyncDescriptor, () => this.#readable())
+    else watch.rewatch(this.#watching)
+    return cancel
+  }
+
+  close(): void {
+    if (this.#watching >= 0) this.#device.watch.remove(this.#watching)
+    this.#watching = -1
+  }
+
+  #keep(at: number): void {
+    const type = this.#words[at] as number
+    const subject = this.#words[at + 1] as number
+    const port = this.#words[at + 2] as number
+    const { queues, pairs, sharedReceives } = this.#device
+    const completionQueue = queues.get(subject)
+    const queuePair = pairs.get(subject)
+    const sharedReceiveQueue = sharedReceives.get(subject)
+    if (type === AsyncEventType.CompletionQueueError) completionQueue?.markOverrun()
+    if (this.#kept.length === KEPT_MAX) this.#kept.shift()
+    this.#kept.push({
+      type,
+      ...(completionQueue === undefined ? {} : { completionQueue }),
+      ...(queuePair === undefined ? {} : { queuePair }),
+      ...(sharedReceiveQueue === undefined ? {} : { sharedReceiveQueue }),
+      ...(port === 0 ? {} : { port }),
+    })
+  }
+
+  #readable(): void {
+    for (const waiter of [...this.#waiters]) waiter()
+  }
+}

@@ -1,0 +1,52 @@
+import type { VerbsToken } from '../../native/index.ts'
+import type { ProviderQueuePair } from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.ts'
+import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import type { IbverbsQueuePair } from './queue-pair.ts'
+import { attempt, check } from './verb.ts'
+
+/** ibv_alloc_mw(3). */
+export class IbverbsMemoryWindow implements ProviderMemoryWindow {
+  readonly token: VerbsToken
+  readonly type: MemoryWindowType
+  remoteKey: number
+  readonly #domain: IbverbsProtectionDomain
+  readonly #fields = new Float64Array(5)
+
+  constructor(domain: IbverbsProtectionDomain, type: MemoryWindowType) {
+    const { verbs, handle } = { verbs: domain.device.verbs, handle: domain.handle }
+    const made = attempt(() => verbs.allocateWindow(handle, type))
+    this.#domain = domain
+    this.type = type
+    this.token = made.handle
+    this.remoteKey = made.remoteKey
+  }
+
+  bind(pair: ProviderQueuePair, request: EncodedRequest): number {
+    if (this.type !== 1) return Errno.EINVAL
+    const { verbs } = this.#domain.device
+    const { words } = request
+    const slots = [
+      RequestSlot.Id,
+      RequestSlot.Flags,
+      RequestSlot.RemoteAddress,
+      RequestSlot.Length,
+      RequestSlot.Access,
+    ] as const
+    slots.forEach((slot, index) => {
+      this.#fields[index] = words[slot] as number
+    })
+    const memory = words[RequestSlot.Memory] as number
+    const errno = verbs.bindWindow((pair as IbverbsQueuePair).handle, this.token, memory, this.#fields)
+    if (errno === 0) this.remoteKey = verbs.windowKey(this.token)
+    return errno
+  }
+
+  destroy(): void {
+    check('ibv_dealloc_mw', this.#domain.device.verbs.destroy(this.token), () => 'the memory window is in use')
+    this.#domain.windows.delete(this)
+    this.#domain.device.windows.delete(this.token)
+  }
+}
