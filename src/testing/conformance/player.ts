@@ -1,4 +1,5 @@
 import type { Opcode, QueuePairAttributes, QueuePairCapacities, RemoteEndpoint } from '../../verbs/index.ts'
+import type { MemoryPlayer } from './memory-player.ts'
 
 /** Numbers that name a player's objects; only that player understands them. */
 export type Handle = number
@@ -49,6 +50,12 @@ export interface RequestSpecification {
   readonly solicited?: boolean
   readonly compareAdd?: bigint
   readonly swap?: bigint
+  /** Masked atomics. */
+  readonly compareMask?: bigint
+  readonly swapMask?: bigint
+  readonly boundaries?: bigint
+  /** LocalInvalidate, SendWithInvalidate. */
+  readonly invalidate?: number
 }
 
 export interface ReceiveSpecification {
@@ -71,7 +78,7 @@ export interface Completion {
  * One end of a conformance case: verbs by plain data, so that it may live in this process or in another.
  * A failing call rejects with a {@link PlayerError}.
  */
-export interface Player {
+export interface Player extends MemoryPlayer {
   open(device: string): Promise<{
     readonly gid: bigint
     readonly maxCompletions: number

@@ -39,6 +39,21 @@ const METHODS: readonly PlayerMethod[] = [
   'read',
   'close',
   'reset',
+  'window',
+  'windowKey',
+  'bind',
+  'reregister',
+  'deviceMemory',
+  'copyToDevice',
+  'copyFromDevice',
+  'registerDevice',
+  'implicit',
+  'physical',
+  'advise',
+  'indirectKey',
+  'configure',
+  'threadDomain',
+  'parentDomain',
 ]
 
 /** Start a player process with this process's own options for Node (a load hook, say, is inherited). */
