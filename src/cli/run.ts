@@ -1,18 +1,27 @@
-import { launch } from '../cluster/index.ts'
+import { launch, parseHosts, slotsOf } from '../cluster/index.ts'
 import type { Command } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { UsageError } from './usage-error.ts'
 
 const ranksMax = 256
 
+/** What `--ssh` stands in for. */
+const SSH_VARIABLE = 'AETHER_SSH'
+
 const table = {
   ranks: { type: 'string', short: 'n' },
   'on-failure': { type: 'string', default: 'stop' },
+  hosts: { type: 'string' },
+  ssh: { type: 'string' },
+  'remote-node': { type: 'string' },
+  address: { type: 'string' },
+  port: { type: 'string', default: '0' },
 } as const
 
 const help = `Usage: aether run -n N [options] script.js [arguments ...]
+       aether run --hosts a,b:2 [-n N] [options] script.js [arguments ...]
 
-Starts N processes of a script, on this machine, as the ranks of a group; in each, 'await join()' says which it is.
+Starts N processes of a script, on this machine or on others, as the ranks of a group; in each, 'await join()' says which it is.
 Output comes line by line with the rank in front. SIGINT, SIGTERM and SIGHUP are passed on, and after a grace SIGKILL; no rank
 outlives the command.
 
@@ -20,13 +29,21 @@ Options (before the script; what comes after it is the script's):
   -n, --ranks N            how many processes, 1 ... ${ranksMax}
   --on-failure stop        when a rank fails, end the others (default)
   --on-failure continue    when a rank fails, let the others go on
+  --hosts A,B:2,...        where they run: names as ssh takes them, each with how many; without a number they share evenly.
+                           This package and the script have to be at the same paths there
+  --ssh 'COMMAND ...'      reaches a host; its name and a command line for its shell follow (default ssh, which must not
+                           ask for a password; ${SSH_VARIABLE} sets it too)
+  --remote-node COMMAND    node on the hosts (default the path of this one)
+  --address ADDRESS        this machine's address, where the ranks meet (default the one that each host sees ssh come from)
+  --port PORT              the TCP port where they meet (default any that is free)
 
 Exit status: 0 when every rank ended well; else that of the first rank that failed: its own, or 128 + the number of the
 signal that ended it. 2 when the command line cannot be understood.
 
 Examples:
   aether run -n 4 app.js
-  aether run -n 2 --on-failure continue worker.js --verbose input.txt`
+  aether run -n 2 --on-failure continue worker.js --verbose input.txt
+  aether run --hosts node1:2,node2:2 app.js`
 
 /** `aether run`. */
 export const runCommand: Command = {
@@ -36,10 +53,24 @@ export const runCommand: Command = {
     const { own, script, scriptArguments } = splitAtScript(args)
     const { values } = parseOptions('run', own, table)
     const onFailure = wordOption('run', '--on-failure', values['on-failure'], ['stop', 'continue'])
-    if (values.ranks === undefined) throw new UsageError('how many processes? -n N is missing', 'run')
-    const ranks = integerOption('run', '-n', values.ranks, 1, ranksMax)
+    const hosts = values.hosts === undefined ? undefined : parseHosts(values.hosts)
+    if (values.ranks === undefined && hosts === undefined)
+      throw new UsageError('how many processes? -n N is missing', 'run')
+    const ranks = integerOption('run', '-n', values.ranks ?? String(slotsOf(hosts ?? [])), 1, ranksMax)
+    const port = integerOption('run', '--port', values.port, 0, 65_535)
     if (script === undefined) throw new UsageError('which script? Its name is missing', 'run')
-    const { status } = await launch({ script, args: scriptArguments, ranks, onFailure })
+    const { address, 'remote-node': remoteNode, ssh = process.env[SSH_VARIABLE] } = values
+    const { status } = await launch({
+      script,
+      args: scriptArguments,
+      ranks,
+      onFailure,
+      port,
+      ...(hosts && { hosts }),
+      ...(address && { address }),
+      ...(remoteNode && { remoteNode }),
+      ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
+    })
     return status
   },
 }
@@ -57,5 +88,5 @@ function splitAtScript(args: readonly string[]): {
 }
 
 function takesNext(option: string): boolean {
-  return ['-n', '--ranks', '--on-failure'].includes(option)
+  return ['-n', '--ranks', ...Object.keys(table).map((name) => `--${name}`)].includes(option)
 }

@@ -18,7 +18,7 @@ export { enter } from './enter.ts'
 export type { Entry } from './entry.ts'
 export { SpaceError } from './errors.ts'
 export * from './group/index.ts'
-export { RendezvousError, SecretError } from './hosts/index.ts'
+export { type HostSlots, parseHosts, RendezvousError, SecretError, slotsOf } from './hosts/index.ts'
 export {
   type FailurePolicy,
   type LaunchOptions,

@@ -1,7 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import process from 'node:process'
 import type { Writable } from 'node:stream'
 import { ArgumentError } from '../native/index.ts'
+import type { HostSlots } from './hosts/host-slots.ts'
 
 /** What happens to the other ranks when one fails: they are stopped, or go on. */
 export type FailurePolicy = 'stop' | 'continue'
@@ -11,12 +13,33 @@ export const RANKS_MAX = 256
 /** How long ranks have to end after they were asked to, before SIGKILL. */
 export const GRACE_MS = 5000
 
+/** Never asks for a password; notices within a quarter of a minute that a host is gone. */
+export const SSH: readonly string[] = [
+  'ssh',
+  '-o',
+  'BatchMode=yes',
+  '-o',
+  'ServerAliveInterval=5',
+  '-o',
+  'ServerAliveCountMax=3',
+]
+
 export interface LaunchOptions {
   /** The program that every rank runs. */
   readonly script: string
   readonly args?: readonly string[]
   /** How many, 1 to 256. */
   readonly ranks: number
+  /** Where they run, by ssh, in blocks; default all on this machine. The script and this package are at the same paths there. */
+  readonly hosts?: readonly HostSlots[]
+  /** With `hosts`: the command that reaches a host, whose name and a command line for its shell follow. Default {@link SSH}. */
+  readonly ssh?: readonly string[]
+  /** With `hosts`: node there. Default the path of this process's own. */
+  readonly remoteNode?: string
+  /** With `hosts`: the address of this machine, where the ranks meet. Default the one that ssh came from, as each host sees it. */
+  readonly address?: string
+  /** With `hosts`: the TCP port where the ranks meet. Default 0, a free one. */
+  readonly port?: number
   /** Default `'stop'`. */
   readonly onFailure?: FailurePolicy
   /** Milliseconds between asking ranks to end and SIGKILL. Default 5000. */
@@ -33,7 +56,8 @@ export interface LaunchOptions {
 }
 
 /** {@link LaunchOptions} with every gap filled. */
-export interface LaunchPlan extends Required<Omit<LaunchOptions, 'signal' | 'stdout' | 'stderr'>> {
+export interface LaunchPlan extends Required<Omit<LaunchOptions, 'signal' | 'stdout' | 'stderr' | 'address'>> {
+  readonly address: string | undefined
   readonly stdout: Writable
   readonly stderr: Writable
   readonly signal: AbortSignal | undefined
@@ -45,6 +69,11 @@ export function checkLaunch(options: LaunchOptions, stdout: Writable, stderr: Wr
     script: checkScript(options.script),
     args: options.args ?? [],
     ranks: checkWhole(options.ranks, 'ranks', 1, RANKS_MAX),
+    hosts: options.hosts ?? [],
+    ssh: options.ssh ?? SSH,
+    remoteNode: options.remoteNode ?? process.execPath,
+    address: options.address,
+    port: checkWhole(options.port ?? 0, 'port', 0, 65_535),
     onFailure: checkPolicy(options.onFailure ?? 'stop'),
     graceMs: checkWhole(options.graceMs ?? GRACE_MS, 'graceMs', 0, 2 ** 31 - 1),
     nodeArguments: options.nodeArguments ?? [],

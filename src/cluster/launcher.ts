@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import process from 'node:process'
 import { checkLaunch, type FailurePolicy, type LaunchOptions, type LaunchPlan } from './launch-options.ts'
+import type { LaunchedRank, RankEnd } from './launched-rank.ts'
 import { LineOutput, rankPrefix } from './line-output.ts'
 import { OrphanGuard } from './orphan-guard.ts'
-import { type RankEnd, RankProcess } from './rank-process.ts'
-import { reclaimSpace, reclaimSpaces } from './reclaim.ts'
+import { type RankStarter, startRanks } from './rank-starter.ts'
+import { reclaimSpaces } from './reclaim.ts'
 
 export type { FailurePolicy, LaunchOptions }
 
@@ -29,6 +29,8 @@ export interface LaunchResult {
 /** Exit status by which a rank says that its agent failed (design of the agent: it ends the process at once). */
 const AGENT_FAILED = 70
 const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** Status of a rank that is lost with its host, as ssh has it. */
+const LOST_STATUS = 255
 /** How long after the end of a rank its output may still be on its way. */
 const DRAIN_MS = 2000
 
@@ -49,8 +51,10 @@ export async function launch(options: LaunchOptions): Promise<LaunchResult> {
 class Launch {
   readonly #plan: LaunchPlan
   readonly #guard = new OrphanGuard()
-  readonly #space = `run-${randomBytes(8).toString('hex')}`
-  readonly #ranks: RankProcess[] = []
+  #starter: RankStarter | undefined
+  #ranks: readonly LaunchedRank[] = []
+  /** Ranks from which nothing is heard any more. */
+  readonly #silent = new Set<number>()
   readonly #failures: RankFailure[] = []
   readonly #stdout: LineOutput
   readonly #stderr: LineOutput
@@ -71,7 +75,16 @@ class Launch {
   async run(): Promise<LaunchResult> {
     this.#listen()
     try {
-      const ends = Array.from({ length: this.#plan.ranks }, (_, rank) => this.#start(rank))
+      this.#starter = await startRanks(this.#plan, {
+        say: (text) => this.#say(text),
+        silent: (rank, why) => this.#giveUp(rank, why),
+      })
+      this.#ranks = this.#starter.ranks
+      for (const host of this.#starter.hosts) {
+        this.#guard.add(host.processId)
+        this.#stderr.add(host.stderr, `[${host.host}] `)
+      }
+      const ends = this.#ranks.map((rank) => this.#start(rank))
       if (this.#plan.signal?.aborted === true) this.#onAbort()
       await Promise.all(ends)
     } finally {
@@ -80,28 +93,26 @@ class Launch {
     return { status: this.#status(), failures: this.#failures }
   }
 
-  async #start(rank: number): Promise<void> {
-    const started = new RankProcess(rank, this.#plan, `local:${this.#space}`)
-    this.#ranks.push(started)
-    const ended = started.ended()
-    const drained = started.drained()
-    if (started.processId > 0) this.#attend(started)
+  async #start(rank: LaunchedRank): Promise<void> {
+    const ended = rank.ended()
+    const drained = rank.drained()
+    if (rank.canRun) this.#attend(rank)
     const end = await ended
-    this.#guard.remove(started.processId)
-    this.#note(started, end)
+    if (rank.host === undefined) this.#guard.remove(rank.processId)
+    this.#note(rank, end)
     await Promise.race([drained, pause(DRAIN_MS)])
   }
 
-  #attend(rank: RankProcess): void {
+  #attend(rank: LaunchedRank): void {
     const { stdout, stderr, ranks } = this.#plan
     this.#stdout.add(rank.stdout, rankPrefix(rank.rank, ranks, isColoured(stdout)))
     this.#stderr.add(rank.stderr, rankPrefix(rank.rank, ranks, isColoured(stderr)))
-    this.#guard.add(rank.processId)
+    if (rank.host === undefined) this.#guard.add(rank.processId)
     rank.start()
   }
 
-  #note(rank: RankProcess, end: RankEnd): void {
-    if (end.exitCode === 0) return
+  #note(rank: LaunchedRank, end: RankEnd): void {
+    if (end.exitCode === 0 || this.#silent.has(rank.rank)) return
     const wasStopped = this.#stopping !== undefined && (end.signal === this.#stopping || end.signal === 'SIGKILL')
     const { exitCode, signal } = end
     const failure = { rank: rank.rank, processId: rank.processId, exitCode, signal, message: describe(rank, end) }
@@ -112,6 +123,17 @@ class Launch {
     this.#failures.push(failure)
     this.#say(failure.message)
     if (this.#plan.onFailure === 'stop') this.#stop('SIGTERM')
+  }
+
+  /** Its host may be gone; or it is stopped, which is as bad for those that compute with it. */
+  #giveUp(rank: number, why: string): void {
+    const { processId, host } = this.#ranks[rank]!
+    this.#silent.add(rank)
+    const message = `rank ${rank} (process ${processId} on ${host}) is lost: ${why}`
+    this.#failures.push({ rank, processId, exitCode: LOST_STATUS, signal: null, message })
+    this.#say(message)
+    if (this.#plan.onFailure === 'stop') this.#stop('SIGTERM')
+    else this.#ranks[rank]!.kill('SIGKILL')
   }
 
   #interrupt(signal: NodeJS.Signals): void {
@@ -158,12 +180,15 @@ class Launch {
     this.#stdout.close()
     this.#stderr.close()
     this.#guard.close()
-    if (process.platform === 'linux') reclaimSpace(this.#space)
+    this.#starter?.close()
+    for (const host of this.#starter?.hosts ?? []) this.#guard.remove(host.processId)
   }
 }
 
-function describe(rank: RankProcess, end: RankEnd): string {
-  const who = `rank ${rank.rank} (process ${rank.processId})`
+function describe(rank: LaunchedRank, end: RankEnd): string {
+  const where = rank.host === undefined ? '' : ` on ${rank.host}`
+  const who = `rank ${rank.rank} (process ${rank.processId}${where})`
+  if (end.error !== undefined && rank.processId > 0) return `${who} is lost: ${end.error.message}`
   if (end.error !== undefined) return `rank ${rank.rank} could not be started: ${end.error.message}`
   if (end.signal !== null) return `${who} was ended by ${end.signal}`
   const meaning =

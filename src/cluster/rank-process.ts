@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
+import { SECRET_FILE_VARIABLE } from './hosts/secret.ts'
 import type { LaunchPlan } from './launch-options.ts'
+import type { LaunchedRank, RankEnd } from './launched-rank.ts'
 
 /**
  * Waits for a word on descriptor 3 before it becomes the rank, so that the rank runs only once the guard knows of it:
@@ -9,33 +11,46 @@ import type { LaunchPlan } from './launch-options.ts'
  */
 const GATE = 'read -r go <&3 && exec "$@" 3<&-'
 
-/** How a rank ended. */
-export interface RankEnd {
-  readonly exitCode: number | null
-  readonly signal: NodeJS.Signals | null
-  /** Why it could not even be started. */
-  readonly error: Error | undefined
+/** Where the secret's descriptor is in the rank. */
+const SECRET_DESCRIPTOR = 4
+
+/** What a rank runs. */
+export type RankCommand = Pick<LaunchPlan, 'script' | 'args' | 'ranks' | 'nodeArguments' | 'environment' | 'onFailure'>
+
+/** How it finds the others. */
+export interface RankMeeting {
+  /** Value of `AETHER_RENDEZVOUS`. */
+  readonly rendezvous: string
+  /** An open descriptor of the secret, which the rank inherits; none where the ranks meet in a space. */
+  readonly secret?: number
+  /** Whether rank 0 has this process's standard input. */
+  readonly input: boolean
 }
 
 /** One rank's process: leader of a session of its own, so that whatever it starts can be ended with it. */
-export class RankProcess {
+export class RankProcess implements LaunchedRank {
   readonly rank: number
+  readonly host: undefined = undefined
   readonly #child: ChildProcess
   #ended = false
 
-  constructor(rank: number, plan: LaunchPlan, rendezvous: string) {
+  constructor(rank: number, plan: RankCommand, meeting: RankMeeting) {
     this.rank = rank
     const command = [process.execPath, ...plan.nodeArguments, plan.script, ...plan.args]
     this.#child = spawn('/bin/sh', ['-c', GATE, 'aether-rank', ...command], {
       detached: true,
-      env: { ...process.env, ...plan.environment, ...variables(rank, plan, rendezvous) },
-      stdio: [rank === 0 ? 'inherit' : 'ignore', 'pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...plan.environment, ...variables(rank, plan, meeting) },
+      stdio: [rank === 0 && meeting.input ? 'inherit' : 'ignore', 'pipe', 'pipe', 'pipe', meeting.secret ?? 'ignore'],
     })
   }
 
   /** 0 when it could not be started. */
   get processId(): number {
     return this.#child.pid ?? 0
+  }
+
+  get canRun(): boolean {
+    return this.processId > 0
   }
 
   get stdout(): Readable {
@@ -95,11 +110,12 @@ export class RankProcess {
   }
 }
 
-function variables(rank: number, plan: LaunchPlan, rendezvous: string): Record<string, string> {
+function variables(rank: number, plan: RankCommand, { rendezvous, secret }: RankMeeting): Record<string, string> {
   return {
     AETHER_RANK: String(rank),
     AETHER_SIZE: String(plan.ranks),
     AETHER_RENDEZVOUS: rendezvous,
     AETHER_ON_FAILURE: plan.onFailure,
+    ...(secret === undefined ? {} : { [SECRET_FILE_VARIABLE]: `/proc/self/fd/${SECRET_DESCRIPTOR}` }),
   }
 }

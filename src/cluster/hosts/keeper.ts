@@ -23,8 +23,8 @@ export interface KeeperOptions {
   readonly log: (line: string) => void
   /** A rank has joined. */
   readonly onJoin?: (rank: number, address: string) => void
-  /** A rank has ended without taking its leave. */
-  readonly onEnd?: (rank: number, why: string) => void
+  /** A rank has ended without taking its leave; `silent`: nothing was heard from it, so whether it has ended is not known. */
+  readonly onEnd?: (rank: number, why: string, silent: boolean) => void
   readonly limits?: ConnectionLimits
 }
 
@@ -108,7 +108,7 @@ export class Keeper {
       ended: (end) => {
         this.#strangers.delete(connection)
         if (seat === undefined) this.#refused(address, describeStranger(end))
-        else this.#lost(seat, describeEnd(end, this.#limits))
+        else this.#lost(seat, describeEnd(end, this.#limits), end.kind === 'silent')
       },
     })
     this.#strangers.add(connection)
@@ -158,7 +158,7 @@ export class Keeper {
       this.#take(seat, message.round, message.value)
     else {
       seat.connection.close()
-      this.#lost(seat, 'it said what no rank says')
+      this.#lost(seat, 'it said what no rank says', false)
     }
   }
 
@@ -183,10 +183,10 @@ export class Keeper {
     if (!this.#complete) this.#tell(ended(seat.rank, `it gave up: ${why}`))
   }
 
-  #lost(seat: Seat, why: string): void {
+  #lost(seat: Seat, why: string, silent: boolean): void {
     if (this.#closed || this.#seats[seat.rank] !== seat) return
     this.#unseat(seat)
-    this.#options.onEnd?.(seat.rank, why)
+    this.#options.onEnd?.(seat.rank, why, silent)
     this.#tell(ended(seat.rank, why))
   }
 

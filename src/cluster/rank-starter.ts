@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import process from 'node:process'
+import { placeRanks } from './hosts/host-slots.ts'
+import { Keeper } from './hosts/keeper.ts'
+import { RemoteHost } from './hosts/remote-host.ts'
+import { SECRET_BYTES_MIN } from './hosts/secret.ts'
+import type { LaunchPlan } from './launch-options.ts'
+import type { LaunchedRank } from './launched-rank.ts'
+import { RankProcess } from './rank-process.ts'
+import { reclaimSpace } from './reclaim.ts'
+
+/** The ranks of a launch, and the place where they meet. */
+export interface RankStarter {
+  /** All ranks, by rank. */
+  readonly ranks: readonly LaunchedRank[]
+  /** Connections to other hosts. */
+  readonly hosts: readonly RemoteHost[]
+  close(): void
+}
+
+/** What the launcher is told beside the ends of ranks. */
+export interface StarterEvents {
+  say(text: string): void
+  /** Nothing is heard any more from a rank that nobody has seen end: its host may be gone. */
+  silent(rank: number, why: string): void
+}
+
+/** The ranks of `plan`, here or on its hosts. @throws RendezvousError where the port cannot be had, ArgumentError. */
+export async function startRanks(plan: LaunchPlan, events: StarterEvents): Promise<RankStarter> {
+  return plan.hosts.length === 0 ? startHere(plan) : await startOnHosts(plan, events)
+}
+
+function startHere(plan: LaunchPlan): RankStarter {
+  const space = `run-${randomBytes(8).toString('hex')}`
+  const meeting = { rendezvous: `local:${space}`, input: true }
+  return {
+    ranks: Array.from({ length: plan.ranks }, (_, rank) => new RankProcess(rank, plan, meeting)),
+    hosts: [],
+    close: () => {
+      if (process.platform === 'linux') reclaimSpace(space)
+    },
+  }
+}
+
+async function startOnHosts(plan: LaunchPlan, events: StarterEvents): Promise<RankStarter> {
+  const { ranks: size, script, args, nodeArguments, onFailure, ssh, remoteNode: node, address } = plan
+  const shares = placeRanks(plan.hosts, size)
+  const secret = randomBytes(SECRET_BYTES_MIN)
+  const keeper = await Keeper.listen({
+    secret,
+    size,
+    host: undefined,
+    port: plan.port,
+    log: (line) => events.say(line),
+    onEnd: (rank, why, silent) => {
+      if (silent) events.silent(rank, why)
+    },
+  })
+  const environment = { ...ownVariables(), ...plan.environment }
+  const command = { script, args, ranks: size, nodeArguments, environment, onFailure }
+  const hosts = shares.map(
+    (share) => new RemoteHost(share, { ssh, node, command, host: address, port: keeper.port, secret }),
+  )
+  return { ranks: hosts.flatMap((host) => host.ranks), hosts, close: () => keeper.close() }
+}
+
+/** Not handed on: who a rank is and how it meets the others, its host is told; paths are the host's own. */
+const OWN_OF_HOSTS: ReadonlySet<string> = new Set([
+  'AETHER_RANK',
+  'AETHER_SIZE',
+  'AETHER_RENDEZVOUS',
+  'AETHER_SECRET_FILE',
+  'AETHER_RUNTIME_DIRECTORY',
+  'AETHER_NATIVE',
+])
+
+/** Settings of this package go along; the rest of the environment is each host's own. */
+function ownVariables(): Record<string, string> {
+  const own = Object.entries(process.env).filter(([name]) => name.startsWith('AETHER_') && !OWN_OF_HOSTS.has(name))
+  return Object.fromEntries(own.map(([name, text]) => [name, text ?? '']))
+}
