@@ -15,7 +15,7 @@ for (const placement of ['one-process', 'two-processes'] satisfies Placement[]) 
 }
 
 test('the suite is as large as promised, and every case has a name of its own and a source', () => {
-  assert.ok(conformanceCases.length >= 80, `${conformanceCases.length} cases`)
+  assert.ok(conformanceCases.length >= 200, `${conformanceCases.length} cases`)
   assert.equal(new Set(conformanceCases.map((each) => each.name)).size, conformanceCases.length)
   for (const each of conformanceCases) assert.ok(each.rule.length > 0, each.name)
 })

@@ -35,6 +35,8 @@ export type EndOptions = Omit<PairSpecification, 'domain' | 'sendQueue' | 'recei
   readonly access?: number
   /** Share that end's protection domain and memory instead of making new ones. */
   readonly within?: End
+  /** A protection domain that is there already. */
+  readonly domain?: Handle
 }
 
 export interface Timers {
@@ -76,6 +78,20 @@ export class End {
     this.sendQueue = sendQueue
     this.receiveQueue = receiveQueue
     this.pair = pair
+  }
+
+  /** This end with other memory. */
+  withMemory(memory: MemoryFacts): End {
+    return new End(
+      this.#until,
+      this.player,
+      this.gid,
+      this.domain,
+      memory,
+      this.sendQueue,
+      this.receiveQueue,
+      this.pair,
+    )
   }
 
   /** This end with another queue pair, whose completions all arrive at `queue`. */
@@ -153,6 +169,13 @@ export class End {
     return completion
   }
 
+  /** Wait for the receive completion of request `id`, which says failure; providers differ in what it says. */
+  async untilFailed(id: number): Promise<void> {
+    const [completion] = (await this.received()) as [Completion]
+    assert.equal(completion.id, id)
+    assert.notEqual(completion.status, Success)
+  }
+
   /** Poll once: nothing may be there. */
   async expectNothing(): Promise<void> {
     assert.deepEqual(await this.player.poll(this.sendQueue, 1), [], 'no send completion was to come')
@@ -226,9 +249,9 @@ export class Context {
   }
 
   async end(index: 0 | 1, options: EndOptions = {}): Promise<End> {
-    const { depth = 64, access = ALL_ACCESS, within, ...specification } = options
+    const { depth = 64, access = ALL_ACCESS, within, domain: given, ...specification } = options
     const player = this.players[index]
-    const domain = within?.domain ?? (await player.domain())
+    const domain = within?.domain ?? given ?? (await player.domain())
     const memory = within?.memory ?? (await player.allocate(domain, MEMORY_BYTES, access))
     const sendQueue = await player.queue(depth)
     const receiveQueue = await player.queue(depth)
@@ -256,17 +279,28 @@ export class Context {
   }
 
   /** A call that must be refused, with the errno. Returns the error for a closer look. */
-  async refused(errnoName: string, action: Promise<unknown>): Promise<PlayerError> {
+  refused(errnoName: string, action: Promise<unknown>): Promise<PlayerError> {
+    return this.refusedWith([errnoName], action)
+  }
+
+  /** A call on something that was closed. */
+  async refusedClosed(action: Promise<unknown>): Promise<void> {
+    const outcome = await action.catch((error: unknown) => error)
+    assert.equal((outcome as { code?: string } | undefined)?.code, 'ERR_AETHER_CLOSED')
+  }
+
+  /** As {@link refused}, where what holds the rule leaves the errno open. */
+  async refusedWith(errnoNames: readonly string[], action: Promise<unknown>): Promise<PlayerError> {
     const outcome = await action.then(
       () => undefined,
       (error: unknown) => error,
     )
     assert.ok(
       outcome instanceof PlayerError,
-      `the call should have failed with ${errnoName}; it ${outcome === undefined ? 'succeeded' : `gave ${String(outcome)}`}`,
+      `the call should have failed with ${errnoNames.join(' or ')}; it ${outcome === undefined ? 'succeeded' : `gave ${String(outcome)}`}`,
     )
     if (outcome.code === 'ERR_AETHER_UNSUPPORTED') throw outcome
-    assert.equal(outcome.errnoName, errnoName, outcome.message)
+    assert.ok(errnoNames.includes(outcome.errnoName), outcome.message)
     return outcome
   }
 }
