@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
+import { connectionLimits } from './hosts/connection.ts'
 import { placeRanks } from './hosts/host-slots.ts'
 import { Keeper } from './hosts/keeper.ts'
 import { RemoteHost } from './hosts/remote-host.ts'
@@ -51,6 +52,7 @@ async function startOnHosts(plan: LaunchPlan, events: StarterEvents): Promise<Ra
     size,
     host: undefined,
     port: plan.port,
+    limits: connectionLimits(),
     log: (line) => events.say(line),
     onEnd: (rank, why, silent) => {
       if (silent) events.silent(rank, why)

@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
+import { parseHosts, slotsOf } from '../../cluster/index.ts'
 import { integerOption, parseOptions, wordOption } from '../options.ts'
 import { UsageError } from '../usage-error.ts'
 import { defaultGraph, type GraphChoice, seedDefault } from './graph-choice.ts'
+import type { DemoHosts } from './hosts-pagerank.ts'
 import { scaleMax } from './kronecker.ts'
 import type { DemoCoherence } from './pagerank-part.ts'
 
@@ -14,6 +16,8 @@ export interface DemoOptions {
   readonly coherences: readonly DemoCoherence[]
   readonly pageBytes: number
   readonly json: boolean
+  /** Where the ranks run; undefined for this machine. */
+  readonly hosts: DemoHosts | undefined
 }
 
 const nodesDefault = 4
@@ -25,8 +29,12 @@ const table = {
   graph: { type: 'string' },
   kron: { type: 'string' },
   seed: { type: 'string' },
-  nodes: { type: 'string', default: String(nodesDefault) },
-  coherence: { type: 'string', default: 'both' },
+  nodes: { type: 'string' },
+  coherence: { type: 'string' },
+  hosts: { type: 'string' },
+  ssh: { type: 'string' },
+  address: { type: 'string' },
+  port: { type: 'string', default: '0' },
   'page-size': { type: 'string', default: pageBytesDefault },
   json: { type: 'boolean', default: false },
 } as const
@@ -46,6 +54,8 @@ Options:
   --coherence KIND    hardware: one memory for all, kept coherent by the processor;
                       mesi: a memory for each, kept coherent page by page by Aether; both (default)
   --page-size SIZE    grain of mesi, a multiple of 4KiB (default ${pageBytesDefault})
+  --hosts A,B:2,...   rank it on other machines, over RDMA, in mesi; --ssh, --address and --port as for 'aether run'.
+                      The first part is left out; graph files have to be at the same paths there
   --json              print figures as one JSON document and nothing else
 
 Exit status: 0 all checks held; 1 one did not, or something failed; 2 the command line cannot be understood.
@@ -59,13 +69,39 @@ This machine has ${availableParallelism()} processors; more nodes than that only
 /** @throws UsageError naming the option and what it takes. */
 export function parseDemoOptions(args: readonly string[]): DemoOptions {
   const { values } = parseOptions('demo', args, table)
-  const coherence = wordOption('demo', '--coherence', values.coherence, ['hardware', 'mesi', 'both'])
+  const hosts = chooseHosts(values)
+  const coherence = chooseCoherence(values.coherence, hosts)
+  const nodes = values.nodes ?? String(hosts === undefined ? nodesDefault : slotsOf(hosts.hosts))
   return {
     graph: chooseGraph(values),
-    nodes: integerOption('demo', '--nodes', values.nodes, 1, nodesMax),
+    nodes: integerOption('demo', '--nodes', nodes, 1, nodesMax),
     coherences: coherence === 'both' ? ['hardware', 'mesi'] : [coherence],
     pageBytes: parsePageSize(values['page-size']),
     json: values.json,
+    hosts,
+  }
+}
+
+function chooseCoherence(given: string | undefined, hosts: DemoHosts | undefined): DemoCoherence | 'both' {
+  const text = given ?? (hosts === undefined ? 'both' : 'mesi')
+  const coherence = wordOption('demo', '--coherence', text, ['hardware', 'mesi', 'both'])
+  if (hosts === undefined || coherence === 'mesi') return coherence
+  throw new UsageError(`machines share no memory: with --hosts, --coherence is mesi, not ${coherence}`, 'demo')
+}
+
+function chooseHosts(values: {
+  hosts?: string | undefined
+  ssh?: string | undefined
+  address?: string | undefined
+  port: string
+}): DemoHosts | undefined {
+  if (values.hosts === undefined) return undefined
+  const { address, ssh = process.env['AETHER_SSH'] } = values
+  return {
+    hosts: parseHosts(values.hosts),
+    port: integerOption('demo', '--port', values.port, 0, 65_535),
+    ...(address && { address }),
+    ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
   }
 }
 

@@ -6,6 +6,7 @@ import { showCounter } from './counter-view.ts'
 import type { DemoOptions } from './demo-options.ts'
 import type { EdgeSet } from './edge-set.ts'
 import { checkGraph, loadGraph, nounsOf } from './graph-choice.ts'
+import { rankOnHosts } from './hosts-pagerank.ts'
 import { whyNoMesi } from './mesi-support.ts'
 import {
   type AloneOutcome,
@@ -22,7 +23,8 @@ import { clusterHubs } from './vertex-order.ts'
 export interface DemoOutcome {
   /** True where every check held. */
   readonly right: boolean
-  readonly counter: CounterOutcome
+  /** Undefined where it was left out, since it is about one machine. */
+  readonly counter: CounterOutcome | undefined
   readonly pageRank: PageRankOutcome
 }
 
@@ -39,10 +41,10 @@ export interface PageRankOutcome {
 /** Both parts, shown as they go. */
 export async function runDemo(options: DemoOptions, screen: Screen): Promise<DemoOutcome> {
   await checkGraph(options.graph)
-  const counter = await demonstrateCounter(screen)
-  screen.line()
+  const counter = options.hosts === undefined ? await demonstrateCounter(screen) : undefined
   const pageRank = await demonstratePageRank(options, screen)
-  const right = isCounterOutcomeRight(counter) && pageRank.groups.every((group) => group.same)
+  const right =
+    (counter === undefined || isCounterOutcomeRight(counter)) && pageRank.groups.every((group) => group.same)
   return { right, counter, pageRank }
 }
 
@@ -57,6 +59,7 @@ async function demonstrateCounter(screen: Screen): Promise<CounterOutcome> {
   screen.progress('counting …')
   const outcome = await runCounterPart(plan)
   showCounter(screen, outcome)
+  screen.line()
   return outcome
 }
 
@@ -72,6 +75,7 @@ async function demonstratePageRank(options: DemoOptions, screen: Screen): Promis
   for (const coherence of coherences) groups.push(await demonstrateGroup(options, screen, alone, coherence))
   const central = mostCentral(edges, alone.ranks)
   showOutcome(screen, alone, groups, central)
+  if (options.hosts === undefined) remarkOnSpeed(screen, alone, groups)
   return {
     graph: { name: edges.name, vertices: edges.vertexCount, edges: edges.from.length },
     alone: { iterations: alone.iterations, change: alone.change, totalMs: alone.totalMs },
@@ -81,19 +85,23 @@ async function demonstratePageRank(options: DemoOptions, screen: Screen): Promis
   }
 }
 
-function introduceGraph({ graph, nodes }: DemoOptions, screen: Screen, edges: EdgeSet): void {
+function introduceGraph({ graph, nodes, hosts }: DemoOptions, screen: Screen, edges: EdgeSet): void {
   const nouns = nounsOf(graph)
+  const where =
+    hosts === undefined
+      ? `${availableParallelism()} processors`
+      : `the hosts ${hosts.hosts.map(({ host }) => host).join(', ')}`
   const size = `${formatCount(edges.vertexCount)} ${nouns.vertices}, ${formatCount(edges.from.length)} ${nouns.edges}`
-  screen.line(`  ${edges.name}: ${size}. ${nodes} processes on ${availableParallelism()} processors.`)
+  screen.line(`  ${edges.name}: ${size}. ${nodes} processes on ${where}.`)
   screen.line()
 }
 
 /** `mesi` needs userfaultfd; where it is refused the demo goes on without. */
 function availableCoherences(
-  { coherences }: DemoOptions,
+  { coherences, hosts }: DemoOptions,
   screen: Screen,
 ): { coherences: readonly DemoCoherence[]; withoutMesi: string | undefined } {
-  const withoutMesi = coherences.includes('mesi') ? whyNoMesi() : undefined
+  const withoutMesi = hosts === undefined && coherences.includes('mesi') ? whyNoMesi() : undefined
   if (withoutMesi === undefined) return { coherences, withoutMesi }
   screen.line(`  Without mesi, which this machine refuses: ${withoutMesi}.`)
   screen.line('  So the demo runs in hardware coherence only.')
@@ -102,15 +110,18 @@ function availableCoherences(
 }
 
 async function demonstrateGroup(
-  { nodes, pageBytes }: DemoOptions,
+  { graph, nodes, pageBytes, hosts }: DemoOptions,
   screen: Screen,
   alone: AloneOutcome,
   coherence: DemoCoherence,
 ): Promise<TogetherOutcome> {
   screen.progress(`${coherence}: starting ${nodes} processes …`)
-  return rankTogether(alone, { members: nodes, coherence, pageBytes }, (iteration, change) => {
+  const wanted = { members: nodes, coherence, pageBytes }
+  const onProgress = (iteration: number, change: number): void => {
     if (iteration > 0) showIteration(screen, coherence, iteration, change)
-  })
+  }
+  if (hosts === undefined) return await rankTogether(alone, wanted, onProgress)
+  return await rankOnHosts(alone, graph, wanted, hosts, onProgress)
 }
 
 function showIteration(screen: Screen, who: string, iteration: number, change: number): void {
@@ -130,14 +141,13 @@ function showOutcome(
     screen.line()
     showMembers(screen, group)
   }
-  screen.line()
-  remarkOnSpeed(screen, alone, groups)
 }
 
 /** A small graph is no case for several memories; say so rather than let the figure puzzle. */
 function remarkOnSpeed(screen: Screen, alone: AloneOutcome, groups: readonly TogetherOutcome[]): void {
   const mesi = groups.find((group) => group.coherence === 'mesi')
   if (mesi === undefined || mesi.totalMs < alone.totalMs) return
+  screen.line()
   const iteration = formatTime(alone.totalMs / alone.iterations)
   screen.line(
     `  One process needs ${iteration} for an iteration of this graph; moving pages between memories after each one costs`,

@@ -1,12 +1,15 @@
 import type { Region, Space } from '../../index.ts'
 import type { CompressedGraph } from './compressed-graph.ts'
+import type { GraphChoice } from './graph-choice.ts'
 import { type OpenWindow, openGraph, placeGraph, RegionCursor } from './graph-layout.ts'
 import { ReportPage, reportBytes } from './report-page.ts'
 
 /** What the demo tells the ranks that it starts; it travels as JSON in their argument. */
 export interface RankPlan {
-  /** The space in which the demo has laid out the graph, and waits for the result. */
+  /** The space in which the demo has laid out the graph, and waits for the result; empty for a rank on another host. */
   readonly space: string
+  /** On another host: the graph, which the rank reads or makes itself. */
+  readonly graph?: GraphChoice
   readonly coherence: 'hardware' | 'mesi'
   readonly pageBytes: number
   readonly members: number

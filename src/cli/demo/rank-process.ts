@@ -4,19 +4,40 @@
  */
 import { type RegionGroup as Group, join, open, type Region } from '../../index.ts'
 import { blockVertices, splitBlocks } from './block-split.ts'
+import type { GraphChoice } from './graph-choice.ts'
 import { copyGraph } from './graph-layout.ts'
 import { startKernelMeter, startProtocolMeter } from './member-meter.ts'
+import { loadStage } from './own-stage.ts'
 import { computePageRank } from './pagerank.ts'
+import { digestOf, printLine } from './printed-report.ts'
 import { openStage, type RankPlan, type Stage, windowsOf } from './rank-plan.ts'
 import { partialsPerBlock, type RankState } from './rank-state.ts'
 import { openRankState, planRegion, type RegionLayout } from './region-layout.ts'
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
+/** A host may be slow to start, or far away. */
+const elsewhereMsMax = 300_000
 
-await using space = await open(plan.space)
-const stage = await openStage(space, plan)
-await using group = await join()
-await takePart(stage, group)
+if (plan.graph === undefined) await takePartHere()
+else await takePartElsewhere(plan.graph)
+
+/** On the demo's own machine. */
+async function takePartHere(): Promise<void> {
+  await using space = await open(plan.space)
+  const stage = await openStage(space, plan)
+  await using group = await join()
+  await takePart(stage, group)
+}
+
+/** On another host. */
+async function takePartElsewhere(graph: GraphChoice): Promise<void> {
+  await using group = await join({ timeoutMs: elsewhereMsMax })
+  const stage = await loadStage(graph, plan.members)
+  await takePart(stage, group)
+  const { rank } = group
+  const report = stage.reports[rank]!.read()
+  if (report !== undefined) printLine({ type: 'report', rank, report, digest: digestOf(stage.result) })
+}
 
 async function takePart(stage: Stage, group: Group): Promise<void> {
   const { vertexCount, edgeCount, coherence, pageBytes } = plan

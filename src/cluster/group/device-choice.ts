@@ -1,4 +1,4 @@
-import { type DeviceAttributes, deviceNames, openDevice } from '../../verbs/index.ts'
+import { deviceNames, type LinkLayer, openDevice } from '../../verbs/index.ts'
 import type { Machine } from '../hosts/index.ts'
 import { JoinError } from './errors.ts'
 import { DEVICE_VARIABLE } from './group-options.ts'
@@ -7,7 +7,7 @@ const SHM = 'shm0'
 
 /**
  * The verbs device that connects the ranks: the one that was asked for, else the one of shared memory where they all run on one machine, else
- * the first RDMA device.
+ * the first RDMA device whose port is active.
  * @throws JoinError where there is none, or shared memory was asked for that does not reach so far.
  */
 export function chooseDevice(wanted: string | undefined, machines: readonly Machine[]): string {
@@ -17,18 +17,44 @@ export function chooseDevice(wanted: string | undefined, machines: readonly Mach
     throw new JoinError(`device ${SHM} is memory of one machine, but ${whereTheyAre(machines)}; choose an RDMA device`)
   if (wanted !== undefined) return wanted
   if (machines.every((machine) => machine.space === own.space)) return SHM
-  const [first] = deviceNames().filter((name) => name !== SHM)
-  if (first !== undefined) return first
+  const names = deviceNames().filter((name) => name !== SHM)
+  const active = names.find(isActive)
+  if (active !== undefined) return active
+  const none = names.length === 0 ? 'there is no RDMA device here' : `no port of ${names.join(', ')} is active here`
   throw new JoinError(
-    `${whereTheyAre(machines)}, and there is no RDMA device here: load its driver, or add a software one (rdma link add rxe0 type rxe netdev …); ` +
+    `${whereTheyAre(machines)}, and ${none}: load its driver, or add a software one (rdma link add rxe0 type rxe netdev …); ` +
       `${DEVICE_VARIABLE} names one`,
   )
 }
 
-/** What kind of network the device is on. Found out here, because the agent, which is to use it, cannot be given an error. @throws VerbsError */
-export function linkLayerOf(name: string): DeviceAttributes['linkLayer'] {
+/** A device that connects the ranks. */
+export interface GroupDevice {
+  readonly name: string
+  readonly linkLayer: LinkLayer
+  /** The longest packet its port sends, in bytes. */
+  readonly mtuBytes: number
+}
+
+/**
+ * Look at the device that is to be used. Here, because the agent, which is to use it, cannot be given an error.
+ * @throws VerbsError where it cannot be opened; JoinError where its port is not active.
+ */
+export function inspectDevice(name: string): GroupDevice {
   using device = openDevice(name)
-  return device.attributes.linkLayer
+  const { state, physicalState, linkLayer, activeMtu } = device.queryPort(1)
+  if (state === 'active') return { name, linkLayer, mtuBytes: activeMtu }
+  throw new JoinError(
+    `port 1 of device ${name} is ${state} (${physicalState}): bring its link up, or name another with ${DEVICE_VARIABLE}`,
+  )
+}
+
+function isActive(name: string): boolean {
+  try {
+    inspectDevice(name)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** `ranks 0 and 1 are on a, rank 2 is on b`. */

@@ -22,6 +22,8 @@ export interface GroupPeer {
   readonly endpoint: RemoteEndpoint
   /** Undefined where its process number means nothing here. */
   readonly processId: number | undefined
+  /** The longest packet, in bytes; undefined where that means nothing. */
+  readonly pathMtu: number | undefined
 }
 
 /** What the agent tells the main thread by itself. */
@@ -115,7 +117,7 @@ export class GroupMachine {
   }
 
   connect(peers: readonly GroupPeer[]): void {
-    for (const { rank, endpoint, processId } of peers) this.mesh.connect(rank, endpoint, processId)
+    for (const { rank, ...peer } of peers) this.mesh.connect(rank, peer)
     if (this.mesh.needsProbes) this.#probeSoon()
   }
 

@@ -208,8 +208,8 @@ function meet(plan: JoinPlan): Promise<Meeting> {
 async function connect(agent: Agent, meeting: Meeting, plan: JoinPlan): Promise<RankMember[]> {
   const endpoints = (await agent.command('endpoints', undefined)) as RemoteEndpoint[]
   const peers = await meeting.exchange(endpoints)
-  const toConnect = peers.map(({ rank, endpoint, processId, visible }): GroupPeer => {
-    return { rank, endpoint, processId: visible ? processId : undefined }
+  const toConnect = peers.map(({ rank, endpoint, processId, visible, pathMtu }): GroupPeer => {
+    return { rank, endpoint, processId: visible ? processId : undefined, pathMtu }
   })
   await agent.command('connect', toConnect)
   await meeting.connected()

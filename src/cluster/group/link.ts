@@ -2,7 +2,7 @@ import { ArgumentError } from '../../native/index.ts'
 import {
   Access,
   type CompletionQueue,
-  type DeviceAttributes,
+  type LinkLayer,
   type MemoryRegion,
   type PreparedReceive,
   type PreparedRequest,
@@ -77,9 +77,10 @@ export class Link {
     return this.#pair.endpoint
   }
 
-  connect(remote: RemoteEndpoint, linkLayer: DeviceAttributes['linkLayer']): void {
+  connect(remote: RemoteEndpoint, linkLayer: LinkLayer, pathMtu: number | undefined): void {
     // In shared memory the peer may still be starting, and its death is told by its process, not by a time-out.
-    this.#pair.connect(remote, { timeout: linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT })
+    const timeout = linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT
+    this.#pair.connect(remote, { timeout, ...(pathMtu === undefined ? {} : { pathMtu }) })
     for (let slot = 0; slot < RECEIVES_PER_LINK; slot++) this.repost(slot)
   }
 

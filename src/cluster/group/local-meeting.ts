@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { enter } from '../enter.ts'
 import { Membership } from '../membership.ts'
-import { linkLayerOf } from './device-choice.ts'
+import { inspectDevice } from './device-choice.ts'
 import type { JoinPlan } from './group-options.ts'
 import type { Meeting } from './meeting.ts'
 import type { RankPeer } from './rank-member.ts'
@@ -25,14 +25,14 @@ export class LocalMeeting implements Meeting {
   }
 
   static async begin(plan: JoinPlan, space: string): Promise<LocalMeeting> {
-    if (plan.device !== undefined) linkLayerOf(plan.device)
+    if (plan.device !== undefined) inspectDevice(plan.device)
     return new LocalMeeting(plan, new Membership(await enter(space, { timeoutMs: plan.timeoutMs })))
   }
 
   async exchange(endpoints: readonly RemoteEndpoint[]): Promise<readonly RankPeer[]> {
     const peers = await meet(this.membership, this.#plan, endpoints)
     const host = hostname()
-    return peers.map((peer) => ({ ...peer, host, visible: true }))
+    return peers.map((peer) => ({ ...peer, host, visible: true, pathMtu: undefined }))
   }
 
   /** The barrier that follows is enough: a request to a peer that is still connecting is repeated for as long as its process lives. */

@@ -27,6 +27,15 @@ export interface MeshMessage {
   readonly bytes: Uint8Array
 }
 
+/** How a peer is reached. */
+export interface MeshPeer {
+  readonly endpoint: RemoteEndpoint
+  /** Undefined where its process number means nothing here. */
+  readonly processId: number | undefined
+  /** The longest packet, in bytes; undefined where that means nothing. */
+  readonly pathMtu: number | undefined
+}
+
 export interface MeshOptions {
   readonly rank: number
   readonly size: number
@@ -88,9 +97,9 @@ export class Mesh {
   }
 
   /** Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. @throws SystemError ESRCH where that has ended. */
-  connect(peer: number, remote: RemoteEndpoint, processId: number | undefined): void {
+  connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): void {
     if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
-    this.#link(peer).connect(remote, this.#device.attributes.linkLayer)
+    this.#link(peer).connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
   }
 
   /** Register memory that peers write pages into and that we write pages from. */

@@ -4,9 +4,9 @@ import process from 'node:process'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { enter } from '../enter.ts'
 import {
-  CONNECTION_LIMITS,
   ControlLine,
   type ControlPlace,
+  connectionLimits,
   isIndex,
   isRecord,
   type Machine,
@@ -15,7 +15,7 @@ import {
 } from '../hosts/index.ts'
 import { MEMBERS_MAX } from '../layout.ts'
 import { Membership } from '../membership.ts'
-import { chooseDevice, linkLayerOf } from './device-choice.ts'
+import { chooseDevice, type GroupDevice, inspectDevice } from './device-choice.ts'
 import { JoinError } from './errors.ts'
 import { decodeGroupCard, encodeGroupCard } from './group-card.ts'
 import type { JoinPlan } from './group-options.ts'
@@ -43,6 +43,7 @@ interface Introduction extends Machine {
 interface Card {
   readonly endpoint: RemoteEndpoint
   readonly linkLayer: string
+  readonly mtuBytes: number
   readonly slot: number
   readonly epoch: number
 }
@@ -56,20 +57,20 @@ export class TcpMeeting implements Meeting {
   readonly #plan: JoinPlan
   readonly #line: ControlLine
   readonly #introductions: readonly Introduction[]
-  readonly #linkLayer: string
+  readonly #device: GroupDevice
 
   private constructor(
     plan: JoinPlan,
     line: ControlLine,
     introductions: readonly Introduction[],
-    device: { readonly name: string; readonly linkLayer: string },
+    device: GroupDevice,
     membership: Membership,
   ) {
     this.#plan = plan
     this.#line = line
     this.#introductions = introductions
     this.device = device.name
-    this.#linkLayer = device.linkLayer
+    this.#device = device
     this.membership = membership
     const own = introductions[plan.rank]!
     this.ranksHere = introductions.filter((each) => each.space === own.space).length
@@ -80,7 +81,7 @@ export class TcpMeeting implements Meeting {
   static async begin(plan: JoinPlan, place: RendezvousPlace & { readonly kind: 'tcp' }): Promise<TcpMeeting> {
     const { rank, size, timeoutMs, signal } = plan
     const secret = readSecret(plan.secretFile)
-    const line = new ControlLine({ ...place, rank, size, timeoutMs, secret, limits: CONNECTION_LIMITS })
+    const line = new ControlLine({ ...place, rank, size, timeoutMs, secret, limits: connectionLimits() })
     try {
       const own: Introduction = {
         protocol: PROTOCOL,
@@ -91,8 +92,7 @@ export class TcpMeeting implements Meeting {
       }
       const values = await line.gather(Round.Introduction, own, signal)
       const introductions = values.map((value, from) => checkIntroduction(value, from))
-      const name = chooseDevice(plan.device, introductions)
-      const device = { name, linkLayer: linkLayerOf(name) }
+      const device = inspectDevice(chooseDevice(plan.device, introductions))
       const membership = new Membership(await enter(`run-${introductions[0]!.group}`, { timeoutMs }))
       return new TcpMeeting(plan, line, introductions, device, membership)
     } catch (error) {
@@ -109,8 +109,8 @@ export class TcpMeeting implements Meeting {
     const { rank, size, signal } = this.#plan
     const { slot, epoch } = this.membership.self
     const card = Buffer.from(encodeGroupCard({ rank, size, endpoints })).toString('base64')
-    const linkLayer = this.#linkLayer
-    const values = await this.#line.gather(Round.Card, { card, linkLayer, slot, epoch }, signal)
+    const { linkLayer, mtuBytes } = this.#device
+    const values = await this.#line.gather(Round.Card, { card, linkLayer, mtuBytes, slot, epoch }, signal)
     const cards = values.map((value, from) => this.#checkCard(value, from))
     const stranger = cards.findIndex((each) => each.linkLayer !== linkLayer)
     if (stranger >= 0) {
@@ -137,26 +137,35 @@ export class TcpMeeting implements Meeting {
     await this.#line.close(why)
   }
 
-  #peer(rank: number, { endpoint, slot, epoch }: Card): RankPeer {
+  #peer(rank: number, { endpoint, mtuBytes, slot, epoch }: Card): RankPeer {
     const { space, processes, processId, host } = this.#introductions[rank]!
     const own = this.#introductions[this.#plan.rank]!
     const member = space === own.space ? { slot, epoch, processId } : undefined
-    return { rank, processId, host, member, endpoint, visible: processes === own.processes }
+    return {
+      rank,
+      processId,
+      host,
+      member,
+      endpoint,
+      visible: processes === own.processes,
+      pathMtu: Math.min(mtuBytes, this.#device.mtuBytes),
+    }
   }
 
   #checkCard(value: unknown, from: number): Card {
-    const { card, linkLayer, slot, epoch } = isRecord(value) ? value : {}
+    const { card, linkLayer, mtuBytes, slot, epoch } = isRecord(value) ? value : {}
     const { rank, size } = this.#plan
     const decoded = typeof card === 'string' ? decodeGroupCard(Buffer.from(card, 'base64'), size) : undefined
     if (
       decoded?.rank !== from ||
       typeof linkLayer !== 'string' ||
+      !isMtu(mtuBytes) ||
       !isIndex(slot) ||
       !isIndex(epoch) ||
       slot >= MEMBERS_MAX
     )
       throw new JoinError(`rank ${from} sent a card that is none; is it the same version of Aether?`)
-    return { endpoint: decoded.endpoints[rank]!, linkLayer, slot, epoch }
+    return { endpoint: decoded.endpoints[rank]!, linkLayer, mtuBytes, slot, epoch }
   }
 }
 
@@ -178,4 +187,9 @@ function checkIntroduction(value: unknown, from: number): Introduction {
 
 function isText(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value)
+}
+
+/** As ibv_query_port(3) has them. */
+function isMtu(value: unknown): value is number {
+  return typeof value === 'number' && [256, 512, 1024, 2048, 4096].includes(value)
 }

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net'
+import process from 'node:process'
+import { ArgumentError } from '../../native/index.ts'
 import { encodeFrame, FrameReader, FrameTooLongError } from './frames.ts'
 import type { Handshake, HandshakeFailure, SessionKeys } from './handshake.ts'
 import { Seal } from './seal.ts'
@@ -22,6 +24,20 @@ export interface ConnectionLimits {
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = { handshakeMs: 5000, beatMs: 1000, silenceMs: 10_000 }
+
+/** The variable that says how long a silence is a death, in milliseconds. */
+const SILENCE_VARIABLE = 'AETHER_SILENCE_MS'
+const SILENCE_MS_MIN = 2000
+
+/** Those in force. @throws ArgumentError where the variable cannot be right. */
+export function connectionLimits(): ConnectionLimits {
+  const text = process.env[SILENCE_VARIABLE]
+  if (text === undefined || text === '') return CONNECTION_LIMITS
+  const silenceMs = Number(text)
+  if (silenceMs >= SILENCE_MS_MIN && silenceMs < 2 ** 31)
+    return { ...CONNECTION_LIMITS, silenceMs, handshakeMs: Math.max(CONNECTION_LIMITS.handshakeMs, silenceMs / 2) }
+  throw new ArgumentError(SILENCE_VARIABLE, `${SILENCE_VARIABLE} must be at least ${SILENCE_MS_MIN} ms, not '${text}'`)
+}
 
 /** Why a connection is over. */
 export type ConnectionEnd =

@@ -2,7 +2,7 @@
  * Groups of several hosts: how their ranks find each other over TCP, convince each other of a shared secret, and learn of each other's end.
  */
 export type { ConnectionLimits } from './connection.ts'
-export { CONNECTION_LIMITS } from './connection.ts'
+export { connectionLimits } from './connection.ts'
 export { ControlLine, type ControlPlace } from './control-line.ts'
 export { EndNotices } from './end-notices.ts'
 export { RendezvousError, SecretError } from './errors.ts'

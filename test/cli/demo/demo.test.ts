@@ -34,6 +34,7 @@ for (const nodes of ['1', '3']) {
   }, () => {
     const { right, counter, pageRank } = demoAsJson('--kron', '13', '--nodes', nodes, '--coherence', 'hardware')
     assert(right)
+    assert(counter)
     assertCounted(counter)
     const [group] = pageRank.groups
     assert.equal(group!.same, true)
@@ -124,4 +125,25 @@ test('a malformed line ends it with file, line and text', { skip }, () => {
   assert.equal(status, 1)
   assert.match(stderr, /malformed\.txt, line 2: expected two non-negative integers: "1 2 3"\n$/)
   assert.equal(stderr.trimEnd().split('\n').length, 1)
+})
+
+test('ranks a graph on several hosts, which make it themselves, as one process alone does', () => {
+  const ssh = join(folder, 'ssh.sh')
+  writeFileSync(
+    ssh,
+    `export AETHER_RUNTIME_DIRECTORY=${folder}/host-"$1" AETHER_DEVICE=shm0\nshift\nexec /bin/sh -c "$*"\n`,
+  )
+  const { right, counter, pageRank } = demoAsJson(
+    ...['--hosts', 'a,b:2', '--ssh', `/bin/sh ${ssh}`, '--address', '127.0.0.1', '--kron', '9', '--page-size', '4KiB'],
+  )
+  assert(right)
+  assert.equal(counter, undefined)
+  const [group] = pageRank.groups
+  assert.deepEqual([group!.same, group!.members.length, group!.coherence], [true, 3, 'mesi'])
+})
+
+test('hosts share no memory', () => {
+  const { status, stderr } = aether('demo', '--hosts', 'a,b', '--coherence', 'hardware')
+  assert.equal(status, 2)
+  assert.match(stderr, /machines share no memory/)
 })
