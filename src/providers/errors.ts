@@ -9,6 +9,7 @@ export const Errno = {
   ENOMEM: 12,
   EFAULT: 14,
   EBUSY: 16,
+  EEXIST: 17,
   ENODEV: 19,
   EINVAL: 22,
   EMFILE: 24,

@@ -2,13 +2,16 @@ import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkPort } from './device-attributes.ts'
 import { decodeGid, isMulticast } from './gid.ts'
+import type { Peer } from './peer.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
+import { reachable } from './visiting.ts'
 
 /** Where a datagram goes: a device or a multicast group, by its gid. Nobody is asked whether it is there. */
 export class ShmAddressHandle implements ProviderAddressHandle {
   readonly token: number
   readonly vector: AddressVector
   readonly domain: ShmProtectionDomain
+  #peer: Peer | undefined
 
   constructor(domain: ShmProtectionDomain, vector: AddressVector, token: number) {
     checkVector(vector)
@@ -17,9 +20,22 @@ export class ShmAddressHandle implements ProviderAddressHandle {
     this.token = token
   }
 
+  /** The device; undefined where it does not answer (any more). Looked for at the first use. */
+  open(): Peer | undefined {
+    if (this.#peer?.gone === true) this.#close()
+    this.#peer ??= reachable(this.domain.device, this.vector.gid)
+    return this.#peer
+  }
+
   destroy(): void {
+    this.#close()
     this.domain.device.addressHandles.delete(this.token)
     this.domain.addressHandles.delete(this)
+  }
+
+  #close(): void {
+    if (this.#peer !== undefined) this.domain.device.closePeer(this.#peer)
+    this.#peer = undefined
   }
 }
 

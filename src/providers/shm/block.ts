@@ -19,17 +19,20 @@ export class Block {
   /** Receive completions, RESULT_WORDS each; `resultDoubles` is the same memory. */
   readonly results: Int32Array
   readonly resultDoubles: Float64Array
+  /** One word a slot, for rings that many send to. */
+  readonly claims: Int32Array
   readonly mask: number
   readonly segments: number
 
   constructor(buffer: ArrayBuffer, geometry: BlockGeometry) {
-    const { ringSize, segments, resultsOffset } = geometry
+    const { ringSize, segments, resultsOffset, claimsOffset } = geometry
     this.buffer = buffer
     this.words = new Int32Array(buffer, 0, BLOCK_HEADER_BYTES / 4)
     this.requestStride = requestDoubles(segments)
     this.requests = new Float64Array(buffer, BLOCK_HEADER_BYTES, ringSize * this.requestStride)
     this.results = new Int32Array(buffer, resultsOffset, ringSize * RESULT_WORDS)
     this.resultDoubles = new Float64Array(buffer, resultsOffset, (ringSize * RESULT_WORDS) / 2)
+    this.claims = new Int32Array(buffer, claimsOffset, ringSize)
     this.mask = ringSize - 1
     this.segments = segments
   }

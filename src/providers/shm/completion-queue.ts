@@ -7,7 +7,24 @@ import type { ShmDevice } from './device.ts'
 import { checkDepth } from './device-attributes.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
 import { pipeInode } from './pipe.ts'
-import type { ShmQueuePair } from './queue-pair.ts'
+
+/** Whose completions they are: a queue pair, or what stands for one that is another process's. */
+export interface CompletionOwner {
+  readonly number: number
+  /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
+  readonly generation: number
+  retireSends(count: number): void
+  retireReceive(): void
+}
+
+/** Where receives that complete here come from. */
+export interface Receiver {
+  readonly label: string
+  /** Completions of what senders used up, as far as there is room; false when something is left to wait for. */
+  collectReceives(): boolean
+  /** The queue is overrun. */
+  fail(): void
+}
 
 /** Empty polls between two looks at things that nobody announces (a peer killed between publishing and counting). */
 const HOUSEKEEPING_POLLS = 1024
@@ -23,17 +40,17 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   readonly channel: ShmCompletionChannel | undefined
   readonly index: number
   /** Queue pairs whose receives complete here. */
-  readonly receivers: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  readonly receivers: Set<Receiver> = new Set<Receiver>()
   /** Queue pairs whose sends complete here. */
-  readonly senders: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  readonly senders: Set<Receiver> = new Set<Receiver>()
   overrun = false
   readonly #device: ShmDevice
   readonly #words: Int32Array
   readonly #at: number
   #rows: CompletionBatch
-  #owners: (ShmQueuePair | undefined)[]
+  #owners: (CompletionOwner | undefined)[]
   #generations: Int32Array
-  /** Send slots that a row frees; 0 for a receive, which frees one receive slot. */
+  /** Send slots that a row frees; 0 for a receive, which frees one receive slot; FREES_NOTHING. */
   #covered: Int32Array
   #mask: number
   #head = 0
@@ -53,7 +70,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.#words = device.segment.queues
     this.#at = index * QUEUE_WORDS
     this.#rows = new CompletionBatch(size)
-    this.#owners = new Array<ShmQueuePair | undefined>(size).fill(undefined)
+    this.#owners = new Array<CompletionOwner | undefined>(size).fill(undefined)
     this.#generations = new Int32Array(size)
     this.#covered = new Int32Array(size)
     this.#mask = size - 1
@@ -81,7 +98,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
 
   /** Append a completion that this thread made, and wake who armed the queue. */
   pushLocal(
-    pair: ShmQueuePair,
+    pair: CompletionOwner,
     covered: number,
     id: number,
     status: number,
@@ -94,7 +111,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   /** Append a completion of `pair`'s; `covered` as in the field. A queue that is full is overrun: the row is lost and the pairs end. */
-  push(pair: ShmQueuePair, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
+  push(pair: CompletionOwner, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
     if (((this.#tail - this.#head) | 0) >= this.depth) return this.#overflow()
     const at = this.#tail & this.#mask
     const rows = this.#rows
@@ -165,8 +182,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   destroy(): void {
     const users = new Set([...this.receivers, ...this.senders])
     if (users.size > 0) {
-      const numbers = [...users].map((pair) => pair.number).join(', ')
-      throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
+      const labels = [...users].map((user) => user.label).join(', ')
+      throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `still used by: ${labels}`)
     }
     Atomics.store(this.#words, this.#at + QueueWord.Armed, 0)
     this.#words[this.#at + QueueWord.Channel] = 0
@@ -178,7 +195,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   /** Put the waiting rows into columns of another size. */
   #move(size: number, waiting: number): void {
     const rows = new CompletionBatch(size)
-    const owners = new Array<ShmQueuePair | undefined>(size).fill(undefined)
+    const owners = new Array<CompletionOwner | undefined>(size).fill(undefined)
     const generations = new Int32Array(size)
     const covered = new Int32Array(size)
     for (let row = 0; row < waiting; row += 1) {
@@ -227,12 +244,12 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #take(batch: CompletionBatch, row: number): boolean {
     const at = this.#head & this.#mask
     this.#head = (this.#head + 1) | 0
-    const pair = this.#owners[at] as ShmQueuePair
+    const pair = this.#owners[at] as CompletionOwner
     if (pair.generation !== this.#generations[at]) return false
     this.#copyOut(batch, row, at)
     const covered = this.#covered[at] as number
     if (covered === 0) pair.retireReceive()
-    else pair.retireSends(covered)
+    else if (covered > 0) pair.retireSends(covered)
     return true
   }
 
@@ -258,7 +275,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.overrun) return -1
     this.overrun = true
     this.#device.events.raise(AsyncEventType.CompletionQueueError, { completionQueue: this })
-    for (const pair of [...this.senders, ...this.receivers]) pair.fail()
+    for (const user of new Set([...this.senders, ...this.receivers])) user.fail()
     return -1
   }
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { native, UnsupportedError, type Watcher } from '../../native/index.ts'
+import { native, type Watcher } from '../../native/index.ts'
 import type { ProviderAsyncEvent } from '../async-event.ts'
 import type {
   DeviceAttributes,
@@ -13,10 +13,9 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import type { ProviderXrcDomain } from '../xrc-domain.ts'
+import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import { ShmAsyncEvents } from './async-events.ts'
-import type { Block } from './block.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
 import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
@@ -26,19 +25,25 @@ import { KeyTable } from './key-table.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmMemoryWindow } from './memory-window.ts'
+import type { OwnBlock } from './own-block.ts'
 import { Peer } from './peer.ts'
 import { openPhysicalMemory, type PhysicalMemory } from './physical-memory.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
+import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import { ShmThreadDomain } from './thread-domain.ts'
 import { Tokens } from './tokens.ts'
+import { Visitors } from './visitors.ts'
+import { ShmXrcDomain } from './xrc-domain.ts'
 
 /** How often waiting requests are tried again from the event loop; polls try them at once. */
 const PROGRESS_INTERVAL_MS = 1
 const QUEUE_PAIR_INDEX_BITS = 12
 /** How long a work request that takes a key back waits in one go for a peer that is in the middle of an access. */
 const SHORT_WAIT_MS = 10
+/** How long taking memory away waits for them. */
+const INSIDE_TIMEOUT_MS = 1000
 
 /** An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it talks to. */
 export class ShmDevice implements ProviderDevice {
@@ -46,6 +51,8 @@ export class ShmDevice implements ProviderDevice {
   readonly segment: Segment
   readonly keys: KeyTable
   readonly events: ShmAsyncEvents
+  readonly visitors: Visitors
+  readonly xrcDomains: Set<ShmXrcDomain> = new Set<ShmXrcDomain>()
   readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
@@ -62,7 +69,8 @@ export class ShmDevice implements ProviderDevice {
   readonly #queues = new Map<number, ShmCompletionQueue>()
   readonly #pairs = new Map<number, ShmQueuePair>()
   readonly #peers = new Map<Gid, Peer>()
-  readonly #pending = new Set<ShmQueuePair>()
+  readonly #sharedQueues = new Map<number, ShmSharedReceiveQueue>()
+  readonly #pending = new Set<Waiting>()
   readonly #handlers = new Map<number, () => void>()
   #watcher: Watcher | undefined
   #nextToken = 1
@@ -79,6 +87,7 @@ export class ShmDevice implements ProviderDevice {
     this.segment = new Segment(this.#doorbell[1])
     this.keys = new KeyTable(this.segment)
     this.events = new ShmAsyncEvents(this)
+    this.visitors = new Visitors(this.segment)
   }
 
   get gid(): Gid {
@@ -126,8 +135,11 @@ export class ShmDevice implements ProviderDevice {
     return this.#nextAddressHandle
   }
 
-  openXrcDomain(): ProviderXrcDomain {
-    throw new UnsupportedError('ibv_open_xrcd: the shm device has no XRC domains yet')
+  openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
+    const domain = new ShmXrcDomain(this, options)
+    this.xrcDomains.add(domain)
+    this.listen()
+    return domain
   }
 
   createCompletionQueue(
@@ -170,35 +182,63 @@ export class ShmDevice implements ProviderDevice {
   }
 
   /** Give a queue pair its number and publish where its block is. `prepare` writes the number into the block first. */
-  addPair(pair: ShmQueuePair, firstPage: number, pages: number, prepare: (number: number) => void): number {
-    const index = this.#freePairIndex()
-    const number = (randomInt(1, 1 << QUEUE_PAIR_INDEX_BITS) << QUEUE_PAIR_INDEX_BITS) | index
-    prepare(number)
-    const at = index * DIRECTORY_WORDS
-    const { directory } = this.segment
-    directory[at + DirectoryWord.FirstPage] = firstPage
-    directory[at + DirectoryWord.Pages] = pages
-    Atomics.store(directory, at + DirectoryWord.Number, number)
-    this.#pairs.set(index, pair)
+  addPair(pair: ShmQueuePair, own: OwnBlock, prepare: (number: number) => void): number {
+    const number = this.#enter(own, prepare)
+    this.#pairs.set(indexOf(number), pair)
     return number
   }
 
   removePair(pair: ShmQueuePair): void {
-    const index = pair.number & (MAX_QUEUE_PAIRS - 1)
-    Atomics.store(this.segment.directory, index * DIRECTORY_WORDS + DirectoryWord.Number, 0)
-    this.#pairs.delete(index)
+    this.#leave(pair.number)
+    this.#pairs.delete(indexOf(pair.number))
   }
 
-  releaseBlock(block: Block, firstPage: number, pages: number): void {
-    native.unmapMemory(block.buffer)
-    this.segment.releasePages(firstPage, pages)
+  findPair(number: number): ShmQueuePair | undefined {
+    const pair = this.#pairs.get(indexOf(number))
+    return pair?.number === number ? pair : undefined
+  }
+
+  /** Shared receive queues are found as queue pairs are, and have their numbers from the same table. */
+  addSharedQueue(queue: ShmSharedReceiveQueue, own: OwnBlock, prepare: (number: number) => void): number {
+    const number = this.#enter(own, prepare)
+    this.#sharedQueues.set(indexOf(number), queue)
+    this.listen()
+    return number
+  }
+
+  removeSharedQueue(queue: ShmSharedReceiveQueue): void {
+    this.#leave(queue.blockNumber)
+    this.#sharedQueues.delete(indexOf(queue.blockNumber))
+  }
+
+  /** The block of `number` lies elsewhere from now on; nobody uses the old one any more. */
+  moveEntry(number: number, own: OwnBlock): void {
+    const { directory } = this.segment
+    const at = indexOf(number) * DIRECTORY_WORDS
+    Atomics.store(directory, at + DirectoryWord.Number, 0)
+    directory[at + DirectoryWord.FirstPage] = own.firstPage
+    directory[at + DirectoryWord.Pages] = own.pages
+    Atomics.store(directory, at + DirectoryWord.Number, number)
+  }
+
+  #enter(own: OwnBlock, prepare: (number: number) => void): number {
+    const index = this.#freeIndex()
+    const number = (randomInt(1, 1 << QUEUE_PAIR_INDEX_BITS) << QUEUE_PAIR_INDEX_BITS) | index
+    prepare(number)
+    this.moveEntry(number, own)
+    return number
+  }
+
+  #leave(number: number): void {
+    Atomics.store(this.segment.directory, indexOf(number) * DIRECTORY_WORDS + DirectoryWord.Number, 0)
   }
 
   destroy(): void {
     const { domains, channels, threadDomains, deviceMemories } = this
-    if (domains.size + this.#queues.size + channels.size + threadDomains.size + deviceMemories.size > 0) {
+    const further = threadDomains.size + deviceMemories.size + this.xrcDomains.size
+    if (domains.size + this.#queues.size + channels.size + further > 0) {
       const queues = `${this.#queues.size} completion queues, ${channels.size} channels`
-      const others = `${threadDomains.size} thread domains and ${deviceMemories.size} pieces of device memory`
+      const others = `${threadDomains.size} thread domains, ${this.xrcDomains.size} XRC domains and ${deviceMemories.size} pieces of device memory`
       const what = `${domains.size} protection domains, ${queues}, ${others}`
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
@@ -215,7 +255,7 @@ export class ShmDevice implements ProviderDevice {
   openPeer(gid: Gid): Peer {
     const known = this.#peers.get(gid)
     if (known !== undefined && !known.gone) return known.acquire()
-    if (gid !== this.gid && !this.#handlers.has(0)) this.#listen()
+    if (gid !== this.gid) this.listen()
     const peer = Peer.open(this, gid)
     this.#peers.set(gid, peer)
     return peer.acquire()
@@ -241,12 +281,18 @@ export class ShmDevice implements ProviderDevice {
           `the peer of queue pair ${pair.number} stays in the middle of an access; the keys are revoked, try again`,
         )
     }
+    if (this.visitors.awaitOutside(performance.now() + INSIDE_TIMEOUT_MS)) return
+    throw new VerbsError(
+      verb,
+      Errno.EBUSY,
+      'a sender stays in the middle of a message; the keys are revoked, try again',
+    )
   }
 
   /** Whether all peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was withdrawn before. */
   peersOutside(): boolean {
     for (const pair of this.#pairs.values()) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
-    return true
+    return this.visitors.awaitOutside(performance.now() + SHORT_WAIT_MS)
   }
 
   /** Without the owner's word, nobody is given the key to its whole address space. */
@@ -266,19 +312,27 @@ export class ShmDevice implements ProviderDevice {
 
   // ---- progress ----------------------------------------------------------------------------------------------------------------
 
+  /** Whatever a peer may have rung for. */
+  lookAround(): void {
+    for (const queue of this.#sharedQueues.values()) queue.lookAround()
+    for (const pair of this.#pairs.values()) pair.lookAround()
+    if (this.visitors.full) this.visitors.sweep((visitor) => this.#reap(visitor))
+    this.progress()
+  }
+
   progress(): void {
     if (this.#pending.size === 0) return
     const now = performance.now()
     for (const pair of this.#pending) if (pair.progress(now)) this.removePending(pair)
   }
 
-  addPending(pair: ShmQueuePair): void {
+  addPending(pair: Waiting): void {
     this.#pending.add(pair)
     this.pendingCount = this.#pending.size
     this.#schedule()
   }
 
-  removePending(pair: ShmQueuePair): void {
+  removePending(pair: Waiting): void {
     this.#pending.delete(pair)
     this.pendingCount = this.#pending.size
   }
@@ -320,14 +374,18 @@ export class ShmDevice implements ProviderDevice {
     return this.#watcher
   }
 
-  /** Peers ring the doorbell when they have posted a receive that a request here waits for. */
-  #listen(): void {
+  /**
+   * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue runs low, and about what no
+   * completion queue hears of.
+   */
+  listen(): void {
+    if (this.#handlers.has(0)) return
     const token = this.watch(
       this.#doorbell[0],
       () => {
         native.drainPipe(this.#doorbell[0])
         this.rewatch(token)
-        this.progress()
+        this.lookAround()
       },
       undefined,
     )
@@ -344,11 +402,30 @@ export class ShmDevice implements ProviderDevice {
     this.#timer.unref()
   }
 
-  #freePairIndex(): number {
-    const index = lowestFree(this.#pairs, MAX_QUEUE_PAIRS)
-    if (index < 0) throw new VerbsError('ibv_create_qp', Errno.ENOMEM, `all ${MAX_QUEUE_PAIRS} queue pairs are in use`)
-    return index
+  /** Take back what a dead visitor had claimed; true when nothing of it is left. */
+  #reap(visitor: number): boolean {
+    let left = false
+    for (const queue of this.#sharedQueues.values()) if (!queue.reap(visitor)) left = true
+    for (const pair of this.#pairs.values()) if (!pair.reap(visitor)) left = true
+    return !left
   }
+
+  #freeIndex(): number {
+    for (let index = 0; index < MAX_QUEUE_PAIRS; index += 1)
+      if (!this.#pairs.has(index) && !this.#sharedQueues.has(index)) return index
+    const what = `all ${MAX_QUEUE_PAIRS} queue pairs and shared receive queues are in use`
+    throw new VerbsError('ibv_create_qp', Errno.ENOMEM, what)
+  }
+}
+
+/** What the device tries again: a queue pair with requests that wait, a shared receive queue with a claim that is not finished. */
+export interface Waiting {
+  /** True when nothing is left to wait for. */
+  progress(now: number): boolean
+}
+
+function indexOf(number: number): number {
+  return number & (MAX_QUEUE_PAIRS - 1)
 }
 
 /** The lowest index that is not a key of `map`, or -1. Creation is rare and the maps are small. */

@@ -5,11 +5,13 @@ import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode
 import { CompletionStatus } from '../status.ts'
 import { changeAtomically } from './atomic.ts'
 import type { Block } from './block.ts'
+import type { Inbox } from './inbox.ts'
 import type { KeyTable } from './key-table.ts'
-import { BlockWord, MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import { BlockKind, BlockWord, MAX_MESSAGE_BYTES } from './layout.ts'
 import type { MemoryOperations } from './memory-operations.ts'
 import { reach } from './reach.ts'
 import type { RemoteMemory } from './remote-memory.ts'
+import type { Reachable, Responder } from './responder.ts'
 import { SegmentList } from './segment-list.ts'
 import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
@@ -29,17 +31,22 @@ export class Initiator {
   readonly #number: number
   readonly #local = new SegmentList()
   readonly #remote = new SegmentList()
+  /** A datagram with its header in front. */
+  readonly #datagram = new SegmentList()
+  /** False where nobody answers: then a message that cannot be put down is dropped, without a word to either side. */
+  readonly #answered: boolean
   maxReadAtomic = 0
   /** How many bytes the last request moved. */
   byteLength = 0
   /** errno of a copy across processes that failed, for the completion's vendor error. */
   vendorError = 0
 
-  constructor(keys: KeyTable, operations: MemoryOperations, domainId: number, number: number) {
+  constructor(keys: KeyTable, operations: MemoryOperations, domainId: number, number: number, answered: boolean) {
     this.#keys = keys
     this.#operations = operations
     this.#domainId = domainId
     this.#number = number
+    this.#answered = answered
   }
 
   /** A CompletionStatus, or an Outcome. Where it failed at the peer, the peer's queue pair has been told. */
@@ -49,11 +56,11 @@ export class Initiator {
     const plain =
       words[RequestSlot.SegmentCount] === 1 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
     if (plain && (opcode === Opcode.Write || opcode === Opcode.Read)) return this.#direct(request, opcode, target)
-    return this.#general(request, opcode, target)
+    return this.carryOut(request, opcode, target)
   }
 
   /**
-   * WRITE and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to `#general`, which finds
+   * WRITE and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to `carryOut`, which finds
    * the status for it.
    */
   #direct(request: EncodedRequest, opcode: number, target: Target): number {
@@ -61,11 +68,11 @@ export class Initiator {
     const address = words[RequestSlot.Segments] as number
     const length = words[RequestSlot.Segments + 1] as number
     const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
-    if (entry === undefined || target.peer.died || !target.enter()) return this.#general(request, opcode, target)
+    if (entry === undefined || target.peer.died || !target.enter()) return this.carryOut(request, opcode, target)
     const memory = this.#directMemory(request, opcode, target, entry.access, length)
     if (memory === undefined) {
       target.leave()
-      return this.#general(request, opcode, target)
+      return this.carryOut(request, opcode, target)
     }
     const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
     if (opcode === Opcode.Write) copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
@@ -91,35 +98,37 @@ export class Initiator {
     )
       return undefined
     if (!enabled(block, right) || length > MAX_MESSAGE_BYTES) return undefined
-    const memory = this.#remoteMemory(request, target, block, right, length)
+    const memory = this.#remoteMemory(request, target, right, length)
     return memory?.direct === true ? memory : undefined
   }
 
-  #general(request: EncodedRequest, opcode: number, target: Target): number {
+  /** Everything but the hot path, for every type that reaches memory of a peer. */
+  carryOut(request: EncodedRequest, opcode: number, target: Reachable): number {
     if (this.#operations.includes(opcode)) {
       this.byteLength = 0
       return this.#operations.execute(request, opcode)
     }
-    const local = this.#gather(request, opcode)
+    const local = this.gather(request, opcode)
     this.byteLength = this.#local.total
     if (local !== CompletionStatus.Success) return local
     if (target.peer.dead) return CompletionStatus.RetryExceeded
     if (!target.enter()) return target.vanished ? CompletionStatus.RetryExceeded : Outcome.NotReady
     let status: number
     try {
-      status = this.#perform(request, opcode, target)
+      const responder = target.responder(request)
+      status =
+        typeof responder === 'number' ? responder : this.#perform(request, opcode, responder, target.block as Block)
     } catch (error) {
       status = this.#copyFailed(error, target)
     }
     // Memory that cannot be reached any more is no fault of the request's where the peer is just ending.
     if (isAboutMemory(status) && target.peer.lookForEnd()) status = CompletionStatus.RetryExceeded
-    if (status > 0) target.fault()
+    if (status > 0 && this.#answered) target.fault()
     target.leave()
     return status
   }
 
-  #perform(request: EncodedRequest, opcode: number, target: Target): number {
-    const block = target.block as Block
+  #perform(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
     switch (opcode) {
       case Opcode.Write:
         return this.#write(request, target, block)
@@ -138,7 +147,13 @@ export class Initiator {
 
   // ---- local side --------------------------------------------------------------------------------------------------------------
 
-  #gather(request: EncodedRequest, opcode: number): number {
+  /** Bytes of what `gather` found. */
+  get gathered(): number {
+    return this.#local.total
+  }
+
+  /** Check the local segments of a request and keep them; a CompletionStatus. */
+  gather(request: EncodedRequest, opcode: number): number {
     const { words } = request
     const list = this.#local
     list.clear()
@@ -181,34 +196,34 @@ export class Initiator {
 
   // ---- one-sided ---------------------------------------------------------------------------------------------------------------
 
-  #write(request: EncodedRequest, target: Target, block: Block): number {
+  #write(request: EncodedRequest, target: Responder, block: Block): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
-    return this.#place(request, target, block)
+    return this.#place(request, target)
   }
 
   /** The WRITE itself, once it is known to be allowed on the queue pair. A message without bytes looks at no key. */
-  #place(request: EncodedRequest, target: Target, block: Block): number {
+  #place(request: EncodedRequest, target: Responder): number {
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
-    if (!this.#reach(request, target, block, Access.RemoteWrite, total)) return CompletionStatus.RemoteAccessError
+    if (!this.#reach(request, target, Access.RemoteWrite, total)) return CompletionStatus.RemoteAccessError
     this.#remote.fill(this.#local, total, request)
     return CompletionStatus.Success
   }
 
-  #read(request: EncodedRequest, target: Target, block: Block): number {
+  #read(request: EncodedRequest, target: Responder, block: Block): number {
     if (!readable(block, Access.RemoteRead)) return CompletionStatus.RemoteInvalidRequest
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
-    if (!this.#reach(request, target, block, Access.RemoteRead, total)) return CompletionStatus.RemoteAccessError
+    if (!this.#reach(request, target, Access.RemoteRead, total)) return CompletionStatus.RemoteAccessError
     this.#local.fill(this.#remote, total, request)
     return CompletionStatus.Success
   }
 
-  #atomic(request: EncodedRequest, opcode: number, target: Target, block: Block): number {
+  #atomic(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
     if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
     const address = request.words[RequestSlot.RemoteAddress] as number
     if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
-    if (!this.#reach(request, target, block, Access.RemoteAtomic, 8)) return CompletionStatus.RemoteAccessError
+    if (!this.#reach(request, target, Access.RemoteAtomic, 8)) return CompletionStatus.RemoteAccessError
     const { words } = this.#remote.span(0)
     const index = this.#remote.offset(0) / 8
     // Memory that no eight-byte word covers (private to its process, in pieces, or registered unaligned) cannot be changed atomically from here.
@@ -234,23 +249,16 @@ export class Initiator {
   }
 
   /** The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the access. */
-  #remoteMemory(
-    request: EncodedRequest,
-    target: Target,
-    block: Block,
-    right: number,
-    length: number,
-  ): RemoteMemory | undefined {
+  #remoteMemory(request: EncodedRequest, target: Responder, right: number, length: number): RemoteMemory | undefined {
     const memory = target.peer.memory(request.words[RequestSlot.RemoteKey] as number)
-    if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== block.words[BlockWord.Domain])
-      return undefined
+    if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== target.domainId) return undefined
     const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
     return offset >= 0 && offset + length <= memory.length ? memory : undefined
   }
 
   /** Find the bytes that a request names, into `#remote`. */
-  #reach(request: EncodedRequest, target: Target, block: Block, right: number, length: number): boolean {
-    const memory = this.#remoteMemory(request, target, block, right, length)
+  #reach(request: EncodedRequest, target: Responder, right: number, length: number): boolean {
+    const memory = this.#remoteMemory(request, target, right, length)
     if (memory === undefined) return false
     const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
     this.#remote.clear()
@@ -259,52 +267,88 @@ export class Initiator {
 
   // ---- two-sided ---------------------------------------------------------------------------------------------------------------
 
-  #send(request: EncodedRequest, opcode: number, target: Target, block: Block): number {
-    if (!receivePosted(target, block)) return Outcome.NoReceive
+  #send(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+    const { inbox } = target
     const { total } = this.#local
-    const scattered = this.#scatter(target, block, total)
+    const scattered = inbox === undefined ? NOTHING_POSTED : this.#takeReceive(inbox, target, total)
+    if (inbox === undefined || scattered === NOTHING_POSTED) return Outcome.NoReceive
     if (scattered !== CompletionStatus.Success) {
-      this.#deliver(request, target, block, CompletionOpcode.Receive, 0, scattered, 0)
+      if (scattered !== CompletionStatus.LocalLengthError || this.#answered)
+        this.#deliver(request, target, inbox, block, CompletionOpcode.Receive, 0, scattered, 0)
       return scattered === CompletionStatus.LocalLengthError
         ? CompletionStatus.RemoteInvalidRequest
         : CompletionStatus.RemoteOperationError
     }
     if (total > 0) this.#remote.fill(this.#local, total, request)
-    if (opcode === Opcode.SendWithInvalidate && !this.#invalidate(request, target, block)) {
+    if (opcode === Opcode.SendWithInvalidate && !this.#invalidate(request, target)) {
       const status = CompletionStatus.RemoteInvalidRequest
-      this.#deliver(request, target, block, CompletionOpcode.Receive, 0, status, 0)
+      this.#deliver(request, target, inbox, block, CompletionOpcode.Receive, 0, status, 0)
       return CompletionStatus.RemoteAccessError
     }
     const flags = receiveFlags(opcode)
-    this.#deliver(request, target, block, CompletionOpcode.Receive, flags, CompletionStatus.Success, total)
+    this.#deliver(request, target, inbox, block, CompletionOpcode.Receive, flags, CompletionStatus.Success, total)
     return CompletionStatus.Success
   }
 
-  #invalidate(request: EncodedRequest, target: Target, block: Block): boolean {
+  #invalidate(request: EncodedRequest, target: Responder): boolean {
     const key = request.words[RequestSlot.Immediate] as number
-    return target.peer.invalidate(key, target.number, block.words[BlockWord.Domain] as number)
+    return target.peer.invalidate(key, target.number, target.domainId)
   }
 
-  #writeWithImmediate(request: EncodedRequest, target: Target, block: Block): number {
+  #writeWithImmediate(request: EncodedRequest, target: Responder, block: Block): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
-    if (!receivePosted(target, block)) return Outcome.NoReceive
-    const status = this.#place(request, target, block)
+    const { inbox } = target
+    if (inbox === undefined || !takeAny(inbox)) return Outcome.NoReceive
+    const status = this.#place(request, target)
     const flags = status === CompletionStatus.Success ? CompletionFlag.WithImmediate : 0
-    this.#deliver(request, target, block, CompletionOpcode.ReceiveWriteWithImmediate, flags, status, this.#local.total)
+    const { total } = this.#local
+    this.#deliver(request, target, inbox, block, CompletionOpcode.ReceiveWriteWithImmediate, flags, status, total)
     return status
   }
 
-  /** Find where the first `length` bytes of a message go in the oldest receive request; the status is the receiver's. */
-  #scatter(target: Target, block: Block, length: number): number {
+  /**
+   * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the receive is too short
+   * (IB specification 9.8.3.2: there is nobody to tell).
+   */
+  deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: Block, header: Span): void {
+    const { inbox } = target
+    const whole = this.#datagram
+    whole.clear()
+    whole.add(header, 0, header.bytes.length)
+    whole.append(this.#local)
+    const { total } = whole
+    const status = inbox === undefined ? NOTHING_POSTED : this.#takeReceive(inbox, target, total)
+    if (inbox === undefined || status === NOTHING_POSTED || status === CompletionStatus.LocalLengthError) return
+    if (status === CompletionStatus.Success) this.#remote.fill(whole, total, request)
+    const flags = CompletionFlag.GlobalRoute | receiveFlags(opcode)
+    this.#deliver(request, target, inbox, block, CompletionOpcode.Receive, flags, status, total)
+  }
+
+  /**
+   * Take the oldest receive request, and find where the first `length` bytes go in it; the status is the receiver's. Where the message is too
+   * long for an unanswered type, the request stays.
+   */
+  #takeReceive(inbox: Inbox, target: Responder, length: number): number {
+    for (;;) {
+      const slot = inbox.peek()
+      if (slot < 0) return NOTHING_POSTED
+      const status = this.#scatter(target, inbox.block, slot, length)
+      if (status === CompletionStatus.LocalLengthError && !this.#answered) return status
+      if (inbox.take()) return status
+    }
+  }
+
+  /** Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's. */
+  #scatter(target: Responder, ring: Block, slot: number, length: number): number {
     const list = this.#remote
-    const { requests, requestStride, mask } = block
+    const { requests, requestStride } = ring
     list.clear()
-    let at = (target.consumed & mask) * requestStride
+    let at = slot * requestStride
     const segments = requests[at] as number
     at += 1
-    for (let left = segments <= block.segments ? segments : 0; left > 0 && list.total < length; left -= 1) {
+    for (let left = segments <= ring.segments ? segments : 0; left > 0 && list.total < length; left -= 1) {
       const room = Math.min(requests[at + 1] as number, length - list.total)
-      if (room !== 0 && !this.#scatterInto(target, block, requests[at] as number, room, requests[at + 2] as number)) {
+      if (room !== 0 && !this.#scatterInto(target, ring, requests[at] as number, room, requests[at + 2] as number)) {
         return CompletionStatus.LocalProtectionError
       }
       at += 3
@@ -312,11 +356,12 @@ export class Initiator {
     return list.total < length ? CompletionStatus.LocalLengthError : CompletionStatus.Success
   }
 
-  #scatterInto(target: Target, block: Block, address: number, length: number, key: number): boolean {
+  /** Receive requests are of the protection domain of the ring that they were posted to. */
+  #scatterInto(target: Responder, ring: Block, address: number, length: number, key: number): boolean {
     const memory = target.peer.memory(key)
     if (
       memory === undefined ||
-      memory.domainId !== block.words[BlockWord.Domain] ||
+      memory.domainId !== ring.words[BlockWord.Domain] ||
       (memory.access & Access.LocalWrite) === 0
     )
       return false
@@ -325,33 +370,35 @@ export class Initiator {
     return reach(this.#remote, target.peer, memory, offset, length, target.number, Access.LocalWrite)
   }
 
-  /** Publish the receiver's completion: the result first, the counter last. */
+  /** Publish the receiver's completion, and tell who waits for it. */
   #deliver(
     request: EncodedRequest,
-    target: Target,
+    target: Responder,
+    inbox: Inbox,
     block: Block,
     opcode: number,
     flags: number,
     status: number,
     byteLength: number,
   ): void {
-    const { results, resultDoubles, words } = block
-    const at = (target.consumed & block.mask) * RESULT_WORDS
-    results[at + ResultWord.Opcode] = opcode
-    results[at + ResultWord.Flags] = flags
-    results[at + ResultWord.Immediate] = request.words[RequestSlot.Immediate] as number
-    results[at + ResultWord.Status] = status
-    results[at + ResultWord.SourceNumber] = this.#number
-    results[at + ResultWord.VendorError] = 0
-    resultDoubles[(at + ResultWord.ByteLength) / 2] = byteLength
-    if (status !== CompletionStatus.Success) Atomics.store(words, BlockWord.Fault, 1)
-    target.consumed = (target.consumed + 1) | 0
-    Atomics.store(words, BlockWord.Consumed, target.consumed)
-    const solicited = status !== 0 || ((request.words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
-    target.peer.announce(words[BlockWord.ReceiveQueue] as number, solicited)
+    const { words } = request
+    // Targets that many initiators share go on.
+    if (status !== CompletionStatus.Success && block.words[BlockWord.Kind] !== BlockKind.DynamicTarget)
+      Atomics.store(block.words, BlockWord.Fault, 1)
+    inbox.publish(
+      opcode,
+      flags,
+      words[RequestSlot.Immediate] as number,
+      status,
+      byteLength,
+      this.#number,
+      target.number,
+    )
+    const solicited = status !== 0 || ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
+    target.peer.announce(target.queueIndex, solicited)
   }
 
-  #copyFailed(error: unknown, target: Target): number {
+  #copyFailed(error: unknown, target: Reachable): number {
     if (!(error instanceof SystemError)) {
       target.leave()
       throw error
@@ -361,6 +408,8 @@ export class Initiator {
   }
 }
 
+/** No status: there is no receive request. */
+const NOTHING_POSTED: number = Outcome.NoReceive
 /** For copies whose source view is not worth keeping. */
 const unremembered = new EncodedRequest(1)
 
@@ -391,6 +440,8 @@ function readable(block: Block, right: number): boolean {
   return enabled(block, right) && (block.words[BlockWord.MaxReadAtomic] as number) > 0
 }
 
-function receivePosted(target: Target, block: Block): boolean {
-  return Atomics.load(block.words, BlockWord.Posted) !== target.consumed
+/** Take the oldest receive request, whatever it holds. */
+function takeAny(inbox: Inbox): boolean {
+  while (inbox.peek() >= 0) if (inbox.take()) return true
+  return false
 }

@@ -6,8 +6,9 @@
  * 4 KiB    directory    4096 × 16 B            queue pair number -> where its block lies
  * 68 KiB   queues       4096 × 64 B            completion queues: arrivals, armed, channel
  * 324 KiB  keys         16384 × 64 B           memory regions, memory windows, indirect keys
- * 1348 KiB blocks       page multiples         one per queue pair; never reused while the device is open, so that a stale peer
- *                                              can only write into a hole that nobody reads
+ * 1348 KiB visitors     1024 × 64 B            devices that use blocks of this one together with others: who, and whether inside
+ * 1412 KiB blocks       page multiples         one per queue pair and shared receive queue; never reused while the device is open, so that a
+ *                                              stale peer can only write into a hole that nobody reads
  * ```
  * A block:
  * ```
@@ -15,9 +16,12 @@
  * posted line  receive requests posted                                  written by the owner
  * peer line    consumed, inside, fault, waiting                         written by the connected peer only
  * requests     ring of receive requests                                 written by the owner
- * results      ring of receive completions, same slots                  written by the connected peer
+ * results      ring of receive completions, same slots                  written by the connected peer, or by who claimed the slot
+ * claims       one word a slot, for rings that many send to             posted by the owner, claimed and finished by visitors
  * ```
- * Every ring has one writer and is published by one counter stored last, so SIGKILL between any two stores leaves it whole.
+ * A ring of a connected queue pair has one writer and is published by one counter stored last, so SIGKILL between any two stores leaves it
+ * whole. A ring that many send to (datagrams, shared receive queues) is published slot by slot; a claim names its visitor, so that the owner
+ * can post the request of a dead one anew (claims.ts).
  * What a peer wrote is checked before it is used: peers are of the same user, but may be broken.
  */
 export const SEGMENT_MAGIC = 0x41767262
@@ -97,7 +101,15 @@ export const MAX_REPEAT: number = 2 ** 31 - 1
 /** `Descriptor` of memory that has no memory object: reached by cross-process copy. */
 export const NO_DESCRIPTOR: number = -1
 
-export const FIXED_BYTES: number = KEYS_OFFSET + MAX_KEYS * KEY_WORDS * 4
+export const VISITORS_OFFSET: number = KEYS_OFFSET + MAX_KEYS * KEY_WORDS * 4
+export const MAX_VISITORS = 1024
+/** 32-bit words of a visitor's entry. The first two are one 64-bit word: who it is, 0 while the entry is free. */
+export const VisitorWord = { Inside: 2 } as const
+export const VISITOR_WORDS = 16
+/** 64-bit words of a visitor's entry. */
+export const VISITOR_LONGS = 8
+
+export const FIXED_BYTES: number = VISITORS_OFFSET + MAX_VISITORS * VISITOR_WORDS * 4
 
 /** 32-bit words of a queue pair's block. */
 export const BlockWord = {
@@ -113,12 +125,31 @@ export const BlockWord = {
   Segments: 9,
   MaxReadAtomic: 10,
   DestinationGid: 11,
+  /** A BlockKind. */
+  Kind: 15,
+  /** Number of the shared receive queue that receives are taken from; 0: the block's own ring. */
+  SharedQueue: 16,
+  /** Datagrams must carry it. */
+  QueueKey: 17,
+  /** Two words: what a dynamic initiator must name. */
+  AccessKey: 18,
+  /** Two words: which XRC domain a receive queue pair or shared receive queue is in. */
+  XrcDomain: 20,
+  /** Of a shared receive queue: with fewer requests than this left, its owner wants to know. */
+  Limit: 22,
   Posted: 32,
   Consumed: 48,
   Inside: 49,
   Fault: 50,
   Waiting: 51,
+  /** The connected peer has found this queue pair ready. */
+  Found: 52,
+  /** Of a ring that many send to: no unclaimed request is before this position. */
+  Next: 56,
 } as const
+
+/** What a block is for. */
+export const BlockKind = { Connected: 0, Datagram: 1, SharedQueue: 2, DynamicTarget: 3, XrcReceive: 4 } as const
 export const BLOCK_HEADER_BYTES = 256
 
 /** Doubles of a receive request: how many segments, then address, length and key of each. */
@@ -135,21 +166,25 @@ export const ResultWord = {
   ByteLength: 4,
   SourceNumber: 6,
   VendorError: 7,
+  /** Of a ring that many send to: the queue pair that the message is for. */
+  Number: 8,
 } as const
-export const RESULT_WORDS = 8
+export const RESULT_WORDS = 10
 
 /** Where the parts of a block lie, from its two parameters. */
 export interface BlockGeometry {
   readonly ringSize: number
   readonly segments: number
   readonly resultsOffset: number
+  readonly claimsOffset: number
   readonly pages: number
 }
 
 export function blockGeometry(ringSize: number, segments: number): BlockGeometry {
   const resultsOffset = BLOCK_HEADER_BYTES + ringSize * requestDoubles(segments) * 8
-  const bytes = resultsOffset + ringSize * RESULT_WORDS * 4
-  return { ringSize, segments, resultsOffset, pages: Math.ceil(bytes / PAGE_BYTES) }
+  const claimsOffset = resultsOffset + ringSize * RESULT_WORDS * 4
+  const bytes = claimsOffset + ringSize * 4
+  return { ringSize, segments, resultsOffset, claimsOffset, pages: Math.ceil(bytes / PAGE_BYTES) }
 }
 
 /** The state word carries an epoch, which changes at every RESET, above the state's four bits. */

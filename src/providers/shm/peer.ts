@@ -28,6 +28,8 @@ import {
 import { pipeInode } from './pipe.ts'
 import { deriveMemory, isCurrent, openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
+import { SharedTarget } from './shared-target.ts'
+import { Visit } from './visitors.ts'
 
 /** A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by the queue pairs that are connected to it. */
 export class Peer {
@@ -46,6 +48,8 @@ export class Peer {
   /** Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look for that. */
   readonly #derived = new Map<number, RemoteMemory>()
   readonly #doorbells = new Map<number, number>()
+  readonly #sharedTargets = new Map<number, SharedTarget>()
+  #visit: Visit | undefined
   #users = 0
 
   private constructor(device: ShmDevice, gid: Gid, opened: OpenedSegment) {
@@ -168,6 +172,23 @@ export class Peer {
     return undefined
   }
 
+  /** This device's entry among the peer's visitors; undefined where all are taken: then the peer is asked to sweep. */
+  visit(): Visit | undefined {
+    this.#visit ??= Visit.open(this.views)
+    if (this.#visit === undefined) this.ring()
+    return this.#visit
+  }
+
+  /** A block that many send to. It is kept as long as the peer is, since datagrams come and go. */
+  sharedTarget(number: number, kind: number): SharedTarget {
+    const known = this.#sharedTargets.get(number)
+    if (known !== undefined && known.kind === kind) return known
+    known?.close()
+    const target = new SharedTarget(this, number, kind)
+    this.#sharedTargets.set(number, target)
+    return target
+  }
+
   closeBlock(block: Block): void {
     native.unmapMemory(block.buffer)
   }
@@ -242,6 +263,8 @@ export class Peer {
   }
 
   #close(): void {
+    for (const target of this.#sharedTargets.values()) target.close()
+    this.#visit?.close()
     for (const memory of this.#memories) memory?.close()
     for (const descriptor of this.#doorbells.values()) closeSync(descriptor)
     if (this.#token >= 0) this.#device.unwatch(this.#token)

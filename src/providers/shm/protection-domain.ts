@@ -15,7 +15,7 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
-import type { ProviderSharedReceiveQueue } from '../shared-receive-queue.ts'
+import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
 import type { ShmDeviceMemory } from './device-memory.ts'
@@ -32,6 +32,7 @@ import { ShmMemoryRegion } from './memory-region.ts'
 import { checkWindowType, ShmMemoryWindow } from './memory-window.ts'
 import { prefetch } from './prefetch.ts'
 import { ShmQueuePair } from './queue-pair.ts'
+import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { ShmThreadDomain } from './thread-domain.ts'
 
 /** A protection domain: an id that keys and queue pairs must share. */
@@ -39,6 +40,7 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   readonly device: ShmDevice
   readonly id: number
   readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
+  readonly sharedReceiveQueues: Set<ShmSharedReceiveQueue> = new Set<ShmSharedReceiveQueue>()
   readonly addressHandles: Set<ShmAddressHandle> = new Set<ShmAddressHandle>()
   readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
   readonly windows: Set<ShmMemoryWindow> = new Set<ShmMemoryWindow>()
@@ -128,8 +130,10 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     throw new UnsupportedError('ibv_open_qp: the shm device has no XRC queue pairs yet')
   }
 
-  createSharedReceiveQueue(): ProviderSharedReceiveQueue {
-    throw new UnsupportedError('ibv_create_srq: the shm device has no shared receive queues yet')
+  createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue {
+    const queue = new ShmSharedReceiveQueue(this, options)
+    this.sharedReceiveQueues.add(queue)
+    return queue
   }
 
   createAddressHandle(vector: AddressVector): ProviderAddressHandle {
@@ -140,13 +144,19 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   }
 
   destroy(): void {
-    const { memories, windows, indirectKeys, parents, addressHandles, queuePairs } = this
+    const { memories, windows, indirectKeys, parents, addressHandles, sharedReceiveQueues, queuePairs } = this
     const users =
-      queuePairs.size + memories.size + windows.size + indirectKeys.size + parents.size + addressHandles.size
+      queuePairs.size +
+      memories.size +
+      windows.size +
+      indirectKeys.size +
+      parents.size +
+      addressHandles.size +
+      sharedReceiveQueues.size
     if (users > 0) {
       const numbers = [...queuePairs].map((pair) => pair.number).join(', ')
       const memory = `${memories.size} memory regions, ${windows.size} windows, ${indirectKeys.size} indirect keys`
-      const what = `${memory}, ${parents.size} parent domains, ${addressHandles.size} address handles and queue pairs [${numbers}]`
+      const what = `${memory}, ${parents.size} parent domains, ${addressHandles.size} address handles, ${sharedReceiveQueues.size} shared receive queues and queue pairs [${numbers}]`
       throw new VerbsError('ibv_dealloc_pd', Errno.EBUSY, `still in use by ${what}`)
     }
     this.#threadDomain?.users.delete(this)

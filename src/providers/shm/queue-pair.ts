@@ -1,4 +1,4 @@
-import { UnsupportedError } from '../../native/index.ts'
+import { AsyncEventType } from '../async-event.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
@@ -7,95 +7,129 @@ import type {
 } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, TransitionError, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
 import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import { judgeTransition, QueuePairState, type QueuePairType, stateNames } from '../queue-pair-state.ts'
 import { CompletionStatus } from '../status.ts'
-import { Block } from './block.ts'
-import type { ShmCompletionQueue } from './completion-queue.ts'
+import type { Block } from './block.ts'
+import type { CompletionOwner, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
-import { gidWords } from './gid.ts'
 import { Initiator, Outcome } from './initiator.ts'
 import {
+  BlockKind,
   BlockWord,
-  blockGeometry,
   MAX_INLINE_BYTES,
   MAX_PIECES,
+  MAX_READ_ATOMIC,
   MAX_REQUESTS,
   MAX_SEGMENTS,
-  powerOfTwoAtLeast,
   stateWord,
 } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
+import { Memberships } from './multicast.ts'
+import { OwnBlock } from './own-block.ts'
+import { checkParts, makeReceives, makeTransport, receivesItself } from './pair-parts.ts'
 import { Patience } from './patience.ts'
-import type { Peer } from './peer.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import { attributeMask, checkAttributeValues } from './queue-pair-attributes.ts'
-import { ReceiveQueue } from './receive-queue.ts'
+import type { Receives } from './receives.ts'
 import { SendQueue } from './send-queue.ts'
-import { Target } from './target.ts'
+import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
+import { isOffered, isUnanswered, sends, type Transport } from './transport.ts'
+import type { ShmXrcDomain } from './xrc-domain.ts'
 
 /** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
 /** A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer is not ready. */
-export class ShmQueuePair implements ProviderQueuePair {
+export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receiver {
   readonly number: number
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
+  readonly sharedQueue: ShmSharedReceiveQueue | undefined
   state: QueuePairState = QueuePairState.Reset
   lastErrno = 0
   /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
   generation = 0
   readonly #domain: ShmProtectionDomain
   readonly #device: ShmDevice
-  readonly #sendQueue: ShmCompletionQueue
-  readonly #receiveQueue: ShmCompletionQueue
+  /** Where sends and receives complete; of a type that does not do the one, the other, or nowhere. */
+  readonly #sendQueue: ShmCompletionQueue | undefined
+  readonly #receiveQueue: ShmCompletionQueue | undefined
+  readonly #xrcDomain: ShmXrcDomain | undefined
+  readonly #memberships: Memberships
   readonly #signalAll: boolean
+  readonly #own: OwnBlock
   readonly #block: Block
-  readonly #firstPage: number
-  readonly #pages: number
   readonly #sends: SendQueue
-  readonly #receives: ReceiveQueue
+  readonly #receives: Receives
   readonly #memoryOperations: MemoryOperations
   readonly #initiator: Initiator
   readonly #patience = new Patience()
   #attributes: QueuePairAttributes = {}
   #epoch = 0
   #refused = false
-  #peer: Peer | undefined
-  #target: Target | undefined
+  readonly #transport: Transport
   /** Send slots in use: posted, and no polled completion covers them yet. */
   #sendOutstanding = 0
   /** Carried out since the last completion was made. */
   #uncovered = 0
+  #established = false
+  /** The request at the head was begun before the send queue was told to drain. */
+  #draining = false
+  #notifyDrained = false
+  /** The event that nothing more will come from the shared receive queue was raised since the queue pair failed. */
+  #lastRequestTold = false
 
   constructor(domain: ShmProtectionDomain, options: ProviderQueuePairOptions) {
     checkOptions(options)
     const { device } = domain
-    const geometry = blockGeometry(
-      powerOfTwoAtLeast(options.maxReceiveRequests),
-      Math.max(1, options.maxReceiveSegments),
-    )
     this.#domain = domain
     this.#device = device
     this.type = options.type
     this.capacities = capacitiesOf(options)
+    this.sharedQueue = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
     this.#signalAll = options.signalAll
-    this.#sendQueue = options.sendQueue as ShmCompletionQueue | undefined as ShmCompletionQueue
-    this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined as ShmCompletionQueue
-    this.#pages = geometry.pages
-    this.#firstPage = device.segment.allocatePages(geometry.pages)
-    this.#block = new Block(device.segment.mapPages(this.#firstPage, geometry.pages), geometry)
+    this.#sendQueue = options.sendQueue as ShmCompletionQueue | undefined
+    this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined
+    this.#xrcDomain = options.xrcDomain as ShmXrcDomain | undefined
+    this.#own = new OwnBlock(device.segment, ownRequests(options), options.maxReceiveSegments)
+    this.#block = this.#own.block
     this.#sends = new SendQueue(Math.max(1, options.maxSendRequests), options.maxSendSegments, options.maxInlineBytes)
-    this.#receives = new ReceiveQueue(this.#block, options.maxReceiveRequests)
-    this.#describe(geometry.ringSize, geometry.segments)
-    this.number = device.addPair(this, this.#firstPage, this.#pages, (number) => {
+    this.#receives = makeReceives(options, this.#block, device)
+    this.#describe(options)
+    this.number = device.addPair(this, this.#own, (number) => {
       this.#block.words[BlockWord.Number] = number
     })
     this.#memoryOperations = new MemoryOperations(device, domain.id, this.number)
-    this.#initiator = new Initiator(device.keys, this.#memoryOperations, domain.id, this.number)
-    this.#sendQueue.senders.add(this)
-    this.#receiveQueue.receivers.add(this)
+    this.#initiator = new Initiator(
+      device.keys,
+      this.#memoryOperations,
+      domain.id,
+      this.number,
+      !isUnanswered(this.type),
+    )
+    const { number } = this
+    const parts = { device, initiator: this.#initiator, block: this.#block, number, domainId: domain.id }
+    this.#transport = makeTransport(this.type, parts)
+    this.#memberships = new Memberships(device.gid, this.number)
+    this.#sendQueue?.senders.add(this)
+    this.#receiveQueue?.receivers.add(this)
+    this.sharedQueue?.users.add(this)
+    this.#xrcDomain?.note(this, 'pair', this.number)
+  }
+
+  get label(): string {
+    return `queue pair ${this.number}`
+  }
+
+  /** Only for types that send. */
+  get #sendCompletions(): ShmCompletionQueue {
+    return this.#sendQueue as ShmCompletionQueue
+  }
+
+  get receiveCompletions(): ShmCompletionQueue | undefined {
+    return this.#receiveQueue
   }
 
   // ---- state -------------------------------------------------------------------------------------------------------------------
@@ -128,28 +162,34 @@ export class ShmQueuePair implements ProviderQueuePair {
     if (this.state === QueuePairState.Error || this.state === QueuePairState.Reset) return
     this.#publishState(QueuePairState.Error)
     this.#patience.forget()
+    this.#lastRequestTold = false
     if (!this.#flush()) this.#device.addPending(this)
   }
 
   destroy(): void {
+    if (this.#memberships.size > 0) {
+      const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
+      throw new VerbsError('ibv_destroy_qp', Errno.EBUSY, what)
+    }
     this.#leaveConnection('ibv_destroy_qp')
-    this.#sendQueue.senders.delete(this)
-    this.#receiveQueue.receivers.delete(this)
+    this.#sendQueue?.senders.delete(this)
+    this.#receiveQueue?.receivers.delete(this)
+    this.sharedQueue?.users.delete(this)
+    this.#xrcDomain?.forget(this, 'pair', this.number)
+    this.#device.events.forget(this)
     this.#device.removePair(this)
     this.#domain.queuePairs.delete(this)
-    this.#device.releaseBlock(this.#block, this.#firstPage, this.#pages)
+    this.#own.release()
   }
 
-  attachMulticast(): void {
-    throw new VerbsError(
-      'ibv_attach_mcast',
-      Errno.EINVAL,
-      `queue pairs of type ${this.type} take no datagrams; use 'ud'`,
-    )
+  attachMulticast(group: Gid): void {
+    this.#requireDatagrams('ibv_attach_mcast')
+    this.#memberships.attach(group)
   }
 
-  detachMulticast(): void {
-    this.attachMulticast()
+  detachMulticast(group: Gid): void {
+    this.#requireDatagrams('ibv_detach_mcast')
+    this.#memberships.detach(group)
   }
 
   /** Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. */
@@ -189,10 +229,11 @@ export class ShmQueuePair implements ProviderQueuePair {
 
   /** Go on with what could not be done at once. True when nothing is left to wait for. */
   progress(now: number): boolean {
-    if (this.state === QueuePairState.Error) return this.#flush()
+    if (isFailed(this.state)) return this.#flush()
+    if (this.state === QueuePairState.SendQueueDrained) return this.#drain(now)
     if (this.state !== QueuePairState.ReadyToSend) return this.#sends.count === 0
     while (this.#sends.count > 0 && this.#retryHead(now));
-    return (this.state as QueuePairState) === QueuePairState.Error ? this.#flush() : this.#sends.count === 0
+    return isFailed(this.state) ? this.#flush() : this.#sends.count === 0
   }
 
   // ---- receiving ---------------------------------------------------------------------------------------------------------------
@@ -221,47 +262,69 @@ export class ShmQueuePair implements ProviderQueuePair {
 
   /** Completions of what the peer has consumed; false when the completion queue has no room for all. */
   collectReceives(): boolean {
-    if (!this.#receives.collect(this, this.#receiveQueue)) return false
-    if (Atomics.load(this.#block.words, BlockWord.Fault) !== 0) this.fail()
+    const queue = this.#receiveQueue
+    if (queue !== undefined && !this.#receives.collect(this, queue)) return false
+    this.lookAround()
     return true
+  }
+
+  /** What the peer may have left in the block without a completion. */
+  lookAround(): void {
+    const { words } = this.#block
+    if (Atomics.load(words, BlockWord.Fault) !== 0) this.fail()
+    if (
+      this.state === QueuePairState.ReadyToReceive &&
+      !this.#established &&
+      Atomics.load(words, BlockWord.Found) !== 0
+    ) {
+      this.#established = true
+      this.#device.events.raise(AsyncEventType.CommunicationEstablished, { queuePair: this })
+    }
+  }
+
+  /** Take back what a dead visitor had claimed; true when nothing of it is left. */
+  reap(visitor: number): boolean {
+    this.collectReceives()
+    return !this.#receives.isClaimedBy(visitor)
   }
 
   // ---- transitions -------------------------------------------------------------------------------------------------------------
 
   #transit(wanted: QueuePairState, attributes: QueuePairAttributes): void {
     if (wanted === QueuePairState.Reset) this.#reset()
-    else if (wanted === QueuePairState.Error) this.#error()
+    else if (wanted === QueuePairState.Error) this.fail()
     else this.#advance(wanted, attributes)
   }
 
   #advance(wanted: QueuePairState, attributes: QueuePairAttributes): void {
-    if (wanted === QueuePairState.ReadyToReceive) this.#connect(attributes)
+    if (wanted === QueuePairState.ReadyToReceive) this.#transport.connect(attributes)
     this.#attributes = { ...this.#attributes, ...attributes }
     this.#publishAttributes()
-    if (wanted === QueuePairState.ReadyToSend && this.state === QueuePairState.ReadyToReceive) this.#startSending()
+    const { state } = this
+    if (wanted === QueuePairState.ReadyToSend) this.#transport.start(this.#attributes)
     this.#publishState(wanted)
     if (wanted === QueuePairState.ReadyToSend && this.#sends.count > 0) this.#device.addPending(this)
+    if (wanted === QueuePairState.SendQueueDrained && state === QueuePairState.ReadyToSend)
+      this.#beginDraining(attributes.sqdNotify === true)
   }
 
-  #connect(attributes: QueuePairAttributes): void {
-    const gid = attributes.addressVector?.gid as bigint
-    this.#peer = this.#device.openPeer(gid)
-    const destination = attributes.destinationQueuePair as number
-    this.#target = new Target(this.#peer, destination, this.number, gidWords(this.#device.gid))
-    gidWords(gid).forEach((word, index) => {
-      this.#block.words[BlockWord.DestinationGid + index] = word
-    })
+  /** What has begun (and waits for its peer) is finished, nothing behind it is begun: IB specification 10.3.1.5. */
+  #beginDraining(notify: boolean): void {
+    this.#draining = this.#sends.count > 0
+    this.#notifyDrained = notify
+    if (this.#draining) this.#device.addPending(this)
+    else this.#drained()
   }
 
-  #startSending(): void {
-    const target = this.#target as Target
-    target.sendPsn = this.#attributes.sendPsn as number
-    this.#initiator.maxReadAtomic = this.#attributes.maxReadAtomic as number
+  #drained(): void {
+    this.#draining = false
+    if (this.#notifyDrained) this.#device.events.raise(AsyncEventType.SendQueueDrained, { queuePair: this })
+    this.#notifyDrained = false
   }
 
-  #error(): void {
-    if (this.state === QueuePairState.Reset) this.#publishState(QueuePairState.Error)
-    else this.fail()
+  #drain(now: number): boolean {
+    if (this.#draining && this.#retryHead(now)) this.#drained()
+    return !this.#draining
   }
 
   #reset(): void {
@@ -276,11 +339,13 @@ export class ShmQueuePair implements ProviderQueuePair {
     this.#epoch = (this.#epoch + 1) & 0xffffff
     this.#publishState(QueuePairState.Reset)
     this.#insist(verb)
-    this.#target?.close()
-    this.#target = undefined
-    if (this.#peer !== undefined) this.#device.closePeer(this.#peer)
-    this.#peer = undefined
+    this.#transport.close()
+    if (this.#receiveQueue !== undefined) this.sharedQueue?.collect(undefined)
+    for (const word of peerWords) Atomics.store(this.#block.words, word, 0)
     this.generation = (this.generation + 1) | 0
+    this.#established = false
+    this.#draining = false
+    this.#notifyDrained = false
     this.#sends.clear()
     this.#patience.forget()
     this.#sendOutstanding = 0
@@ -294,11 +359,11 @@ export class ShmQueuePair implements ProviderQueuePair {
       return
     }
     this.#refused = true
-    const { processId } = this.#peer as Peer
+    const who = this.#transport.peer === undefined ? 'a sender' : `process ${this.#transport.peer.processId}`
     throw new VerbsError(
       verb,
       Errno.EBUSY,
-      `process ${processId} stays in the middle of an access to queue pair ${this.number}; try again to go ahead all the same`,
+      `${who} stays in the middle of an access to queue pair ${this.number}; try again to go ahead all the same`,
     )
   }
 
@@ -309,20 +374,31 @@ export class ShmQueuePair implements ProviderQueuePair {
 
   #publishAttributes(): void {
     const { words } = this.#block
-    const { access, destinationQueuePair, receivePsn, minRnrTimer, maxDestinationReadAtomic } = this.#attributes
+    const { access, destinationQueuePair, receivePsn, minRnrTimer, queueKey } = this.#attributes
+    const { maxDestinationReadAtomic = this.type === 'dct' ? MAX_READ_ATOMIC : 0 } = this.#attributes
     words[BlockWord.Access] = access ?? 0
     words[BlockWord.DestinationNumber] = destinationQueuePair ?? 0
     words[BlockWord.ReceivePsn] = receivePsn ?? 0
     words[BlockWord.MinRnrTimer] = minRnrTimer ?? 0
-    words[BlockWord.MaxReadAtomic] = maxDestinationReadAtomic ?? 0
+    words[BlockWord.MaxReadAtomic] = maxDestinationReadAtomic
+    words[BlockWord.QueueKey] = queueKey ?? 0
   }
 
-  #describe(ringSize: number, segments: number): void {
+  #describe({ type, dcAccessKey }: ProviderQueuePairOptions): void {
     const { words } = this.#block
+    words[BlockWord.Kind] = kinds[type] ?? BlockKind.Connected
     words[BlockWord.Domain] = this.#domain.id
-    words[BlockWord.ReceiveQueue] = this.#receiveQueue.index
-    words[BlockWord.RingSize] = ringSize
-    words[BlockWord.Segments] = segments
+    words[BlockWord.ReceiveQueue] = this.#receiveQueue?.index ?? -1
+    words[BlockWord.SharedQueue] = this.sharedQueue?.blockNumber ?? 0
+    this.#xrcDomain?.describe(words)
+    if (dcAccessKey === undefined) return
+    words[BlockWord.AccessKey] = Number(BigInt.asIntN(32, dcAccessKey))
+    words[BlockWord.AccessKey + 1] = Number(BigInt.asIntN(32, dcAccessKey >> 32n))
+  }
+
+  #requireDatagrams(verb: string): void {
+    if (this.type !== 'ud')
+      throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
   }
 
   // ---- carrying out ------------------------------------------------------------------------------------------------------------
@@ -331,7 +407,10 @@ export class ShmQueuePair implements ProviderQueuePair {
   #admit(request: EncodedRequest): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode] as number
-    if (opcode > Opcode.FetchAdd && !isOffered(opcode)) return Errno.EOPNOTSUPP
+    if (!isOffered(opcode)) return Errno.EOPNOTSUPP
+    if (!sends(this.type, opcode)) return Errno.EINVAL
+    const refused = this.#transport.admit(request)
+    if (refused !== 0) return refused
     const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : this.capacities.maxSendSegments
     if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
     if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0 && !this.#inlineFits(request, opcode))
@@ -351,16 +430,16 @@ export class ShmQueuePair implements ProviderQueuePair {
   }
 
   #postSendElsewhere(request: EncodedRequest): number {
-    if (this.state !== QueuePairState.Error && this.state !== QueuePairState.SendQueueDrained) return Errno.EINVAL
+    if (!isFailed(this.state) && this.state !== QueuePairState.SendQueueDrained) return Errno.EINVAL
     const errno = this.#admit(request)
     if (errno !== 0) return errno
     this.#sends.push(request)
-    if (this.state === QueuePairState.Error && !this.#flush()) this.#device.addPending(this)
+    if (isFailed(this.state) && !this.#flush()) this.#device.addPending(this)
     return 0
   }
 
   #carryOut(request: EncodedRequest): void {
-    const status = this.#initiator.execute(request, this.#target as Target)
+    const status = this.#transport.execute(request)
     if (status === CompletionStatus.Success) this.#complete(request)
     else if (status > 0) this.#failRequest(request, status)
     else this.#wait(request, status)
@@ -373,7 +452,14 @@ export class ShmQueuePair implements ProviderQueuePair {
     const covered = this.#uncovered
     this.#uncovered = 0
     const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
-    this.#sendQueue.pushLocal(this, covered, words[RequestSlot.Id] as number, 0, opcode, this.#initiator.byteLength)
+    this.#sendCompletions.pushLocal(
+      this,
+      covered,
+      words[RequestSlot.Id] as number,
+      0,
+      opcode,
+      this.#initiator.byteLength,
+    )
   }
 
   /** The completion of the failed request first, then everything behind it as flushed. */
@@ -381,10 +467,24 @@ export class ShmQueuePair implements ProviderQueuePair {
     const covered = this.#uncovered + 1
     this.#uncovered = 0
     const opcode = completionOpcodeOf[request.words[RequestSlot.Opcode] as number] as number
-    const row = this.#sendQueue.pushLocal(this, covered, request.words[RequestSlot.Id] as number, status, opcode, 0)
-    this.#sendQueue.annotate(row, 0, 0, 0, this.#initiator.vendorError)
+    const row = this.#sendCompletions.pushLocal(
+      this,
+      covered,
+      request.words[RequestSlot.Id] as number,
+      status,
+      opcode,
+      0,
+    )
+    this.#sendCompletions.annotate(row, 0, 0, 0, this.#initiator.vendorError)
     this.#initiator.vendorError = 0
-    this.fail()
+    if (isUnanswered(this.type)) this.#failSends()
+    else this.fail()
+  }
+
+  /** A send queue that failed by itself leaves the receive queue working (IB specification 10.3.1.6). */
+  #failSends(): void {
+    this.#publishState(QueuePairState.SendQueueError)
+    if (!this.#flush()) this.#device.addPending(this)
   }
 
   #wait(request: EncodedRequest, outcome: number): void {
@@ -396,7 +496,7 @@ export class ShmQueuePair implements ProviderQueuePair {
   /** Try the oldest waiting request once more; true when it is done and the next may follow. */
   #retryHead(now: number): boolean {
     const { head } = this.#sends
-    const status = this.#initiator.execute(head, this.#target as Target)
+    const status = this.#transport.execute(head)
     if (status < 0) {
       this.#lose(status, now)
       return false
@@ -413,7 +513,7 @@ export class ShmQueuePair implements ProviderQueuePair {
     // Nothing is asked of a peer that might not answer: who is inside gets out, or ends.
     if (outcome === Outcome.PeerInside) return
     const noReceive = outcome === Outcome.NoReceive
-    const code = noReceive ? (((this.#target as Target).block as Block).words[BlockWord.MinRnrTimer] ?? 0) : 0
+    const code = noReceive ? this.#transport.rnrTimer : 0
     const { patient, began } = noReceive
       ? this.#patience.receiverNotReady(now, code, this.#attributes)
       : this.#patience.noAnswer(now, this.#attributes)
@@ -426,11 +526,12 @@ export class ShmQueuePair implements ProviderQueuePair {
   }
 
   #markWaiting(on: boolean): void {
-    if (this.#target !== undefined) this.#target.waiting = on
+    this.#transport.setWaiting(on)
   }
 
   #wakeSender(): void {
-    if (this.#peer?.isSelf === false) this.#peer.ring()
+    const { peer } = this.#transport
+    if (peer?.isSelf === false) peer.ring()
   }
 
   // ---- the error state ---------------------------------------------------------------------------------------------------------
@@ -438,13 +539,13 @@ export class ShmQueuePair implements ProviderQueuePair {
   /** Complete everything outstanding as flushed, as far as there is room; true when nothing is left. */
   #flush(): boolean {
     while (this.#sends.count > 0) {
-      if (!this.#sendQueue.hasRoom(1)) return false
+      if (!this.#sendCompletions.hasRoom(1)) return false
       const { head } = this.#sends
       this.#sends.shift()
       const covered = this.#uncovered + 1
       this.#uncovered = 0
       const opcode = completionOpcodeOf[head.words[RequestSlot.Opcode] as number] as number
-      this.#sendQueue.pushLocal(
+      this.#sendCompletions.pushLocal(
         this,
         covered,
         head.words[RequestSlot.Id] as number,
@@ -453,14 +554,24 @@ export class ShmQueuePair implements ProviderQueuePair {
         0,
       )
     }
-    if (this.#receives.outstanding === 0) return true
-    // A peer in the middle of a message still writes into the oldest receive's buffer.
-    if (this.#peerInside() || !this.#receives.collect(this, this.#receiveQueue)) return false
-    return this.#receives.flush(this, this.#receiveQueue)
+    return this.state !== QueuePairState.Error || this.#flushReceives()
+  }
+
+  #flushReceives(): boolean {
+    const queue = this.#receiveQueue
+    if (this.#receives.outstanding > 0 && queue !== undefined) {
+      // A peer in the middle of a message still writes into the oldest receive's buffer.
+      if (this.#peerInside() || !this.#receives.collect(this, queue) || !this.#receives.flush(this, queue)) return false
+    }
+    if (this.sharedQueue === undefined || this.#lastRequestTold) return true
+    if (this.#peerInside() || !this.sharedQueue.collect(undefined)) return false
+    this.#lastRequestTold = true
+    this.#device.events.raise(AsyncEventType.LastRequestReached, { queuePair: this })
+    return true
   }
 
   #peerInside(): boolean {
-    const peer = this.#peer
+    const { peer } = this.#transport
     return (
       peer !== undefined && !peer.isSelf && (Atomics.load(this.#block.words, BlockWord.Inside) & 1) !== 0 && !peer.dead
     )
@@ -472,23 +583,27 @@ function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
   return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
 }
 
-/** Opcodes above FetchAdd that this device does. */
-const offered: ReadonlySet<number> = new Set<number>([
-  Opcode.LocalInvalidate,
-  Opcode.BindMemoryWindow,
-  Opcode.SendWithInvalidate,
-  Opcode.ConfigureIndirectKey,
-  Opcode.MaskedCompareSwap,
-  Opcode.MaskedFetchAdd,
-])
+/** Words that the connected peer writes. */
+const peerWords = [BlockWord.Fault, BlockWord.Waiting, BlockWord.Inside, BlockWord.Found] as const
 
-function isOffered(opcode: number): boolean {
-  return offered.has(opcode)
+const kinds: Readonly<Partial<Record<QueuePairType, number>>> = {
+  ud: BlockKind.Datagram,
+  dct: BlockKind.DynamicTarget,
+  'xrc-receive': BlockKind.XrcReceive,
+}
+
+/** States in which what is posted to the send queue is flushed. */
+function isFailed(state: QueuePairState): boolean {
+  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
+}
+
+/** Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one slot. */
+function ownRequests(options: ProviderQueuePairOptions): number {
+  return receivesItself(options) ? options.maxReceiveRequests : 1
 }
 
 function checkOptions(options: ProviderQueuePairOptions): void {
-  if (options.type !== 'rc' || options.sharedReceiveQueue !== undefined)
-    throw new UnsupportedError(`ibv_create_qp: the shm device has no queue pairs of type ${options.type} yet; use 'rc'`)
+  checkParts(options)
   const limits: readonly [string, number, number][] = [
     ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],
     ['maxReceiveRequests', options.maxReceiveRequests, MAX_REQUESTS],

@@ -3,15 +3,17 @@ import { Errno } from '../errors.ts'
 import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Block } from './block.ts'
+import { completeReceive } from './complete-receive.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
-import { BlockWord, MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import { BlockWord } from './layout.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
+import type { Receives } from './receives.ts'
 
 /**
  * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results into the same slots;
  * `collect` turns those into completions. Counters are 32-bit and wrap; differences are taken as signed.
  */
-export class ReceiveQueue {
+export class ReceiveQueue implements Receives {
   readonly #block: Block
   readonly #capacity: number
   readonly #ids: Float64Array
@@ -54,7 +56,8 @@ export class ReceiveQueue {
     // Beyond what was posted is nonsense of a broken peer: no such request, no completion.
     while (this.#collected !== consumed && this.#collected !== this.#posted) {
       if (!queue.hasRoom(1)) return false
-      this.#complete(pair, queue, this.#collected & this.#block.mask)
+      const slot = this.#collected & this.#block.mask
+      completeReceive(this.#block, slot, this.#ids[slot] as number, pair, queue, 0)
       this.#collected = (this.#collected + 1) | 0
     }
     return true
@@ -78,9 +81,10 @@ export class ReceiveQueue {
     this.#retired = 0
     Atomics.store(this.#block.words, BlockWord.Posted, 0)
     Atomics.store(this.#block.words, BlockWord.Consumed, 0)
-    Atomics.store(this.#block.words, BlockWord.Fault, 0)
-    Atomics.store(this.#block.words, BlockWord.Waiting, 0)
-    Atomics.store(this.#block.words, BlockWord.Inside, 0)
+  }
+
+  isClaimedBy(): boolean {
+    return false
   }
 
   #write(slot: number, request: EncodedRequest, segments: number): void {
@@ -92,24 +96,5 @@ export class ReceiveQueue {
       to += 1
       requests[to] = words[from] as number
     }
-  }
-
-  #complete(pair: ShmQueuePair, queue: ShmCompletionQueue, slot: number): void {
-    const { results, resultDoubles } = this.#block
-    const at = slot * RESULT_WORDS
-    const status = (results[at + ResultWord.Status] as number) & 0xff
-    const opcode = (results[at + ResultWord.Opcode] as number) & 0xff
-    const length = resultDoubles[(at + ResultWord.ByteLength) / 2] as number
-    const byteLength = length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
-    const row = queue.push(pair, 0, this.#ids[slot] as number, status, opcode, byteLength)
-    const flags = results[at + ResultWord.Flags] as number
-    const immediate = (results[at + ResultWord.Immediate] as number) >>> 0
-    queue.annotate(
-      row,
-      flags,
-      immediate,
-      (results[at + ResultWord.SourceNumber] as number) >>> 0,
-      results[at + ResultWord.VendorError] as number,
-    )
   }
 }

@@ -23,6 +23,11 @@ export class SegmentList {
     this.total += length
   }
 
+  append(other: SegmentList): void {
+    for (let index = 0; index < other.count; index += 1)
+      this.add(other.#spans[index] as Span, other.#offsets[index] as number, other.#lengths[index] as number)
+  }
+
   /** The span where byte 0 lies; for lists of one segment, and for atomics. */
   span(index: number): Span {
     return this.#spans[index] as Span

@@ -11,6 +11,7 @@ import {
   SEGMENT_MAGIC,
   SEGMENT_VERSION,
   SegmentState,
+  VISITORS_OFFSET,
 } from './layout.ts'
 
 import { pipeInode } from './pipe.ts'
@@ -25,6 +26,8 @@ export class Segment {
   readonly queues: Int32Array
   readonly keys: Int32Array
   readonly keyDoubles: Float64Array
+  readonly visitors: Int32Array
+  readonly visitorLongs: BigInt64Array
   #pages: number = FIXED_BYTES / PAGE_BYTES
 
   constructor(doorbell: number) {
@@ -36,6 +39,8 @@ export class Segment {
     this.queues = views.queues
     this.keys = views.keys
     this.keyDoubles = views.keyDoubles
+    this.visitors = views.visitors
+    this.visitorLongs = views.visitorLongs
     const nonce = new Uint32Array(Uint8Array.from(randomBytes(8)).buffer)
     const nonceLow = nonce[0] as number
     const nonceHigh = nonce[1] as number
@@ -82,6 +87,8 @@ export interface FixedViews {
   readonly queues: Int32Array
   readonly keys: Int32Array
   readonly keyDoubles: Float64Array
+  readonly visitors: Int32Array
+  readonly visitorLongs: BigInt64Array
 }
 
 /** The tables of a mapped segment, the own one or a peer's. */
@@ -90,7 +97,9 @@ export function fixedViews(buffer: ArrayBuffer): FixedViews {
     header: new Int32Array(buffer, 0, PAGE_BYTES / 4),
     directory: new Int32Array(buffer, PAGE_BYTES, (QUEUES_OFFSET - PAGE_BYTES) / 4),
     queues: new Int32Array(buffer, QUEUES_OFFSET, (KEYS_OFFSET - QUEUES_OFFSET) / 4),
-    keys: new Int32Array(buffer, KEYS_OFFSET, (FIXED_BYTES - KEYS_OFFSET) / 4),
-    keyDoubles: new Float64Array(buffer, KEYS_OFFSET, (FIXED_BYTES - KEYS_OFFSET) / 8),
+    keys: new Int32Array(buffer, KEYS_OFFSET, (VISITORS_OFFSET - KEYS_OFFSET) / 4),
+    keyDoubles: new Float64Array(buffer, KEYS_OFFSET, (VISITORS_OFFSET - KEYS_OFFSET) / 8),
+    visitors: new Int32Array(buffer, VISITORS_OFFSET, (FIXED_BYTES - VISITORS_OFFSET) / 4),
+    visitorLongs: new BigInt64Array(buffer, VISITORS_OFFSET, (FIXED_BYTES - VISITORS_OFFSET) / 8),
   }
 }

@@ -1,34 +1,58 @@
+import type { EncodedRequest } from '../encoded-request.ts'
 import { QueuePairState } from '../queue-pair-state.ts'
 import type { Block } from './block.ts'
-import { BlockWord, stateOf } from './layout.ts'
+import { type Inbox, OwnInbox, type SharedInbox } from './inbox.ts'
+import { BlockKind, BlockWord, stateOf } from './layout.ts'
 import type { Peer } from './peer.ts'
+import type { Reachable, Responder } from './responder.ts'
 
 /** No state word: that of a fresh block is 0. */
 const UNSEEN = -1
 
 /** The peer's queue pair that a connected queue pair sends to: its block, entered for the time of one operation. */
-export class Target {
+export class Target implements Reachable, Responder {
   readonly peer: Peer
   readonly number: number
   readonly #ownNumber: number
   readonly #ownGid: readonly number[]
+  /** Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1). */
+  readonly #comparesPsn: boolean
   block: Block | undefined = undefined
-  /** Receive requests that this end has used up. */
-  consumed = 0
+  #own: OwnInbox | undefined
+  #visiting = false
   #inside = 0
   /** The state word that was found to be a receiver connected to us. */
   #seenState = UNSEEN
   #sendPsn = 0
 
-  constructor(peer: Peer, number: number, ownNumber: number, ownGid: readonly number[]) {
+  constructor(peer: Peer, number: number, ownNumber: number, ownGid: readonly number[], comparesPsn: boolean) {
     this.peer = peer
     this.number = number
     this.#ownNumber = ownNumber
     this.#ownGid = ownGid
+    this.#comparesPsn = comparesPsn
   }
 
   set sendPsn(psn: number) {
     this.#sendPsn = psn
+  }
+
+  get domainId(): number {
+    return (this.block as Block).words[BlockWord.Domain] as number
+  }
+
+  /** Where messages are put, between `enter` and `leave`: the queue pair's own ring, or that of its shared receive queue. */
+  get inbox(): Inbox | undefined {
+    const shared = (this.block as Block).words[BlockWord.SharedQueue] as number
+    return shared === 0 ? (this.#own as OwnInbox) : this.#sharedInbox(shared)
+  }
+
+  get queueIndex(): number {
+    return (this.block as Block).words[BlockWord.ReceiveQueue] as number
+  }
+
+  responder(_request: EncodedRequest): Responder | number {
+    return this
   }
 
   /**
@@ -48,6 +72,7 @@ export class Target {
   }
 
   leave(): void {
+    if (this.#visiting) this.#endVisit()
     this.#inside = (this.#inside + 1) | 0
     Atomics.store((this.block as Block).words, BlockWord.Inside, this.#inside)
   }
@@ -61,7 +86,7 @@ export class Target {
   fault(): void {
     const { words } = this.block as Block
     Atomics.store(words, BlockWord.Fault, 1)
-    this.peer.announce(words[BlockWord.ReceiveQueue] as number, true)
+    this.#tell(words[BlockWord.ReceiveQueue] as number)
   }
 
   /** Ask to be woken, or no longer, when the owner posts a receive request. */
@@ -70,9 +95,14 @@ export class Target {
       Atomics.store(this.block.words, BlockWord.Waiting, on ? 1 : 0)
   }
 
+  get rnrTimer(): number {
+    return this.block?.words[BlockWord.MinRnrTimer] ?? 0
+  }
+
   close(): void {
     if (this.block !== undefined) this.peer.closeBlock(this.block)
     this.block = undefined
+    this.#own = undefined
     this.#seenState = UNSEEN
   }
 
@@ -82,25 +112,52 @@ export class Target {
     return this.block !== undefined
   }
 
+  /** Something to look at that no completion announces. */
+  #tell(queue: number): void {
+    if (queue >= 0) this.peer.announce(queue, true)
+    else this.peer.ring()
+  }
+
   /** The state word is new to us: is this a receiver, and are we the one it receives from? */
   #recognise(block: Block): boolean {
     const word = Atomics.load(block.words, BlockWord.State)
     const state = stateOf(word)
-    const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueDrained
+    const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
     if (!receives || !this.#connected(block)) return false
-    if (block.words[BlockWord.ReceivePsn] !== this.#sendPsn || Atomics.load(block.words, BlockWord.Fault) !== 0)
-      return false
+    if (this.#comparesPsn && block.words[BlockWord.ReceivePsn] !== this.#sendPsn) return false
+    if (Atomics.load(block.words, BlockWord.Fault) !== 0) return false
     // Nobody but us counts these two up while this connection lasts.
-    this.consumed = Atomics.load(block.words, BlockWord.Consumed)
+    this.#own = new OwnInbox(this.peer, block)
     this.#inside = Atomics.load(block.words, BlockWord.Inside)
     if ((this.#inside & 1) !== 0) return false
     this.#seenState = word
+    if (state === QueuePairState.ReadyToReceive) this.#establish(block)
     return true
+  }
+
+  /** The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication established). */
+  #establish(block: Block): void {
+    if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0)
+      this.#tell(block.words[BlockWord.ReceiveQueue] as number)
   }
 
   #connected(block: Block): boolean {
     const { words } = block
     if (words[BlockWord.Number] !== this.number || words[BlockWord.DestinationNumber] !== this.#ownNumber) return false
     return this.#ownGid.every((word, index) => words[BlockWord.DestinationGid + index] === word)
+  }
+
+  #sharedInbox(number: number): SharedInbox | undefined {
+    const visit = this.peer.visit()
+    if (visit === undefined) return undefined
+    visit.enter()
+    this.#visiting = true
+    const shared = this.peer.sharedTarget(number, BlockKind.SharedQueue)
+    return shared.open() === undefined ? undefined : shared.inbox(visit.index)
+  }
+
+  #endVisit(): void {
+    this.#visiting = false
+    this.peer.visit()?.leave()
   }
 }

@@ -1,0 +1,150 @@
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import type { Block } from './block.ts'
+import { ClaimState, claimState, claimVisitor, claimWord, ringShift } from './claims.ts'
+import { BlockWord } from './layout.ts'
+import type { Visitors } from './visitors.ts'
+
+/** What is done with a slot that was collected: false when there is no room for its completion. */
+export type SlotSink = (slot: number, id: number) => boolean
+
+/**
+ * The owner's end of a ring of receive requests that many send to. Slots are collected in the order of their posts, so that the messages of one
+ * sender stay in order. What a dead visitor had claimed is posted anew, at the end: the request is not lost, the message was never whole.
+ */
+export class ClaimedRing {
+  readonly block: Block
+  readonly #visitors: Visitors
+  readonly #ids: Float64Array
+  readonly #shift: number
+  #posted = 0
+  /** Collected or flushed: the slots before are free. */
+  #collected = 0
+
+  constructor(block: Block, visitors: Visitors) {
+    this.block = block
+    this.#visitors = visitors
+    this.#ids = new Float64Array(block.mask + 1)
+    this.#shift = ringShift(block.mask)
+  }
+
+  /** Posted and not collected. */
+  get outstanding(): number {
+    return (this.#posted - this.#collected) | 0
+  }
+
+  /** Posted and not claimed: what is left for senders. */
+  get left(): number {
+    return (this.#posted - Atomics.load(this.block.words, BlockWord.Next)) | 0
+  }
+
+  /** 0 or an errno. The caller has checked the capacity. */
+  post(request: EncodedRequest): number {
+    const segments = request.words[RequestSlot.SegmentCount] as number
+    if (segments > this.block.segments) return Errno.EINVAL
+    const { requests, requestStride, mask } = this.block
+    const slot = this.#posted & mask
+    this.#ids[slot] = request.words[RequestSlot.Id] as number
+    const at = slot * requestStride
+    requests[at] = segments
+    for (let index = 0; index < 3 * segments; index += 1)
+      requests[at + 1 + index] = request.words[RequestSlot.Segments + index] as number
+    this.#publish()
+    return 0
+  }
+
+  /** Hand over what is done, oldest first. False when something is left to wait for: room for a completion, or a claim that is not finished. */
+  collect(sink: SlotSink): boolean {
+    const { claims, mask } = this.block
+    while (this.#collected !== this.#posted) {
+      const slot = this.#collected & mask
+      const word = Atomics.load(claims, slot)
+      const state = claimState(word)
+      if (state === ClaimState.Posted) return true
+      if (state === ClaimState.Done) {
+        if (!sink(slot, this.#ids[slot] as number)) return false
+        this.#free(slot)
+      } else if (this.#visitors.hasEnded(claimVisitor(word))) this.#postAnew(slot)
+      else return false
+    }
+    return true
+  }
+
+  /** Take back the requests that nobody has claimed, oldest first; false when there is no room, or a claim is not finished. */
+  flush(done: SlotSink, hasRoom: () => boolean, flushed: (id: number) => void): boolean {
+    const { claims, mask } = this.block
+    for (;;) {
+      if (!this.collect(done)) return false
+      if (this.#collected === this.#posted) return true
+      if (!hasRoom()) return false
+      const slot = this.#collected & mask
+      const posted = claimWord(ClaimState.Posted, this.#collected, this.#shift)
+      const free = claimWord(ClaimState.Free, this.#collected, this.#shift)
+      // Who claims it now has won, and it is collected in the next round.
+      if (Atomics.compareExchange(claims, slot, posted, free) !== posted) continue
+      flushed(this.#ids[slot] as number)
+      this.#free(slot)
+    }
+  }
+
+  /** A slot is claimed by that visitor and not finished. */
+  isClaimedBy(visitor: number): boolean {
+    for (let position = this.#collected; position !== this.#posted; position = (position + 1) | 0) {
+      const word = Atomics.load(this.block.claims, position & this.block.mask)
+      if (claimState(word) === ClaimState.Claimed && claimVisitor(word) === visitor) return true
+    }
+    return false
+  }
+
+  /** Requests that nobody has claimed, oldest first, for a ring of another size. Nobody may be inside. */
+  drainInto(other: ClaimedRing): void {
+    const { requests, requestStride, mask } = this.block
+    for (let position = this.#collected; position !== this.#posted; position = (position + 1) | 0) {
+      const slot = position & mask
+      const from = requests.subarray(slot * requestStride, (slot + 1) * requestStride)
+      other.#copyIn(this.#ids[slot] as number, from)
+    }
+  }
+
+  /** Forget everything, as RESET does. Nobody may be inside. */
+  reset(): void {
+    this.#posted = 0
+    this.#collected = 0
+    this.block.claims.fill(0)
+    Atomics.store(this.block.words, BlockWord.Posted, 0)
+    Atomics.store(this.block.words, BlockWord.Next, 0)
+  }
+
+  #copyIn(id: number, request: Float64Array): void {
+    const { requests, requestStride, mask } = this.block
+    const slot = this.#posted & mask
+    this.#ids[slot] = id
+    requests.set(request, slot * requestStride)
+    this.#publish()
+  }
+
+  /** The request first, then the slot's word, the counter last. */
+  #publish(): void {
+    const { claims, words, mask } = this.block
+    const position = this.#posted
+    Atomics.store(claims, position & mask, claimWord(ClaimState.Posted, position, this.#shift))
+    this.#posted = (position + 1) | 0
+    Atomics.store(words, BlockWord.Posted, this.#posted)
+  }
+
+  /** The slot's visitor died: free it, and post its request at the end. The ring has room for it: one slot has just become free. */
+  #postAnew(slot: number): void {
+    const { requests, requestStride } = this.block
+    const request = requests.slice(slot * requestStride, (slot + 1) * requestStride)
+    const id = this.#ids[slot] as number
+    this.#free(slot)
+    this.#copyIn(id, request)
+  }
+
+  /** A visitor may have been killed between claiming the slot and moving `Next` on. */
+  #free(slot: number): void {
+    Atomics.compareExchange(this.block.words, BlockWord.Next, this.#collected, (this.#collected + 1) | 0)
+    Atomics.store(this.block.claims, slot, claimWord(ClaimState.Free, this.#collected, this.#shift))
+    this.#collected = (this.#collected + 1) | 0
+  }
+}

@@ -1,0 +1,31 @@
+import type { Block } from './block.ts'
+import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
+import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+
+/** `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are collected. */
+export const FREES_NOTHING = -1
+
+/** Append the completion of the receive in `slot`. What a sender wrote is checked: it may be broken. */
+export function completeReceive(
+  block: Block,
+  slot: number,
+  id: number,
+  owner: CompletionOwner,
+  queue: ShmCompletionQueue,
+  covered: number,
+): void {
+  const { results, resultDoubles } = block
+  const at = slot * RESULT_WORDS
+  const status = (results[at + ResultWord.Status] as number) & 0xff
+  const opcode = (results[at + ResultWord.Opcode] as number) & 0xff
+  const length = resultDoubles[(at + ResultWord.ByteLength) / 2] as number
+  const byteLength = length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
+  const row = queue.push(owner, covered, id, status, opcode, byteLength)
+  queue.annotate(
+    row,
+    results[at + ResultWord.Flags] as number,
+    (results[at + ResultWord.Immediate] as number) >>> 0,
+    (results[at + ResultWord.SourceNumber] as number) >>> 0,
+    results[at + ResultWord.VendorError] as number,
+  )
+}

@@ -1,0 +1,143 @@
+import { SystemError } from '../../native/index.ts'
+import type { QueuePairAttributes } from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { CompletionStatus } from '../status.ts'
+import type { ShmAddressHandle } from './address-handle.ts'
+import type { Block } from './block.ts'
+import type { ShmDevice } from './device.ts'
+import { MAX_DATAGRAM_BYTES } from './device-attributes.ts'
+import { isMulticast } from './gid.ts'
+import { GlobalRoute } from './global-route.ts'
+import type { Inbox } from './inbox.ts'
+import type { Initiator } from './initiator.ts'
+import { BlockKind, BlockWord } from './layout.ts'
+import { multicastMembers } from './multicast.ts'
+import type { Peer } from './peer.ts'
+import type { Responder } from './responder.ts'
+import type { Transport } from './transport.ts'
+import { reachable, sharedInbox } from './visiting.ts'
+import type { Visit } from './visitors.ts'
+
+/** A queue key with this bit set means: send the queue pair's own (IB specification 10.2.5). */
+const OWN_QUEUE_KEY = 0x80000000
+
+/** `ud`: each request names where it goes; nobody answers. */
+export class DatagramTransport implements Transport {
+  readonly peer = undefined
+  readonly rnrTimer = 0
+  readonly #device: ShmDevice
+  readonly #initiator: Initiator
+  readonly #domainId: number
+  readonly #route: GlobalRoute
+  #queueKey = 0
+
+  constructor(device: ShmDevice, initiator: Initiator, domainId: number) {
+    this.#device = device
+    this.#initiator = initiator
+    this.#domainId = domainId
+    this.#route = new GlobalRoute(device.gid)
+  }
+
+  set queueKey(key: number) {
+    this.#queueKey = key
+  }
+
+  admit(request: EncodedRequest): number {
+    const handle = this.#handleOf(request)
+    return handle === undefined || handle.domain.id !== this.#domainId ? Errno.EINVAL : 0
+  }
+
+  connect(): void {
+    this.#device.listen()
+  }
+
+  start(attributes: QueuePairAttributes): void {
+    this.#queueKey = attributes.queueKey ?? 0
+  }
+
+  execute(request: EncodedRequest): number {
+    const status = this.#initiator.gather(request, request.words[RequestSlot.Opcode] as number)
+    if (status !== CompletionStatus.Success) return status
+    const handle = this.#handleOf(request)
+    const bytes = this.#initiator.gathered
+    // Longer than a packet: nothing is sent, and that is no error (C10-93.1.1).
+    if (handle === undefined || bytes > MAX_DATAGRAM_BYTES) return CompletionStatus.Success
+    this.#route.describe(handle.vector, bytes)
+    const { gid } = handle.vector
+    if (isMulticast(gid)) this.#sendToGroup(request, gid)
+    else this.#sendTo(request, handle.open(), request.words[RequestSlot.RemoteQueuePair] as number)
+    return CompletionStatus.Success
+  }
+
+  setWaiting(): void {
+    return
+  }
+
+  close(): void {
+    return
+  }
+
+  #handleOf(request: EncodedRequest): ShmAddressHandle | undefined {
+    return this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+  }
+
+  #sendToGroup(request: EncodedRequest, group: Gid): void {
+    for (const { gid, number } of multicastMembers(group)) {
+      const peer = reachable(this.#device, gid)
+      if (peer === undefined) continue
+      try {
+        this.#sendTo(request, peer, number)
+      } finally {
+        this.#device.closePeer(peer)
+      }
+    }
+  }
+
+  #sendTo(request: EncodedRequest, peer: Peer | undefined, number: number): void {
+    const visit = peer?.visit()
+    if (peer === undefined || visit === undefined || peer.died) return
+    visit.enter()
+    try {
+      this.#deliver(request, peer, visit, number)
+    } catch (error) {
+      // Its memory cannot be reached any more: the datagram is lost.
+      if (!(error instanceof SystemError)) throw error
+    } finally {
+      visit.leave()
+    }
+  }
+
+  #deliver(request: EncodedRequest, peer: Peer, visit: Visit, number: number): void {
+    const target = peer.sharedTarget(number, BlockKind.Datagram)
+    const block = target.open()
+    if (block === undefined || block.words[BlockWord.QueueKey] !== (this.#keyFor(request) | 0)) return
+    const shared = block.words[BlockWord.SharedQueue] as number
+    const inbox = shared === 0 ? target.inbox(visit.index) : sharedInbox(peer, visit, shared)
+    const responder = new DatagramResponder(peer, block, number, inbox)
+    const opcode = request.words[RequestSlot.Opcode] as number
+    this.#initiator.deliverDatagram(request, opcode, responder, block, this.#route.span)
+  }
+
+  #keyFor(request: EncodedRequest): number {
+    const key = request.words[RequestSlot.QueueKey] as number
+    return key >= OWN_QUEUE_KEY ? this.#queueKey : key
+  }
+}
+
+class DatagramResponder implements Responder {
+  readonly peer: Peer
+  readonly number: number
+  readonly domainId: number
+  readonly queueIndex: number
+  readonly inbox: Inbox | undefined
+
+  constructor(peer: Peer, block: Block, number: number, inbox: Inbox | undefined) {
+    this.peer = peer
+    this.number = number
+    this.domainId = block.words[BlockWord.Domain] as number
+    this.queueIndex = block.words[BlockWord.ReceiveQueue] as number
+    this.inbox = inbox
+  }
+}

@@ -1,0 +1,129 @@
+import type { QueuePairAttributes } from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import { CompletionStatus } from '../status.ts'
+import type { ShmAddressHandle } from './address-handle.ts'
+import type { Block } from './block.ts'
+import type { ShmDevice } from './device.ts'
+import type { Inbox } from './inbox.ts'
+import { type Initiator, Outcome } from './initiator.ts'
+import { BlockKind, BlockWord } from './layout.ts'
+import type { Peer } from './peer.ts'
+import type { Reachable, Responder } from './responder.ts'
+import type { Transport } from './transport.ts'
+import { sharedInbox } from './visiting.ts'
+
+/** `dci`: reliable, and connected to another target with every request, as it names one. */
+export class DynamicTransport implements Transport {
+  readonly peer = undefined
+  readonly #device: ShmDevice
+  readonly #initiator: Initiator
+  readonly #domainId: number
+  #target: DynamicTarget | undefined
+
+  constructor(device: ShmDevice, initiator: Initiator, domainId: number) {
+    this.#device = device
+    this.#initiator = initiator
+    this.#domainId = domainId
+  }
+
+  admit(request: EncodedRequest): number {
+    const handle = this.#handleOf(request)
+    return handle === undefined || handle.domain.id !== this.#domainId ? Errno.EINVAL : 0
+  }
+
+  connect(): void {
+    return
+  }
+
+  start(attributes: QueuePairAttributes): void {
+    this.#initiator.maxReadAtomic = attributes.maxReadAtomic ?? 0
+  }
+
+  execute(request: EncodedRequest): number {
+    const peer = this.#handleOf(request)?.open()
+    if (peer === undefined) return Outcome.NotReady
+    const number = request.words[RequestSlot.RemoteQueuePair] as number
+    if (this.#target?.peer !== peer || this.#target.number !== number) this.#target = new DynamicTarget(peer, number)
+    return this.#initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.#target)
+  }
+
+  get rnrTimer(): number {
+    return this.#target?.rnrTimer ?? 0
+  }
+
+  setWaiting(): void {
+    return
+  }
+
+  close(): void {
+    this.#target = undefined
+  }
+
+  #handleOf(request: EncodedRequest): ShmAddressHandle | undefined {
+    return this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+  }
+}
+
+/** A target as one initiator sees it. Many use it together, so an error is the initiator's alone. */
+class DynamicTarget implements Reachable, Responder {
+  readonly peer: Peer
+  readonly number: number
+  block: Block | undefined = undefined
+  rnrTimer = 0
+  #seen = false
+
+  constructor(peer: Peer, number: number) {
+    this.peer = peer
+    this.number = number
+  }
+
+  enter(): boolean {
+    const visit = this.peer.visit()
+    if (visit === undefined) return false
+    visit.enter()
+    this.block = this.peer.sharedTarget(this.number, BlockKind.DynamicTarget).open()
+    if (this.block === undefined) {
+      visit.leave()
+      return false
+    }
+    this.#seen = true
+    this.rnrTimer = this.block.words[BlockWord.MinRnrTimer] as number
+    return true
+  }
+
+  leave(): void {
+    this.peer.visit()?.leave()
+  }
+
+  get vanished(): boolean {
+    return this.peer.gone || (this.#seen && !this.peer.has(this.number))
+  }
+
+  responder(request: EncodedRequest): Responder | number {
+    const { words } = this.block as Block
+    const key = request.bits[RequestSlot.AccessKey] as bigint
+    const low = Number(BigInt.asIntN(32, key))
+    const high = Number(BigInt.asIntN(32, key >> 32n))
+    const fits = words[BlockWord.AccessKey] === low && words[BlockWord.AccessKey + 1] === high
+    return fits ? this : CompletionStatus.RemoteAccessError
+  }
+
+  get domainId(): number {
+    return (this.block as Block).words[BlockWord.Domain] as number
+  }
+
+  get queueIndex(): number {
+    return (this.block as Block).words[BlockWord.ReceiveQueue] as number
+  }
+
+  get inbox(): Inbox | undefined {
+    const visit = this.peer.visit()
+    const number = (this.block as Block).words[BlockWord.SharedQueue] as number
+    return visit === undefined ? undefined : sharedInbox(this.peer, visit, number)
+  }
+
+  fault(): void {
+    return
+  }
+}

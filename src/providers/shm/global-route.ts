@@ -1,0 +1,37 @@
+import type { AddressVector } from '../address.ts'
+import type { Gid } from '../gid.ts'
+import { Span } from './span.ts'
+
+/** A global route header in front of every datagram, as in IPv6 (IB specification 8.3). */
+export const GLOBAL_ROUTE_BYTES = 40
+const IP_VERSION = 6
+/** What follows is a base transport header. */
+const NEXT_HEADER = 0x1b
+const DEFAULT_HOP_LIMIT = 64
+
+/** The header of the datagrams of one sender; patched for each. */
+export class GlobalRoute {
+  readonly span: Span
+  readonly #view: DataView
+
+  constructor(source: Gid) {
+    const bytes = new Uint8Array(GLOBAL_ROUTE_BYTES)
+    this.span = new Span(bytes, 0, 0)
+    this.#view = new DataView(bytes.buffer)
+    this.#view.setUint8(6, NEXT_HEADER)
+    this.#writeGid(8, source)
+  }
+
+  describe(vector: AddressVector, payloadBytes: number): void {
+    const { trafficClass = 0, flowLabel = 0, hopLimit = DEFAULT_HOP_LIMIT, gid } = vector
+    this.#view.setUint32(0, ((IP_VERSION << 28) | (trafficClass << 20) | flowLabel) >>> 0)
+    this.#view.setUint16(4, payloadBytes)
+    this.#view.setUint8(7, hopLimit)
+    this.#writeGid(24, gid)
+  }
+
+  #writeGid(at: number, gid: Gid): void {
+    this.#view.setBigUint64(at, gid >> 64n)
+    this.#view.setBigUint64(at + 8, gid & 0xffffffffffffffffn)
+  }
+}

@@ -1,0 +1,29 @@
+import { native } from '../../native/index.ts'
+import { Block } from './block.ts'
+import { BlockWord, blockGeometry, powerOfTwoAtLeast } from './layout.ts'
+import type { Segment } from './segment.ts'
+
+/** A block of the own segment, and the pages that it takes. */
+export class OwnBlock {
+  readonly block: Block
+  readonly firstPage: number
+  readonly pages: number
+  readonly #segment: Segment
+
+  /** For `requests` receive requests of up to `segments` segments each. */
+  constructor(segment: Segment, requests: number, segments: number) {
+    const geometry = blockGeometry(powerOfTwoAtLeast(requests), Math.max(1, segments))
+    this.#segment = segment
+    this.pages = geometry.pages
+    this.firstPage = segment.allocatePages(geometry.pages)
+    this.block = new Block(segment.mapPages(this.firstPage, geometry.pages), geometry)
+    this.block.words[BlockWord.RingSize] = geometry.ringSize
+    this.block.words[BlockWord.Segments] = geometry.segments
+  }
+
+  /** Peers that still map it see zeros. */
+  release(): void {
+    native.unmapMemory(this.block.buffer)
+    this.#segment.releasePages(this.firstPage, this.pages)
+  }
+}

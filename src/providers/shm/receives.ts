@@ -1,0 +1,164 @@
+import type { EncodedRequest } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import { CompletionOpcode } from '../opcode.ts'
+import { CompletionStatus } from '../status.ts'
+import type { Block } from './block.ts'
+import { ClaimedRing } from './claimed-ring.ts'
+import { completeReceive } from './complete-receive.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
+import { RESULT_WORDS, ResultWord } from './layout.ts'
+import type { ShmQueuePair } from './queue-pair.ts'
+import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
+import type { Visitors } from './visitors.ts'
+
+/** Where a queue pair's receive requests are kept. */
+export interface Receives {
+  /** Posted, and neither collected nor flushed. */
+  readonly outstanding: number
+  /** 0 or an errno. */
+  post(request: EncodedRequest): number
+  /** A completion was polled: its slot may be posted again. */
+  retire(): void
+  /** Completions for what was used up, as far as `queue` has room; false when something is left to wait for. */
+  collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean
+  /** Flushed completions for the rest; false as for `collect`. */
+  flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean
+  /** Forget everything, as RESET does. Nobody may be inside the block. */
+  reset(): void
+  /** A visitor has claimed a request and not finished. */
+  isClaimedBy(visitor: number): boolean
+}
+
+/** Datagrams: a ring of the queue pair's own that anybody sends to. */
+export class DatagramReceives implements Receives {
+  readonly #ring: ClaimedRing
+  readonly #capacity: number
+  /** Completions that were not polled yet. */
+  #waiting = 0
+
+  constructor(block: Block, visitors: Visitors, capacity: number) {
+    this.#ring = new ClaimedRing(block, visitors)
+    this.#capacity = capacity
+  }
+
+  get outstanding(): number {
+    return this.#ring.outstanding
+  }
+
+  get ring(): ClaimedRing {
+    return this.#ring
+  }
+
+  post(request: EncodedRequest): number {
+    if (this.#ring.outstanding + this.#waiting >= this.#capacity) return Errno.ENOMEM
+    return this.#ring.post(request)
+  }
+
+  retire(): void {
+    this.#waiting -= 1
+  }
+
+  collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+    let failed = false
+    const done = this.#ring.collect((slot, id) => {
+      if (!queue.hasRoom(1)) return false
+      failed ||= this.#ring.block.results[slot * RESULT_WORDS + ResultWord.Status] !== CompletionStatus.Success
+      this.#complete(slot, id, pair, queue)
+      return true
+    })
+    if (failed) pair.fail()
+    return done
+  }
+
+  flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+    return this.#ring.flush(
+      (slot, id) => {
+        if (!queue.hasRoom(1)) return false
+        this.#complete(slot, id, pair, queue)
+        return true
+      },
+      () => queue.hasRoom(1),
+      (id) => {
+        this.#waiting += 1
+        queue.pushLocal(pair, 0, id, CompletionStatus.WorkRequestFlushed, CompletionOpcode.Receive, 0)
+      },
+    )
+  }
+
+  reset(): void {
+    this.#ring.reset()
+    this.#waiting = 0
+  }
+
+  isClaimedBy(visitor: number): boolean {
+    return this.#ring.isClaimedBy(visitor)
+  }
+
+  #complete(slot: number, id: number, pair: ShmQueuePair, queue: ShmCompletionQueue): void {
+    this.#waiting += 1
+    completeReceive(this.#ring.block, slot, id, pair, queue, 0)
+  }
+}
+
+/** Receives come from a shared receive queue: nothing is posted here, and nothing flushed. */
+export class SharedReceives implements Receives {
+  readonly outstanding = 0
+  readonly #shared: ShmSharedReceiveQueue
+
+  constructor(shared: ShmSharedReceiveQueue) {
+    this.#shared = shared
+  }
+
+  post(): number {
+    return Errno.EINVAL
+  }
+
+  retire(): void {
+    return
+  }
+
+  collect(_pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+    return this.#shared.collect(queue)
+  }
+
+  flush(): boolean {
+    return true
+  }
+
+  reset(): void {
+    return
+  }
+
+  isClaimedBy(): boolean {
+    return false
+  }
+}
+
+/** Types that do not receive. */
+export class NoReceives implements Receives {
+  readonly outstanding = 0
+
+  post(): number {
+    return Errno.EINVAL
+  }
+
+  retire(): void {
+    return
+  }
+
+  collect(): boolean {
+    return true
+  }
+
+  flush(): boolean {
+    return true
+  }
+
+  reset(): void {
+    return
+  }
+
+  isClaimedBy(): boolean {
+    return false
+  }
+}

@@ -1,0 +1,245 @@
+import { AsyncEventType } from '../async-event.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import { QueuePairState } from '../queue-pair-state.ts'
+import type {
+  ProviderSharedReceiveQueue,
+  ProviderSharedReceiveQueueOptions,
+  SharedReceiveQueueAttributes,
+} from '../shared-receive-queue.ts'
+import { ClaimedRing } from './claimed-ring.ts'
+import { completeReceive, FREES_NOTHING } from './complete-receive.ts'
+import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
+import type { ShmDevice } from './device.ts'
+import { BlockKind, BlockWord, MAX_REQUESTS, MAX_SEGMENTS, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
+import { OwnBlock } from './own-block.ts'
+import type { ShmProtectionDomain } from './protection-domain.ts'
+import type { ShmQueuePair } from './queue-pair.ts'
+import type { ShmXrcDomain } from './xrc-domain.ts'
+
+/** How long a change of size and destruction wait for senders that are in the middle of a message. */
+const INSIDE_TIMEOUT_MS = 1000
+/** A receive queue pair of XRC may be another process's: only its number is known here. */
+interface XrcOwner extends CompletionOwner {
+  number: number
+}
+
+/** A ring of receive requests in a block of its own, which senders of several queue pairs claim slot by slot. */
+export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
+  readonly domain: ShmProtectionDomain
+  readonly users: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  /** Its entry in the directory, by which senders find it. */
+  readonly blockNumber: number
+  readonly xrcDomain: ShmXrcDomain | undefined
+  lastErrno = 0
+  readonly #device: ShmDevice
+  readonly #completionQueue: ShmCompletionQueue | undefined
+  readonly #xrcOwner: XrcOwner = { number: 0, generation: 0, retireSends: nothing, retireReceive: nothing }
+  #own: OwnBlock
+  #ring: ClaimedRing
+  #maxRequests: number
+  #maxSegments: number
+  #limit = 0
+  #epoch = 0
+
+  constructor(domain: ShmProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+    checkSizes(options.maxRequests, options.maxSegments)
+    const { device } = domain
+    this.domain = domain
+    this.#device = device
+    this.#maxRequests = options.maxRequests
+    this.#maxSegments = options.maxSegments
+    this.xrcDomain = options.xrcDomain as ShmXrcDomain | undefined
+    this.#completionQueue = options.completionQueue as ShmCompletionQueue | undefined
+    this.#own = new OwnBlock(device.segment, options.maxRequests, options.maxSegments)
+    this.#ring = new ClaimedRing(this.#own.block, device.visitors)
+    this.blockNumber = device.addSharedQueue(this, this.#own, (number) => this.#describe(number))
+    this.xrcDomain?.note(this, 'queue', this.blockNumber)
+    this.#completionQueue?.receivers.add(this)
+    this.#open()
+    this.#setLimit(options.limit)
+  }
+
+  get number(): number {
+    return this.xrcDomain === undefined ? 0 : this.blockNumber
+  }
+
+  get label(): string {
+    return `shared receive queue ${this.blockNumber}`
+  }
+
+  query(): SharedReceiveQueueAttributes {
+    return { maxRequests: this.#maxRequests, maxSegments: this.#maxSegments, limit: this.#limit }
+  }
+
+  modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
+    const { limit, maxRequests } = attributes
+    if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0 && limit <= (maxRequests ?? this.#maxRequests)))
+      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, `limit must be between 0 and maxRequests, not ${limit}`)
+    if (maxRequests !== undefined) this.#resize(maxRequests)
+    if (limit !== undefined) this.#setLimit(limit)
+  }
+
+  postReceive(request: EncodedRequest): number {
+    if ((request.words[RequestSlot.SegmentCount] as number) > this.#maxSegments) return Errno.EINVAL
+    if (this.#ring.outstanding >= this.#maxRequests && !this.#makeRoom()) return Errno.ENOMEM
+    return this.#ring.post(request)
+  }
+
+  postReceiveList(requests: readonly EncodedRequest[], count: number): number {
+    for (let index = 0; index < count; index += 1) {
+      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      if (this.lastErrno !== 0) return index
+    }
+    return count
+  }
+
+  /** As a receiver of its completion queue (XRC). */
+  collectReceives(): boolean {
+    return this.collect(this.#completionQueue)
+  }
+
+  /** The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and go on. */
+  fail(): void {
+    this.#device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
+  }
+
+  /**
+   * Completions of what senders used up. They wait for room in a completion queue that is full, but where another one is being `polled`, the full
+   * one is overrun: one that nobody polls would stop all the others.
+   */
+  collect(polled: ShmCompletionQueue | undefined): boolean {
+    const done = this.#ring.collect((slot, id) => this.#take(slot, id, polled))
+    if (!done) this.#device.addPending(this)
+    this.#checkLimit()
+    return done
+  }
+
+  /** Go on with what a sender has not finished. */
+  progress(): boolean {
+    return this.#ring.collect((slot, id) => this.#take(slot, id, undefined))
+  }
+
+  /** A sender rang. */
+  lookAround(): void {
+    this.#checkLimit()
+  }
+
+  /** Take back what a dead visitor had claimed; true when nothing of it is left. */
+  reap(visitor: number): boolean {
+    this.collect(undefined)
+    return !this.#ring.isClaimedBy(visitor)
+  }
+
+  destroy(): void {
+    if (this.users.size > 0) {
+      const numbers = [...this.users].map((pair) => pair.number).join(', ')
+      throw new VerbsError('ibv_destroy_srq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
+    }
+    this.#shut('ibv_destroy_srq')
+    this.#completionQueue?.receivers.delete(this)
+    this.xrcDomain?.forget(this, 'queue', this.blockNumber)
+    this.#device.removePending(this)
+    this.#device.events.forget(this)
+    this.#device.removeSharedQueue(this)
+    this.domain.sharedReceiveQueues.delete(this)
+    this.#own.release()
+  }
+
+  /** Where the completion of the receive in `slot` goes; true when the slot is done with. */
+  #take(slot: number, id: number, polled: ShmCompletionQueue | undefined): boolean {
+    const number = (this.#own.block.results[slot * RESULT_WORDS + ResultWord.Number] as number) & 0xffffff
+    const pair = this.xrcDomain === undefined ? this.#device.findPair(number) : undefined
+    const queue = this.#completionQueue ?? pair?.receiveCompletions
+    // Its queue pair is gone, or it never was for one of ours: as RESET does, nothing is told.
+    if (queue === undefined || (pair !== undefined && pair.sharedQueue !== this)) return true
+    if (!queue.hasRoom(1) && (polled === undefined || queue === polled)) return false
+    this.#xrcOwner.number = number
+    completeReceive(this.#own.block, slot, id, pair ?? this.#xrcOwner, queue, FREES_NOTHING)
+    return true
+  }
+
+  /** Slots are free once they are collected, which nobody may have had a reason to do. */
+  #makeRoom(): boolean {
+    this.collect(undefined)
+    return this.#ring.outstanding < this.#maxRequests
+  }
+
+  #setLimit(limit: number): void {
+    this.#limit = limit
+    Atomics.store(this.#own.block.words, BlockWord.Limit, limit)
+    this.#checkLimit()
+  }
+
+  #checkLimit(): void {
+    if (this.#limit === 0 || this.#ring.left >= this.#limit) return
+    this.#limit = 0
+    Atomics.store(this.#own.block.words, BlockWord.Limit, 0)
+    this.#device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
+  }
+
+  #resize(maxRequests: number): void {
+    checkSizes(maxRequests, this.#maxSegments)
+    this.collect(undefined)
+    if (this.#ring.outstanding > maxRequests) {
+      const what = `${this.#ring.outstanding} requests are posted; they do not fit ${maxRequests}`
+      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, what)
+    }
+    this.#shut('ibv_modify_srq')
+    const old = this.#own
+    const ring = this.#ring
+    this.#own = new OwnBlock(this.#device.segment, maxRequests, this.#maxSegments)
+    this.#ring = new ClaimedRing(this.#own.block, this.#device.visitors)
+    ring.drainInto(this.#ring)
+    this.#maxRequests = maxRequests
+    this.#describe(this.blockNumber)
+    this.#device.moveEntry(this.blockNumber, this.#own)
+    this.#open()
+    old.release()
+    this.#setLimit(this.#limit)
+  }
+
+  /** No sender claims anything after this; EBUSY, and open again, where one does not finish what it has begun. */
+  #shut(verb: string): void {
+    this.#setState(QueuePairState.Reset)
+    const deadline = performance.now() + INSIDE_TIMEOUT_MS
+    while (!(this.#device.visitors.awaitOutside(deadline) && this.collect(undefined))) {
+      if (performance.now() < deadline) continue
+      this.#open()
+      throw new VerbsError(verb, Errno.EBUSY, 'a sender stays in the middle of a message; try again')
+    }
+  }
+
+  #open(): void {
+    this.#epoch = (this.#epoch + 1) & 0xffffff
+    this.#setState(QueuePairState.ReadyToReceive)
+  }
+
+  #setState(state: QueuePairState): void {
+    Atomics.store(this.#own.block.words, BlockWord.State, stateWord(this.#epoch, state))
+  }
+
+  #describe(number: number): void {
+    const { words } = this.#own.block
+    words[BlockWord.Number] = number
+    words[BlockWord.Kind] = BlockKind.SharedQueue
+    words[BlockWord.Domain] = this.domain.id
+    words[BlockWord.ReceiveQueue] = this.#completionQueue?.index ?? -1
+    this.xrcDomain?.describe(words)
+  }
+}
+
+function nothing(): void {
+  return
+}
+
+function checkSizes(maxRequests: number, maxSegments: number): void {
+  const limits: readonly [string, number, number][] = [
+    ['maxRequests', maxRequests, MAX_REQUESTS],
+    ['maxSegments', maxSegments, MAX_SEGMENTS],
+  ]
+  for (const [name, value, limit] of limits) {
+    if (Number.isInteger(value) && value >= 1 && value <= limit) continue
+    throw new VerbsError('ibv_create_srq', Errno.EINVAL, `${name} must be between 1 and ${limit}, not ${value}`)
+  }
+}

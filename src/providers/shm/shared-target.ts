@@ -1,0 +1,62 @@
+import { QueuePairState } from '../queue-pair-state.ts'
+import type { Block } from './block.ts'
+import { SharedInbox } from './inbox.ts'
+import { BlockWord, stateOf } from './layout.ts'
+import type { Peer } from './peer.ts'
+
+const UNSEEN = -1
+
+/**
+ * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. Used only between `enter` and `leave`
+ * of this device's visit to the peer, so that the owner waits for us before it takes it away.
+ */
+export class SharedTarget {
+  readonly peer: Peer
+  readonly number: number
+  readonly kind: number
+  #block: Block | undefined = undefined
+  #inbox: SharedInbox | undefined
+  #seenState = UNSEEN
+
+  constructor(peer: Peer, number: number, kind: number) {
+    this.peer = peer
+    this.number = number
+    this.kind = kind
+  }
+
+  /** Its block where it receives now; undefined where it does not, is gone, or is of another kind. */
+  open(): Block | undefined {
+    const block = this.#block
+    if (block !== undefined && Atomics.load(block.words, BlockWord.State) === this.#seenState) return block
+    this.close()
+    return this.peer.gone ? undefined : this.#reopen()
+  }
+
+  /** The ring of the block that `open` has just given. */
+  inbox(visitor: number): SharedInbox {
+    this.#inbox ??= new SharedInbox(this.peer, this.#block as Block, visitor)
+    return this.#inbox
+  }
+
+  close(): void {
+    if (this.#block !== undefined) this.peer.closeBlock(this.#block)
+    this.#block = undefined
+    this.#inbox = undefined
+    this.#seenState = UNSEEN
+  }
+
+  #reopen(): Block | undefined {
+    const block = this.peer.openBlock(this.number)
+    if (block === undefined) return undefined
+    this.#block = block
+    const word = Atomics.load(block.words, BlockWord.State)
+    const state = stateOf(word)
+    const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
+    if (receives && block.words[BlockWord.Kind] === this.kind) {
+      this.#seenState = word
+      return block
+    }
+    this.close()
+    return undefined
+  }
+}

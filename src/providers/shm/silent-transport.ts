@@ -1,0 +1,34 @@
+import type { QueuePairAttributes } from '../contract.ts'
+import { Errno } from '../errors.ts'
+import { Outcome } from './initiator.ts'
+import type { Transport } from './transport.ts'
+
+/** `dct`: it is reached, and does not send. (`xrc-receive` is connected, since it has one peer.) */
+export class SilentTransport implements Transport {
+  readonly peer = undefined
+  readonly rnrTimer = 0
+
+  admit(): number {
+    return Errno.EINVAL
+  }
+
+  connect(_attributes: QueuePairAttributes): void {
+    return
+  }
+
+  start(_attributes: QueuePairAttributes): void {
+    return
+  }
+
+  execute(): number {
+    return Outcome.NotReady
+  }
+
+  setWaiting(): void {
+    return
+  }
+
+  close(): void {
+    return
+  }
+}
