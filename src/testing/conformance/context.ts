@@ -1,10 +1,14 @@
 import { strict as assert } from 'node:assert'
 import {
   Access,
+  Attribute,
+  type AttributeName,
   CompletionStatus,
+  findTransition,
   Opcode,
   type QueuePairAttributes,
   QueuePairState,
+  type QueuePairType,
   type RemoteEndpoint,
   statusName,
 } from '../../verbs/index.ts'
@@ -195,15 +199,21 @@ export class End {
   }
 
   init(access: number = ALL_ACCESS): Promise<void> {
-    return this.modify({ state: QueuePairState.Init, partitionKeyIndex: 0, port: 1, access })
+    return this.#advance(QueuePairState.Reset, { state: QueuePairState.Init, ...initValues, access })
   }
 
   readyToReceive(remote: RemoteEndpoint, timers: Timers = {}): Promise<void> {
-    return this.modify(receiveAttributes(remote, timers))
+    return this.#advance(QueuePairState.Init, receiveAttributes(remote, timers))
   }
 
   readyToSend(timers: Timers = {}): Promise<void> {
-    return this.modify(sendAttributes(this.pair.endpoint.psn, timers))
+    return this.#advance(QueuePairState.ReadyToReceive, sendAttributes(this.pair.endpoint.psn, timers))
+  }
+
+  /** Modify by those of the attributes that the type asks for. */
+  #advance(from: QueuePairState, all: QueuePairAttributes): Promise<void> {
+    const required = findTransition(this.pair.type, from, all.state as number)?.required ?? 0
+    return this.modify(selectAttributes(all, required | Attribute.state))
   }
 
   async connect(remote: RemoteEndpoint, timers: Timers = {}): Promise<void> {
@@ -211,6 +221,15 @@ export class End {
     await this.readyToReceive(remote, timers)
     await this.readyToSend(timers)
   }
+}
+
+export const QUEUE_KEY = 0x11111111
+const initValues = { partitionKeyIndex: 0, port: 1, queueKey: QUEUE_KEY } as const
+
+/** The attributes of a mask. */
+export function selectAttributes(all: QueuePairAttributes, mask: number): QueuePairAttributes {
+  const chosen = Object.entries(all).filter(([name]) => (mask & Attribute[name as AttributeName]) !== 0)
+  return Object.fromEntries(chosen) as QueuePairAttributes
 }
 
 export function receiveAttributes(remote: RemoteEndpoint, timers: Timers = {}): QueuePairAttributes {
@@ -267,6 +286,16 @@ export class Context {
       receiveQueue,
     })
     return new End(this.until, player, this.gids[index], domain, memory, sendQueue, receiveQueue, pair)
+  }
+
+  /** An end of a type that needs further objects, which are made for it. */
+  async endOf(type: QueuePairType, index: 0 | 1, options: EndOptions = {}): Promise<End> {
+    const player = this.players[index]
+    if (type === 'xrc-receive') return this.end(index, { type, xrcDomain: await player.xrcDomain(), ...options })
+    if (type !== 'dct' || options.sharedReceiveQueue !== undefined) return this.end(index, { ...options, type })
+    const plain = await this.end(index)
+    const { handle } = await player.sharedQueue(plain.domain, { maxRequests: 16, maxSegments: 2 })
+    return this.end(index, { type, sharedReceiveQueue: handle, dcAccessKey: 1n, within: plain, ...options })
   }
 
   /** Two ends, connected. */

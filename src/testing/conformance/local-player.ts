@@ -10,7 +10,8 @@ import {
   QueuePair,
   type QueuePairAttributes,
 } from '../../verbs/index.ts'
-import { encodeMemoryFields, LocalMemoryPlayer } from './local-memory-player.ts'
+import { encodeMemoryFields } from './local-memory-player.ts'
+import { LocalQueuePlayer } from './local-queue-player.ts'
 import type {
   Completion,
   Handle,
@@ -27,7 +28,7 @@ import { attempt } from './player-nouns.ts'
 const OPTIONS = { allowProcessCopy: true, physicalBytes: 1 << 16 }
 
 /** A player in this process, over the public nouns. */
-export class LocalPlayer extends LocalMemoryPlayer implements Player {
+export class LocalPlayer extends LocalQueuePlayer implements Player {
   open(name: string): ReturnType<Player['open']> {
     return attempt(() => {
       const device = this.openDevice(name, OPTIONS)
@@ -69,14 +70,8 @@ export class LocalPlayer extends LocalMemoryPlayer implements Player {
 
   pair(specification: PairSpecification): Promise<PairFacts> {
     return attempt(() => {
-      const { domain, sendQueue, receiveQueue, type = 'rc', ...rest } = specification
-      const pair = this.get(domain, ProtectionDomain).createQueuePair({
-        ...rest,
-        type,
-        sendQueue: this.get(sendQueue, CompletionQueue),
-        receiveQueue: this.get(receiveQueue, CompletionQueue),
-      })
-      return { handle: this.keep(pair), number: pair.number, endpoint: pair.endpoint, capacities: pair.capacities }
+      const domain = this.get(specification.domain, ProtectionDomain)
+      return this.keepPair(domain.createQueuePair(this.pairOptions(specification)))
     })
   }
 
@@ -147,7 +142,7 @@ export class LocalPlayer extends LocalMemoryPlayer implements Player {
   }
 
   #prepare(pair: Handle, request: RequestSpecification): PreparedRequest {
-    const { opcode, local, bytes, remote, immediate, signaled, solicited, compareAdd, swap } = request
+    const { opcode, local, bytes, remote, immediate, signaled, solicited, fence, compareAdd, swap } = request
     const prepared = new PreparedRequest(this.get(pair, QueuePair), opcode, {
       local: bytes ?? local ?? [],
       inline: bytes !== undefined,
@@ -155,6 +150,8 @@ export class LocalPlayer extends LocalMemoryPlayer implements Player {
       ...(immediate === undefined ? {} : { immediate }),
       ...(signaled === undefined ? {} : { signaled }),
       ...(solicited === undefined ? {} : { solicited }),
+      ...(fence === undefined ? {} : { fence }),
+      ...this.destinationOf(request),
       ...(opcode === Opcode.CompareSwap || opcode === Opcode.MaskedCompareSwap
         ? { compare: compareAdd ?? 0n, swap: swap ?? 0n }
         : { add: compareAdd ?? 0n }),

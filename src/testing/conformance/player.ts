@@ -1,5 +1,12 @@
-import type { Opcode, QueuePairAttributes, QueuePairCapacities, RemoteEndpoint } from '../../verbs/index.ts'
+import type {
+  Opcode,
+  QueuePairAttributes,
+  QueuePairCapacities,
+  QueuePairType,
+  RemoteEndpoint,
+} from '../../verbs/index.ts'
 import type { MemoryPlayer } from './memory-player.ts'
+import type { QueuePlayer } from './queue-player.ts'
 
 /** Numbers that name a player's objects; only that player understands them. */
 export type Handle = number
@@ -17,13 +24,18 @@ export interface PairFacts {
   readonly number: number
   readonly endpoint: RemoteEndpoint
   readonly capacities: QueuePairCapacities
+  readonly type: QueuePairType
 }
 
 export interface PairSpecification {
   readonly domain: Handle
   readonly sendQueue: Handle
   readonly receiveQueue: Handle
-  readonly type?: 'rc' | 'uc' | 'ud'
+  /** Default `rc`. Completion queues that a type does not use are left out. */
+  readonly type?: QueuePairType
+  readonly sharedReceiveQueue?: Handle
+  readonly xrcDomain?: Handle
+  readonly dcAccessKey?: bigint
   readonly maxSendRequests?: number
   readonly maxReceiveRequests?: number
   readonly maxSendSegments?: number
@@ -48,6 +60,14 @@ export interface RequestSpecification {
   readonly immediate?: number
   readonly signaled?: boolean
   readonly solicited?: boolean
+  readonly fence?: boolean
+  /** For types that are not connected to one receiver. */
+  readonly to?: {
+    readonly addressHandle?: Handle
+    readonly number: number
+    readonly queueKey?: number
+    readonly accessKey?: bigint
+  }
   readonly compareAdd?: bigint
   readonly swap?: bigint
   /** Masked atomics. */
@@ -78,7 +98,7 @@ export interface Completion {
  * One end of a conformance case: verbs by plain data, so that it may live in this process or in another.
  * A failing call rejects with a {@link PlayerError}.
  */
-export interface Player extends MemoryPlayer {
+export interface Player extends MemoryPlayer, QueuePlayer {
   open(device: string): Promise<{
     readonly gid: bigint
     readonly maxCompletions: number

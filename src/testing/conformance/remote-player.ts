@@ -54,6 +54,21 @@ const METHODS: readonly PlayerMethod[] = [
   'configure',
   'threadDomain',
   'parentDomain',
+  'addressHandle',
+  'sharedQueue',
+  'querySharedQueue',
+  'modifySharedQueue',
+  'receiveShared',
+  'xrcDomain',
+  'openPair',
+  'attachMulticast',
+  'detachMulticast',
+  'resize',
+  'events',
+  'eventsReadable',
+  'progress',
+  'port',
+  'gidTable',
 ]
 
 /** Start a player process with this process's own options for Node (a load hook, say, is inherited). */

@@ -11,7 +11,7 @@ import { oneSidedCases } from './one-sided.ts'
 import { parentDomainCases } from './parent-domains.ts'
 import { queueCases } from './queues.ts'
 import { reregisterCases } from './reregister.ts'
-import { transitionCases } from './transitions.ts'
+import { otherTransitionCases, transitionCases } from './transitions.ts'
 import { twoSidedCases } from './two-sided.ts'
 import { windowCases } from './windows.ts'
 
@@ -32,4 +32,5 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...parentDomainCases,
   ...eventCases,
   ...errorCases,
+  ...otherTransitionCases,
 ]

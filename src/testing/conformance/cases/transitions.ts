@@ -1,63 +1,95 @@
 import {
   Attribute,
   type AttributeName,
+  attributeNames,
   findTransition,
   type QueuePairAttributes,
   QueuePairState,
+  type QueuePairType,
   stateNames,
+  transitions,
 } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
-import { ALL_ACCESS, assert, type Context, type End, receiveAttributes, sendAttributes } from '../context.ts'
+import {
+  ALL_ACCESS,
+  assert,
+  type Context,
+  type End,
+  QUEUE_KEY,
+  receiveAttributes,
+  selectAttributes,
+  sendAttributes,
+} from '../context.ts'
 
 const S = QueuePairState
-/** States in which an RC queue pair can be; SQE is for unreliable types only. */
-const reachable = [S.Reset, S.Init, S.ReadyToReceive, S.ReadyToSend, S.SendQueueDrained, S.Error] as const
+const others: readonly QueuePairType[] = ['uc', 'ud', 'xrc-send', 'xrc-receive', 'dci', 'dct']
+const everyState = [
+  S.Reset,
+  S.Init,
+  S.ReadyToReceive,
+  S.ReadyToSend,
+  S.SendQueueDrained,
+  S.SendQueueError,
+  S.Error,
+] as const
 const MODIFY = 'ibv_modify_qp(3); kernel qp_state_table'
+
+/** The man page or source that has a type's transitions. */
+function sourceOf(type: QueuePairType): string {
+  return type === 'dci' || type === 'dct' ? 'kernel mlx5 modify_dci_qp_is_ok, mlx5_ib_modify_dct' : MODIFY
+}
+
+/** States that a type can be brought to. SQE is not: whether a failed send leads there or to ERR is the device's affair. */
+function reachable(type: QueuePairType): readonly number[] {
+  const into = new Set(transitions[type].map((each) => each.to as number))
+  return everyState.filter((state) => state === S.Reset || state === S.Error || into.has(state))
+}
 
 /** Bring a fresh end to `state`. */
 async function reach(end: End, other: End, state: number): Promise<void> {
   if (state === S.Reset) return
   await end.init()
   if (state === S.Init) return
+  if (state === S.Error) return end.modify({ state: S.Error })
   await end.readyToReceive(other.pair.endpoint)
   if (state === S.ReadyToReceive) return
   await end.readyToSend()
   if (state === S.SendQueueDrained) await end.modify({ state: S.SendQueueDrained })
-  if (state === S.Error) await end.modify({ state: S.Error })
 }
 
-/** Values for every attribute that an RC transition can ask for. */
+/** Values for every attribute that a transition can ask for. */
 function values(other: End, psn: number): QueuePairAttributes {
   return {
     ...receiveAttributes(other.pair.endpoint),
     ...sendAttributes(psn),
     partitionKeyIndex: 0,
     port: 1,
+    queueKey: QUEUE_KEY,
     access: ALL_ACCESS,
   }
 }
 
-function select(all: QueuePairAttributes, mask: number): QueuePairAttributes {
-  const chosen = Object.entries(all).filter(([name]) => (mask & Attribute[name as AttributeName]) !== 0)
-  return Object.fromEntries(chosen) as QueuePairAttributes
+async function ends(context: Context, type: QueuePairType = 'rc'): Promise<readonly [End, End]> {
+  return [await context.endOf(type, 0), await context.end(1)]
 }
 
-async function ends(context: Context): Promise<readonly [End, End]> {
-  return [await context.end(0), await context.end(1)]
+function titleOf(type: QueuePairType, from: number, to: number): string {
+  return `${type === 'rc' ? '' : `${type}: `}${stateNames[from]} -> ${stateNames[to]}`
 }
 
-function legal(from: number, to: number, required: number): ConformanceCase {
-  return rule(`${stateNames[from]} -> ${stateNames[to]} is carried out`, MODIFY, async (context) => {
-    const [a, b] = await ends(context)
+function legal(type: QueuePairType, from: number, to: number, required: number): ConformanceCase {
+  return rule(`${titleOf(type, from, to)} is carried out`, sourceOf(type), async (context) => {
+    const [a, b] = await ends(context, type)
     await reach(a, b, from)
-    await a.modify({ ...select(values(b, a.pair.endpoint.psn), required), state: to as QueuePairState })
+    const given = selectAttributes(values(b, a.pair.endpoint.psn), required)
+    await a.modify({ ...given, state: to as QueuePairState })
     assert.equal(await a.player.state(a.pair.handle), to)
   })
 }
 
-function illegal(from: number, to: number): ConformanceCase {
-  return rule(`${stateNames[from]} -> ${stateNames[to]} is refused and changes nothing`, MODIFY, async (context) => {
-    const [a, b] = await ends(context)
+function illegal(type: QueuePairType, from: number, to: number): ConformanceCase {
+  return rule(`${titleOf(type, from, to)} is refused and changes nothing`, sourceOf(type), async (context) => {
+    const [a, b] = await ends(context, type)
     await reach(a, b, from)
     const before = await a.player.query(a.pair.handle)
     await context.refused('EINVAL', a.modify({ state: to as QueuePairState }))
@@ -65,52 +97,45 @@ function illegal(from: number, to: number): ConformanceCase {
   })
 }
 
-function missing(from: number, to: number, name: AttributeName): ConformanceCase {
-  return rule(
-    `${stateNames[from]} -> ${stateNames[to]} without ${name} is refused and names it`,
-    MODIFY,
-    async (context) => {
-      const [a, b] = await ends(context)
-      await reach(a, b, from)
-      const required = findTransition('rc', from, to)?.required ?? 0
-      const given = select(values(b, a.pair.endpoint.psn), required & ~Attribute[name])
-      const error = await context.refused('EINVAL', a.modify({ ...given, state: to as QueuePairState }))
-      assert.deepEqual(error.missing, [name])
-      assert.equal(await a.player.state(a.pair.handle), from)
-    },
-  )
+function missing(type: QueuePairType, from: number, to: number, name: AttributeName): ConformanceCase {
+  const title = `${titleOf(type, from, to)} without ${name} is refused and names it`
+  return rule(title, sourceOf(type), async (context) => {
+    const [a, b] = await ends(context, type)
+    await reach(a, b, from)
+    const required = findTransition(type, from, to)?.required ?? 0
+    const given = selectAttributes(values(b, a.pair.endpoint.psn), required & ~Attribute[name])
+    const error = await context.refused('EINVAL', a.modify({ ...given, state: to as QueuePairState }))
+    assert.deepEqual(error.missing, [name])
+    assert.equal(await a.player.state(a.pair.handle), from)
+  })
 }
 
-function everyPair(): ConformanceCase[] {
-  return reachable.flatMap((from) =>
-    [...reachable, S.SendQueueError].map((to) => {
-      const transition = findTransition('rc', from, to)
-      return transition === undefined ? illegal(from, to) : legal(from, to, transition.required)
+function everyPair(type: QueuePairType): ConformanceCase[] {
+  return reachable(type).flatMap((from) =>
+    everyState.map((to) => {
+      const transition = findTransition(type, from, to)
+      return transition === undefined ? illegal(type, from, to) : legal(type, from, to, transition.required)
     }),
   )
 }
 
-const requiredNames: readonly (readonly [number, number, AttributeName])[] = [
-  [S.Reset, S.Init, 'partitionKeyIndex'],
-  [S.Reset, S.Init, 'port'],
-  [S.Reset, S.Init, 'access'],
-  [S.Init, S.ReadyToReceive, 'addressVector'],
-  [S.Init, S.ReadyToReceive, 'pathMtu'],
-  [S.Init, S.ReadyToReceive, 'destinationQueuePair'],
-  [S.Init, S.ReadyToReceive, 'receivePsn'],
-  [S.Init, S.ReadyToReceive, 'maxDestinationReadAtomic'],
-  [S.Init, S.ReadyToReceive, 'minRnrTimer'],
-  [S.ReadyToReceive, S.ReadyToSend, 'sendPsn'],
-  [S.ReadyToReceive, S.ReadyToSend, 'timeout'],
-  [S.ReadyToReceive, S.ReadyToSend, 'retryCount'],
-  [S.ReadyToReceive, S.ReadyToSend, 'rnrRetry'],
-  [S.ReadyToReceive, S.ReadyToSend, 'maxReadAtomic'],
+/** Every attribute that a transition of a type requires, left out once. */
+function everyRequired(type: QueuePairType): ConformanceCase[] {
+  return transitions[type].flatMap(({ from, to, required }) =>
+    attributeNames(required).map((name) => missing(type, from, to, name)),
+  )
+}
+
+/** The state machines of the other types: every pair of states, and every required attribute. */
+export const otherTransitionCases: readonly ConformanceCase[] = [
+  ...others.flatMap(everyPair),
+  ...others.flatMap(everyRequired),
 ]
 
-/** The state machine: every pair of states, and every required attribute. */
+/** The state machine of reliable connections: every pair of states, and every required attribute. */
 export const transitionCases: readonly ConformanceCase[] = [
-  ...everyPair(),
-  ...requiredNames.map(([from, to, name]) => missing(from, to, name)),
+  ...everyPair('rc'),
+  ...everyRequired('rc'),
   rule('an attribute that a transition does not take is refused and named', MODIFY, async (context) => {
     const [a] = await ends(context)
     const error = await context.refused(
