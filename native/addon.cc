@@ -4,6 +4,9 @@
 #ifdef AETHER_VERBS
 #include "verbs-objects.h"
 #endif
+#ifdef AETHER_RDMACM
+#include "rdmacm-identifiers.h"
+#endif
 
 namespace aether {
 
@@ -54,6 +57,18 @@ static void exportVerbs(napi_env env, napi_value exports) {
 }
 #endif
 
+#ifdef AETHER_RDMACM
+static void exportRdmacm(napi_env env, napi_value exports) {
+  napi_value rdmacm = nullptr;
+  napi_create_object(env, &rdmacm);
+  registerRdmacmLibrary(env, rdmacm);
+  registerRdmacmIdentifiers(env, rdmacm);
+  registerRdmacmConnecting(env, rdmacm);
+  registerRdmacmEvents(env, rdmacm);
+  napi_set_named_property(env, exports, "rdmacm", rdmacm);
+}
+#endif
+
 }  // namespace aether
 
 NAPI_MODULE_INIT() {
@@ -70,6 +85,9 @@ NAPI_MODULE_INIT() {
   registerThreads(env, exports);
 #ifdef AETHER_VERBS
   exportVerbs(env, exports);
+#endif
+#ifdef AETHER_RDMACM
+  exportRdmacm(env, exports);
 #endif
   return exports;
 }

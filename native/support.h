@@ -29,6 +29,8 @@ struct Environment {
   bool guarded = false;
   // The verbs objects of this environment (verbs-objects.h), where there are any.
   std::shared_ptr<void> verbs;
+  // The connection identifiers (rdmacm-identifiers.h), likewise.
+  std::shared_ptr<void> rdmacm;
 };
 
 Environment* environmentOf(napi_env env);

@@ -1,5 +1,6 @@
-import type { Device, ProtectionDomain } from '../verbs/index.ts'
+import { type Device, deviceNames, type ProtectionDomain } from '../verbs/index.ts'
 import type { Carrier } from './carrier.ts'
+import { rdmacmCarrier } from './rdmacm/carrier.ts'
 import { shmCarrier } from './shm/carrier.ts'
 
 /** Which device a connection runs over. */
@@ -18,8 +19,14 @@ export interface CarrierChoice {
   readonly deviceName: string | undefined
 }
 
-/** Devices of the embedded provider are called `shm…`. */
+/** @throws UnsupportedError when the first identifier is made, for an RDMA device where there is no librdmacm. */
 export function chooseCarrier({ device, domain }: DeviceChoice): CarrierChoice {
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
-  return { carrier: shmCarrier, deviceName }
+  const carried = deviceName === undefined ? !deviceNames().every(isEmbedded) : !isEmbedded(deviceName)
+  return { carrier: carried ? rdmacmCarrier : shmCarrier, deviceName }
+}
+
+/** Devices of the embedded provider are called `shm…`. */
+function isEmbedded(deviceName: string): boolean {
+  return deviceName.startsWith('shm')
 }

@@ -168,8 +168,15 @@ export class Link implements ConnectionActions {
     }
     this.limits = readAtomicLimits(this.#options, this.pair, this.offer)
     const { maxReadAtomic, maxDestinationReadAtomic } = this.limits
-    this.#modify(QueuePairState.ReadyToReceive, { maxDestinationReadAtomic })
-    this.#modify(QueuePairState.ReadyToSend, { maxReadAtomic })
+    const { minRnrTimer, ackTimeout } = this.#options
+    this.#modify(QueuePairState.ReadyToReceive, {
+      maxDestinationReadAtomic,
+      ...(minRnrTimer === undefined ? {} : { minRnrTimer }),
+    })
+    this.#modify(QueuePairState.ReadyToSend, {
+      maxReadAtomic,
+      ...(ackTimeout === undefined ? {} : { timeout: ackTimeout }),
+    })
   }
 
   establish(): void {
@@ -265,7 +272,14 @@ export class Link implements ConnectionActions {
   /** A datagram service of one queue pair answers many: it is led to RTS once. */
   #modify(state: QueuePairState, more: QueuePairAttributes): void {
     if (this.#isDatagram && this.pair.state === QueuePairState.ReadyToSend) return
-    this.pair.modify({ ...this.identifier.queuePairAttributes(state, localEndpoint(this.pair)), ...more })
+    this.pair.modify({ ...this.#attributes(state), ...more })
+  }
+
+  /** Beyond INIT a datagram queue pair leads nowhere in particular. */
+  #attributes(state: QueuePairState): QueuePairAttributes {
+    if (!this.#isDatagram || state === QueuePairState.Init)
+      return this.identifier.queuePairAttributes(state, localEndpoint(this.pair))
+    return state === QueuePairState.ReadyToSend ? { state, sendPsn: this.pair.psn } : { state }
   }
 
   /** The connection was not made. The program's own queue pair can be used for another attempt. */

@@ -15,6 +15,13 @@ export interface ConnectionOptions extends PairOptions, WaitOptions {
   readonly maxDestinationReadAtomic?: number
   /** How often the peer repeats a message when there was no receive request here: 0..7; default 7, for ever. */
   readonly rnrRetry?: number
+  /**
+   * How long this end waits for an acknowledgement before it repeats, as exponent 0..31: 4.096 µs × 2^ackTimeout; 0 waits for ever. Default: what the
+   * connection manager computes of the path (on RoCE about 2 s, so that a dead peer is reported after 15 s with the usual retries).
+   */
+  readonly ackTimeout?: number
+  /** How long the peer waits before it repeats where there was no receive request here: the code 0..31 of ibv_modify_qp(3). */
+  readonly minRnrTimer?: number
   /** Told to the peer, and nothing else: default false. */
   readonly flowControl?: boolean
 }
@@ -35,6 +42,8 @@ export function checkConnectionOptions(
   checkPairOptions(options, portSpace)
   checkTimeout(options.timeoutMs)
   checkRange('rnrRetry', options.rnrRetry, 7)
+  checkRange('ackTimeout', options.ackTimeout, 31)
+  checkRange('minRnrTimer', options.minRnrTimer, 31)
   checkRange('maxReadAtomic', options.maxReadAtomic, READ_ATOMIC_MAX)
   checkRange('maxDestinationReadAtomic', options.maxDestinationReadAtomic, READ_ATOMIC_MAX)
 }

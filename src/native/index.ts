@@ -51,3 +51,14 @@ export {
   type VerbsPortFacts,
   type VerbsToken,
 } from './verbs-addon.ts'
+export { rdmacmAddon } from './rdmacm.ts'
+export {
+  EVENT_DATA_BYTES,
+  EVENT_WORDS,
+  EventWord,
+  PARAMETER_WORDS,
+  ParameterWord,
+  type RdmacmAddon,
+  type RdmacmAddress,
+  type RdmacmToken,
+} from './rdmacm-addon.ts'

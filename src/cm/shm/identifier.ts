@@ -180,7 +180,7 @@ export class ShmIdentifier implements CarrierIdentifier {
   }
 
   queuePairAttributes(state: QueuePairState, own: LocalEndpoint): QueuePairAttributes {
-    if (this.portSpace === 'udp') return datagramAttributes(state, own)
+    if (this.portSpace === 'udp') return { state, partitionKeyIndex: 0, port: 1, queueKey: DATAGRAM_QUEUE_KEY }
     const { endpoint, rnrRetryCount } = this.#peer
     switch (state) {
       case QueuePairState.Init:
@@ -298,9 +298,4 @@ export class ShmIdentifier implements CarrierIdentifier {
   #emit(event: CarrierEvent): void {
     if (!this.#destroyed) this.onEvent(event)
   }
-}
-
-function datagramAttributes(state: QueuePairState, own: LocalEndpoint): QueuePairAttributes {
-  if (state === QueuePairState.Init) return { state, partitionKeyIndex: 0, port: 1, queueKey: DATAGRAM_QUEUE_KEY }
-  return state === QueuePairState.ReadyToSend ? { state, sendPsn: own.psn } : { state }
 }

@@ -37,13 +37,7 @@ export class AttributeWords {
 
   /** The attributes of `mask` as they stand in the words. */
   decode(mask: number): QueuePairAttributes {
-    const attributes: Record<string, unknown> = {}
-    for (const name of attributeNames(mask)) {
-      if (name === 'addressVector' || name === 'alternatePath') attributes[name] = decodeVector(this.words, name)
-      else if (name === 'sqdNotify') attributes[name] = this.words[AttributeWord.sqdNotify] === 1
-      else attributes[name] = this.words[AttributeWord[name]]
-    }
-    return attributes as QueuePairAttributes
+    return decodeAttributes(this.words, mask)
   }
 
   get state(): QueuePairState {
@@ -99,8 +93,20 @@ function takeGid(words: Float64Array, at: number): Gid {
   return gid
 }
 
-function decodeVector(words: Float64Array, name: 'addressVector' | 'alternatePath'): AddressVector {
-  const at = AttributeWord[name]
+/** The attributes of `mask` as they stand in the words of the addon. */
+export function decodeAttributes(words: Float64Array, mask: number): QueuePairAttributes {
+  const attributes: Record<string, unknown> = {}
+  for (const name of attributeNames(mask)) {
+    if (name === 'addressVector' || name === 'alternatePath')
+      attributes[name] = decodeAddressVector(words, AttributeWord[name])
+    else if (name === 'sqdNotify') attributes[name] = words[AttributeWord.sqdNotify] === 1
+    else attributes[name] = words[AttributeWord[name]]
+  }
+  return attributes as QueuePairAttributes
+}
+
+/** The address vector whose words begin at `at`. */
+export function decodeAddressVector(words: Float64Array, at: number): AddressVector {
   return {
     gid: takeGid(words, at + VectorWord.gid),
     global: words[at + VectorWord.isGlobal] === 1,

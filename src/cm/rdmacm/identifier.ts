@@ -1,0 +1,179 @@
+import {
+  ATTRIBUTE_WORDS,
+  PARAMETER_WORDS,
+  ParameterWord,
+  type RdmacmAddon,
+  type RdmacmAddress,
+  type RdmacmToken,
+  SystemError,
+} from '../../native/index.ts'
+import { decodeAttributes } from '../../providers/index.ts'
+import type { QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
+import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
+import type {
+  CarrierEvent,
+  CarrierIdentifier,
+  ConnectionOffer,
+  ConnectionParameters,
+  PortSpace,
+} from '../carrier.ts'
+import { ConnectionError, type ConnectionStage } from '../errors.ts'
+import type { EventChannel } from './channel.ts'
+
+/** A struct rdma_cm_id, with the queue pair left to others: librdmacm is told its number and asked for the attributes of its transitions. */
+export class RdmacmIdentifier implements CarrierIdentifier {
+  onEvent: (event: CarrierEvent) => void = () => undefined
+  readonly portSpace: PortSpace
+  readonly #channel: EventChannel
+  readonly #addon: RdmacmAddon
+  readonly #token: RdmacmToken
+  readonly #groups = new Map<string, ConnectionAddress>()
+  #destroyed = false
+
+  constructor(channel: EventChannel, token: RdmacmToken, portSpace: PortSpace) {
+    this.#channel = channel
+    this.#addon = channel.addon
+    this.#token = token
+    this.portSpace = portSpace
+  }
+
+  get deviceName(): string | undefined {
+    if (this.#destroyed) return undefined
+    const { device } = this.#addon.describe(this.#token)
+    return device === '' ? undefined : device
+  }
+
+  get local(): ConnectionAddress | undefined {
+    return this.#destroyed ? undefined : addressOf(this.#addon.describe(this.#token).local)
+  }
+
+  get remote(): ConnectionAddress | undefined {
+    return this.#destroyed ? undefined : addressOf(this.#addon.describe(this.#token).remote)
+  }
+
+  /** @internal A request has come to this listener. */
+  requested(identifier: RdmacmIdentifier, offer: ConnectionOffer): void {
+    this.onEvent({ type: 'connect-request', identifier, offer })
+  }
+
+  listen(local: ConnectionAddress, backlog: number): Promise<void> {
+    return new Promise((done) => {
+      this.#try('listen', `cannot listen at ${formatAddress(local)}`, () => {
+        this.#addon.bind(this.#token, local.address, local.port)
+        this.#addon.listen(this.#token, backlog)
+      })
+      done()
+    })
+  }
+
+  resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress, timeoutMs: number): void {
+    this.#try('address', `no way to ${formatAddress(destination)}`, () => {
+      if (source !== undefined) this.#addon.bind(this.#token, source.address, source.port)
+      this.#addon.resolveAddress(this.#token, destination.address, destination.port, timeoutMs)
+    })
+  }
+
+  resolveRoute(timeoutMs: number): void {
+    this.#try('route', 'no route', () => this.#addon.resolveRoute(this.#token, timeoutMs))
+  }
+
+  connect(parameters: ConnectionParameters): void {
+    const words = encodeParameters(parameters)
+    this.#try('connect', 'the request cannot be sent', () =>
+      this.#addon.connect(this.#token, words, parameters.privateData),
+    )
+  }
+
+  accept(parameters: ConnectionParameters): void {
+    const words = encodeParameters(parameters)
+    this.#try('accept', 'the request cannot be answered', () =>
+      this.#addon.accept(this.#token, words, parameters.privateData),
+    )
+  }
+
+  reject(privateData: Uint8Array): void {
+    this.#try('accept', 'the request cannot be rejected', () => this.#addon.reject(this.#token, privateData))
+  }
+
+  establish(): void {
+    this.#try('connect', 'the connection cannot be established', () => this.#addon.establish(this.#token))
+  }
+
+  /** Where the peer was faster, or is gone, there is nothing left to tell it. */
+  disconnect(): void {
+    try {
+      this.#addon.disconnect(this.#token)
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error
+    }
+  }
+
+  queuePairAttributes(state: QueuePairState): QueuePairAttributes {
+    const words = new Float64Array(ATTRIBUTE_WORDS)
+    const mask = this.#try('connect', 'the queue pair cannot be led on', () =>
+      this.#addon.queuePairAttributes(this.#token, state, words),
+    )
+    return { ...decodeAttributes(words, mask), state }
+  }
+
+  joinMulticast(group: ConnectionAddress): void {
+    this.#try('multicast', `cannot join ${group.address}`, () =>
+      this.#addon.joinMulticast(this.#token, group.address, group.port),
+    )
+    this.#groups.set(formatAddress(group), group)
+  }
+
+  leaveMulticast(group: ConnectionAddress): void {
+    if (!this.#groups.delete(formatAddress(group))) return
+    this.#try('multicast', `cannot leave ${group.address}`, () =>
+      this.#addon.leaveMulticast(this.#token, group.address, group.port),
+    )
+  }
+
+  destroy(): void {
+    if (this.#destroyed) return
+    this.#destroyed = true
+    try {
+      for (const group of this.#groups.values()) this.leaveMulticast(group)
+    } finally {
+      this.#channel.remove(this.#token)
+    }
+  }
+
+  #try<T>(stage: ConnectionStage, what: string, call: () => T): T {
+    try {
+      return call()
+    } catch (cause) {
+      if (!(cause instanceof SystemError)) throw cause
+      throw new ConnectionError(stage, -cause.errno, `${what}: ${cause.syscall}: ${cause.errnoName}${advice(cause)}`, { cause })
+    }
+  }
+}
+
+function advice({ errnoName }: SystemError): string {
+  switch (errnoName) {
+    case 'EADDRINUSE':
+      return '; somebody listens there already: take another port, or 0 for a free one'
+    case 'EADDRNOTAVAIL':
+    case 'ENODEV':
+      return "; that address is no RDMA device's: rdma link shows the network interfaces that have one"
+    default:
+      return ''
+  }
+}
+
+function addressOf({ address, port }: RdmacmAddress): ConnectionAddress | undefined {
+  return address === '' ? undefined : connectionAddress(address, port)
+}
+
+function encodeParameters(parameters: ConnectionParameters): Float64Array {
+  const words = new Float64Array(PARAMETER_WORDS)
+  words[ParameterWord.responderResources] = parameters.responderResources
+  words[ParameterWord.initiatorDepth] = parameters.initiatorDepth
+  words[ParameterWord.flowControl] = parameters.flowControl ? 1 : 0
+  words[ParameterWord.retryCount] = parameters.retryCount
+  words[ParameterWord.rnrRetryCount] = parameters.rnrRetryCount
+  words[ParameterWord.sharedReceive] = parameters.sharedReceive ? 1 : 0
+  words[ParameterWord.queuePairNumber] = parameters.endpoint.queuePairNumber
+  return words
+}

@@ -1,0 +1,42 @@
+import {
+  NativeMissingError,
+  type RdmacmAddon,
+  rdmacmAddon,
+  SystemError,
+  UnsupportedError,
+} from '../../native/index.ts'
+
+/** The calls of librdmacm. UnsupportedError, saying why and what mends it, where they are not to be had. */
+export function requireRdmacm(): RdmacmAddon {
+  const addon = compiledIn()
+  const reason = addon.load()
+  if (reason !== '') {
+    throw new UnsupportedError(
+      `connections over RDMA devices need librdmacm, which cannot be opened (${reason}); install it (Debian, Ubuntu: apt-get install librdmacm1 ibverbs-providers)`,
+    )
+  }
+  try {
+    addon.open()
+  } catch (cause) {
+    if (!(cause instanceof SystemError)) throw cause
+    throw new UnsupportedError(
+      `connections over RDMA devices need /dev/infiniband/rdma_cm, which cannot be opened (${cause.errnoName}): modprobe rdma_ucm, and look at its permissions`,
+      { cause },
+    )
+  }
+  return addon
+}
+
+function compiledIn(): RdmacmAddon {
+  let addon: RdmacmAddon | undefined
+  try {
+    addon = rdmacmAddon()
+  } catch (error) {
+    if (error instanceof NativeMissingError) throw new UnsupportedError(error.message, { cause: error })
+    throw error
+  }
+  if (addon !== undefined) return addon
+  throw new UnsupportedError(
+    'connections over RDMA devices are not compiled in: the addon was built without <rdma/rdma_cma.h>; install the header (Debian, Ubuntu: apt-get install librdmacm-dev) and build again: node native/build.mjs',
+  )
+}
