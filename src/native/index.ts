@@ -32,7 +32,17 @@ export { NativeMissingError } from './loader.ts'
 export { native } from './native.ts'
 
 export { isEnding, processStatus } from './process-status.ts'
-
+export { rdmacmAddon } from './rdmacm.ts'
+export {
+  EVENT_DATA_BYTES,
+  EVENT_WORDS,
+  EventWord,
+  PARAMETER_WORDS,
+  ParameterWord,
+  type RdmacmAddon,
+  type RdmacmAddress,
+  type RdmacmToken,
+} from './rdmacm-addon.ts'
 export { verbsAddon } from './verbs.ts'
 export {
   ASYNC_EVENT_WORDS,
@@ -51,14 +61,3 @@ export {
   type VerbsPortFacts,
   type VerbsToken,
 } from './verbs-addon.ts'
-export { rdmacmAddon } from './rdmacm.ts'
-export {
-  EVENT_DATA_BYTES,
-  EVENT_WORDS,
-  EventWord,
-  PARAMETER_WORDS,
-  ParameterWord,
-  type RdmacmAddon,
-  type RdmacmAddress,
-  type RdmacmToken,
-} from './rdmacm-addon.ts'

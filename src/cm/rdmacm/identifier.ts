@@ -10,13 +10,7 @@ import {
 import { decodeAttributes } from '../../providers/index.ts'
 import type { QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
-import type {
-  CarrierEvent,
-  CarrierIdentifier,
-  ConnectionOffer,
-  ConnectionParameters,
-  PortSpace,
-} from '../carrier.ts'
+import type { CarrierEvent, CarrierIdentifier, ConnectionOffer, ConnectionParameters, PortSpace } from '../carrier.ts'
 import { ConnectionError, type ConnectionStage } from '../errors.ts'
 import type { EventChannel } from './channel.ts'
 
@@ -145,7 +139,9 @@ export class RdmacmIdentifier implements CarrierIdentifier {
       return call()
     } catch (cause) {
       if (!(cause instanceof SystemError)) throw cause
-      throw new ConnectionError(stage, -cause.errno, `${what}: ${cause.syscall}: ${cause.errnoName}${advice(cause)}`, { cause })
+      throw new ConnectionError(stage, -cause.errno, `${what}: ${cause.syscall}: ${cause.errnoName}${advice(cause)}`, {
+        cause,
+      })
     }
   }
 }

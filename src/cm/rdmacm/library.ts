@@ -1,10 +1,4 @@
-import {
-  NativeMissingError,
-  type RdmacmAddon,
-  rdmacmAddon,
-  SystemError,
-  UnsupportedError,
-} from '../../native/index.ts'
+import { NativeMissingError, type RdmacmAddon, rdmacmAddon, SystemError, UnsupportedError } from '../../native/index.ts'
 
 /** The calls of librdmacm. UnsupportedError, saying why and what mends it, where they are not to be had. */
 export function requireRdmacm(): RdmacmAddon {
