@@ -24,7 +24,7 @@ export type { CloseReason } from './connection-machine.ts'
 export type { PairOptions } from './connection-pair.ts'
 export { ConnectionRequest } from './connection-request.ts'
 export type { WaitOptions } from './deadline.ts'
-export { decodeEndpoint, ENDPOINT_TEXT_BYTES, encodeEndpoint } from './endpoint-text.ts'
+export { decodeEndpoint, ENDPOINT_TEXT_LENGTH, encodeEndpoint } from './endpoint-text.ts'
 export {
   ConnectionError,
   ConnectionRejectedError,

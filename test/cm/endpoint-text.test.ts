@@ -1,23 +1,29 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeEndpoint, ENDPOINT_TEXT_BYTES, encodeEndpoint } from '../../src/cm/index.ts'
+import { decodeEndpoint, ENDPOINT_TEXT_LENGTH, encodeEndpoint } from '../../src/cm/index.ts'
+
+/** Objects as literals make them. */
+const PLAIN = { noNullPrototype: true } as const
 
 test('an endpoint has the text that rdma-core’s pingpong programs exchange', () => {
   const text = '0000:00001a:5f3e02:00000000000000000000ffff0a090001'
   const endpoint = { queuePairNumber: 26, psn: 0x5f3e02, gid: 0xffff0a090001n }
   assert.equal(encodeEndpoint(endpoint), text)
   assert.deepEqual(decodeEndpoint(text), endpoint)
-  assert.equal(text.length, ENDPOINT_TEXT_BYTES)
+  assert.equal(text.length, ENDPOINT_TEXT_LENGTH)
 })
 
 test('every endpoint survives encoding and decoding', () => {
-  const endpoint = fc.record({
-    queuePairNumber: fc.integer({ min: 0, max: 0xffffff }),
-    psn: fc.integer({ min: 0, max: 0xffffff }),
-    gid: fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }),
-    localIdentifier: fc.integer({ min: 1, max: 0xffff }),
-  })
+  const endpoint = fc.record(
+    {
+      queuePairNumber: fc.integer({ min: 0, max: 0xffffff }),
+      psn: fc.integer({ min: 0, max: 0xffffff }),
+      gid: fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }),
+      localIdentifier: fc.integer({ min: 1, max: 0xffff }),
+    },
+    PLAIN,
+  )
   fc.assert(fc.property(endpoint, (each) => assert.deepEqual(decodeEndpoint(encodeEndpoint(each)), each)))
 })
 

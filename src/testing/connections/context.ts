@@ -87,8 +87,9 @@ export class ConnectionContext {
     return thing
   }
 
+  /** Last made first; where one refuses, the others are closed by the next call. */
   closeAll(): void {
-    for (const thing of this.#open.splice(0).reverse()) thing[Symbol.dispose]()
+    for (let thing = this.#open.pop(); thing !== undefined; thing = this.#open.pop()) thing[Symbol.dispose]()
   }
 }
 

@@ -61,7 +61,8 @@ test('the place of a listener that was killed is taken over', async () => {
   assert.equal(connection.state, 'connected')
   ;(await accepted)?.close()
   listener.close()
-  assert.deepEqual(readdirSync(meetings), [])
+  assert.equal(existsSync(join(meetings, `tcp-127.0.0.1-${port}`)), false)
+  assert.equal(existsSync(join(meetings, `tcp-127.0.0.1-${port}.lock`)), false)
 })
 
 test('a peer that was killed in the middle of connecting is not waited for', async () => {
