@@ -3,7 +3,7 @@ import type { Mesh } from '../../cluster/index.ts'
 import { native, SystemError } from '../../native/index.ts'
 import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import type { MemoryRegion } from '../../verbs/index.ts'
+import { Errno, type MemoryRegion, VerbsError } from '../../verbs/index.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
@@ -251,6 +251,8 @@ export class RegionServer implements NodePort {
       return true
     } catch (error) {
       if (error instanceof SystemError && MEMORY_ERRORS.has(error.errnoName)) return false
+      // The device cannot lock it: the limit of the process, or the device's own.
+      if (error instanceof VerbsError && error.errno === Errno.ENOMEM) return false
       throw error
     }
   }

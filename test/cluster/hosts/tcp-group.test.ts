@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { after, test } from 'node:test'
 import { type Ending, RankProcess } from '../../support/rank-process.ts'
 
@@ -155,4 +156,20 @@ test('ranks of one machine that meet over TCP share its memory', async () => {
     ['hardware', 'hardware'],
   )
   await hosts.all('closeGroup')
+})
+
+test('a rank that falls silent is dead to the others, though its process lives', async () => {
+  await using hosts = await Hosts.start(2, () => ({ AETHER_SILENCE_MS: '4000' }))
+  await hosts.all('join')
+  const waiting = hosts.on(0, 'barrier')
+  process.kill(hosts.ranks[1]!.processId, 'SIGSTOP')
+  await assert.rejects(waiting, { name: 'MemberEndedError', message: /rank 1/ })
+})
+
+test('a silence that cannot be meant is refused by name', async () => {
+  await using hosts = await Hosts.start(1, () => ({ AETHER_SILENCE_MS: '10' }))
+  await assert.rejects(hosts.on(0, 'join'), {
+    name: 'ArgumentError',
+    message: /AETHER_SILENCE_MS must be at least 2000/,
+  })
 })

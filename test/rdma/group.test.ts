@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Program, startProgram } from './support/program.ts'
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+/** Starting a process with its threads takes a minute in an emulated guest. */
+const PATIENCE_MS = 400_000
+
+/** Hosts that are runtime directories of this guest, so that ranks take each other for ranks of other machines and talk over rxe0. */
+const ssh = '/tmp/group-test-ssh.sh'
+writeFileSync(ssh, 'export AETHER_RUNTIME_DIRECTORY=/tmp/group-test-"$1"; shift; exec /bin/sh -c "$*"\n')
+
+function run(...words: readonly string[]): Program {
+  const onHosts = ['--hosts', 'a,b', '--ssh', `/bin/sh ${ssh}`, '--address', '127.0.0.1']
+  const silence = 'AETHER_SILENCE_MS=20000'
+  return startProgram('env', silence, process.execPath, at('../../src/cli/main.js'), 'run', ...onHosts, ...words)
+}
+
+/** Queue pairs and memory regions of programs on the device, as the kernel counts them. */
+function resources(): { readonly pairs: number; readonly memories: number } {
+  const text = execFileSync('rdma', ['resource', 'show'], { encoding: 'utf8' })
+  const count = (name: string): number => Number(new RegExp(`\\b${name} (\\d+)`).exec(text)?.[1])
+  return { pairs: count('qp'), memories: count('mr') }
+}
+
+test('a group and its region work over a real device, and leave nothing behind', async () => {
+  const before = resources()
+  using program = run(at('../cluster/hosts/fixtures/joining-rank.js'))
+  const { status, output } = await program.finished(PATIENCE_MS)
+  assert.equal(status, 0, output)
+  assert.match(output, /\[0\] 200/)
+  assert.match(output, /\[1\] 200/)
+  assert.deepEqual(resources(), before)
+})
+
+test('a rank that is killed is named at once; what it held of the device is given back', async () => {
+  const before = resources()
+  using program = run('--on-failure', 'continue', at('./two-hosts/fixtures/survivor.js'))
+  const processId = (await program.until(/\[1\] process (\d+)/, PATIENCE_MS))[1]
+  await program.until(/\[1\] computing/, PATIENCE_MS)
+  process.kill(Number(processId), 'SIGKILL')
+  const { status, output } = await program.finished(PATIENCE_MS)
+  assert.equal(status, 137, output)
+  assert.match(output, /\[0\] rank 1 died: its process ended/)
+  assert.match(output, /\[0\] barrier: ERR_AETHER_MEMBER_ENDED/)
+  assert.match(output, /\[0\] page: ERR_AETHER_PAGE_LOST/)
+  assert.match(output, /aether: rank 1 \(process \d+ on b\) was ended by SIGKILL/)
+  assert.deepEqual(resources(), before)
+})
