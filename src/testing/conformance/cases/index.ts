@@ -1,7 +1,11 @@
 import type { ConformanceCase } from '../case.ts'
 import { addressSpaceCases } from './address-spaces.ts'
+import { asyncEventCases } from './async-events.ts'
 import { atomicCases } from './atomics.ts'
+import { datagramCases } from './datagrams.ts'
 import { deviceMemoryCases } from './device-memory.ts'
+import { drainedCases } from './drained.ts'
+import { dynamicCases } from './dynamic.ts'
 import { errorCases } from './errors.ts'
 import { eventCases } from './events.ts'
 import { indirectKeyCases } from './indirect-keys.ts'
@@ -11,9 +15,12 @@ import { oneSidedCases } from './one-sided.ts'
 import { parentDomainCases } from './parent-domains.ts'
 import { queueCases } from './queues.ts'
 import { reregisterCases } from './reregister.ts'
+import { sharedReceiveCases } from './shared-receives.ts'
 import { otherTransitionCases, transitionCases } from './transitions.ts'
 import { twoSidedCases } from './two-sided.ts'
+import { unreliableCases } from './unreliable.ts'
 import { windowCases } from './windows.ts'
+import { xrcCases } from './xrc.ts'
 
 /** Every case, in the order in which they build on each other. */
 export const conformanceCases: readonly ConformanceCase[] = [
@@ -31,6 +38,13 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...indirectKeyCases,
   ...parentDomainCases,
   ...eventCases,
+  ...unreliableCases,
+  ...datagramCases,
+  ...sharedReceiveCases,
+  ...drainedCases,
+  ...asyncEventCases,
+  ...xrcCases,
+  ...dynamicCases,
   ...errorCases,
   ...otherTransitionCases,
 ]
