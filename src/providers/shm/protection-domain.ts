@@ -16,6 +16,7 @@ import type {
   ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
 import type { ShmDeviceMemory } from './device-memory.ts'
@@ -30,16 +31,19 @@ import {
 } from './memory-backing.ts'
 import { ShmMemoryRegion } from './memory-region.ts'
 import { checkWindowType, ShmMemoryWindow } from './memory-window.ts'
+import { OpenedPair } from './opened-pair.ts'
 import { prefetch } from './prefetch.ts'
 import { ShmQueuePair } from './queue-pair.ts'
 import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { ShmThreadDomain } from './thread-domain.ts'
+import type { ShmXrcDomain } from './xrc-domain.ts'
 
 /** A protection domain: an id that keys and queue pairs must share. */
 export class ShmProtectionDomain implements ProviderProtectionDomain {
   readonly device: ShmDevice
   readonly id: number
   readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
+  readonly openedPairs: Set<OpenedPair> = new Set<OpenedPair>()
   readonly sharedReceiveQueues: Set<ShmSharedReceiveQueue> = new Set<ShmSharedReceiveQueue>()
   readonly addressHandles: Set<ShmAddressHandle> = new Set<ShmAddressHandle>()
   readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
@@ -126,8 +130,8 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     return parent
   }
 
-  openQueuePair(): ProviderQueuePair {
-    throw new UnsupportedError('ibv_open_qp: the shm device has no XRC queue pairs yet')
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
+    return new OpenedPair(this.device, domain as ShmXrcDomain, number, this.openedPairs)
   }
 
   createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue {

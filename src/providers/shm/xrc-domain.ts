@@ -4,7 +4,7 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { ShmDevice } from './device.ts'
-import { BlockWord } from './layout.ts'
+import { BlockKind, BlockWord } from './layout.ts'
 import { Registry } from './registry.ts'
 
 let serial = 0
@@ -44,6 +44,13 @@ export class ShmXrcDomain implements ProviderXrcDomain {
   describe(words: Int32Array): void {
     words[BlockWord.XrcDomain] = this.#key[0] as number
     words[BlockWord.XrcDomain + 1] = this.#key[1] as number
+  }
+
+  /** Whether that is the block of one of its receive queue pairs. */
+  has(words: Int32Array): boolean {
+    const at = BlockWord.XrcDomain
+    if (words[BlockWord.Kind] !== BlockKind.XrcReceive) return false
+    return words[at] === this.#key[0] && words[at + 1] === this.#key[1]
   }
 
   /** Senders, and whoever opens by number, find it from now on. */
