@@ -1,5 +1,5 @@
 /**
- * Plays with rdma-core's ping-pong programs (`ibv_rc_pingpong`, `ibv_uc_pingpong`), or with another of itself. Options are named as theirs are.
+ * Plays with rdma-core's ping-pong programs (`ibv_rc_pingpong`, `ibv_uc_pingpong`, `ibv_ud_pingpong`, `ibv_srq_pingpong`), or with another of itself. Options are named as theirs are.
  *
  *     ibv_rc_pingpong -d rxe0 -g 1                                  # on host a
  *     node dist/examples/pingpong/main.js -d rxe0 -g 1 a            # on host b
@@ -7,9 +7,9 @@
 import { parseArgs } from 'node:util'
 import { openDevice } from 'aether-dsm/verbs'
 import { play } from './player.ts'
-import type { PingpongType } from './seat.ts'
+import type { PingpongType } from './table.ts'
 
-const types: readonly PingpongType[] = ['rc', 'uc']
+const types: readonly PingpongType[] = ['rc', 'uc', 'ud', 'srq']
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,6 +22,7 @@ const { values, positionals } = parseArgs({
     mtu: { type: 'string', short: 'm', default: '1024' },
     'rx-depth': { type: 'string', short: 'r', default: '500' },
     iters: { type: 'string', short: 'n', default: '1000' },
+    'num-qp': { type: 'string', short: 'q', default: '16' },
     events: { type: 'boolean', short: 'e', default: false },
     /** Send bytes that differ from message to message and compare what comes back. The other end must echo, as rdma-core's programs do. */
     check: { type: 'boolean', short: 'c', default: false },
@@ -35,9 +36,11 @@ function typeOf(text: string): PingpongType {
   return type
 }
 
+const type = typeOf(values.type)
 using device = openDevice(values['ib-dev'])
 const result = await play(device, {
-  type: typeOf(values.type),
+  type,
+  pairs: type === 'srq' ? Number(values['num-qp']) : 1,
   server: positionals[0],
   port: Number(values.port),
   sizeBytes: Number(values.size),

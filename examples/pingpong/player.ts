@@ -6,11 +6,13 @@ import {
   CompletionStatus,
   type Device,
   explainStatus,
+  statusName,
 } from 'aether-dsm/verbs'
 import { type MeetingOptions, meet } from './meeting.ts'
-import { Seat, type SeatOptions } from './seat.ts'
+import type { Seat } from './seat.ts'
+import { Table, type TableOptions } from './table.ts'
 
-export interface GameOptions extends SeatOptions, MeetingOptions {
+export interface GameOptions extends TableOptions, MeetingOptions {
   readonly iterations: number
   /** Sleep on completion events instead of spinning. */
   readonly events: boolean
@@ -33,14 +35,14 @@ const SEND = 2
 export async function play(device: Device, options: GameOptions): Promise<GameResult> {
   using domain = device.createProtectionDomain()
   using channel = options.events ? device.createCompletionChannel() : undefined
-  const depth = options.receiveDepth + 1
+  const depth = options.receiveDepth + options.pairs
   using queue = device.createCompletionQueue({ depth, ...(channel === undefined ? {} : { channel }) })
-  using seat = new Seat(domain, queue, options)
-  const game = new Game(seat, options)
+  using table = new Table(domain, queue, options)
+  const game = new Game(table, options)
   if (channel !== undefined) queue.arm()
-  await meet([seat.pair.endpoint], ([remote]) => remote !== undefined && seat.connect(remote), options)
+  await meet(table.endpoints, (remote) => table.connect(remote), options)
   const startedMs = performance.now()
-  if (options.server !== undefined) game.send()
+  if (options.server !== undefined) game.serve()
   await run(game, queue, channel, options.signal)
   return { ...game.result, seconds: (performance.now() - startedMs) / 1000 }
 }
@@ -68,18 +70,17 @@ async function run(
 }
 
 class Game {
-  readonly seat: Seat
+  readonly #table: Table
   readonly #options: GameOptions
-  /** What must complete before the next send. */
-  #pending = RECEIVE
   #sent = 0
   #received = 0
   #checked = 0
 
-  constructor(seat: Seat, options: GameOptions) {
-    this.seat = seat
+  constructor(table: Table, options: GameOptions) {
+    this.#table = table
     this.#options = options
-    for (let posted = 0; posted < options.receiveDepth; posted++) seat.receive.post(RECEIVE)
+    for (const seat of table.seats) seat.pending = RECEIVE
+    for (let posted = 0; posted < options.receiveDepth; posted++) table.postReceive(RECEIVE)
   }
 
   get isOver(): boolean {
@@ -91,32 +92,38 @@ class Game {
     return { sent: this.#sent, received: this.#received, checked: this.#checked }
   }
 
-  send(): void {
-    if (this.#options.check) this.seat.leaving.fill(this.#sent + 1)
-    else this.seat.leaving.set(this.seat.arrived)
-    this.seat.send(SEND)
-    this.#pending = RECEIVE | SEND
+  serve(): void {
+    for (const seat of this.#table.seats) this.#send(seat)
   }
 
   /** One completion. */
   take(batch: CompletionBatch, row: number): void {
     const status = batch.status[row] as CompletionStatus
-    if (status !== CompletionStatus.Success) throw new Error(explainStatus(status))
+    if (status !== CompletionStatus.Success) throw new Error(`${statusName(status)}: ${explainStatus(status)}`)
+    const seat = this.#table.seatOf(batch.queuePairNumber[row] as number)
     const id = batch.id[row] as number
     if (id === SEND) this.#sent++
-    else this.#receive(batch.byteLength[row] as number)
-    this.#pending &= ~id
-    if (this.#pending === 0 && this.#sent < this.#options.iterations) this.send()
+    else this.#receive(seat, batch.byteLength[row] as number)
+    seat.pending &= ~id
+    if (seat.pending === 0 && this.#sent < this.#options.iterations) this.#send(seat)
   }
 
-  #receive(lengthBytes: number): void {
-    const { seat } = this
-    if (lengthBytes !== seat.messageBytes) throw new Error(`${lengthBytes} bytes came, not ${seat.messageBytes}`)
+  #send(seat: Seat): void {
+    if (this.#options.check) seat.leaving.bytes.fill(this.#sent + 1)
+    else seat.leaving.bytes.set(this.#table.arrived)
+    seat.send(SEND)
+    seat.pending = RECEIVE | SEND
+  }
+
+  #receive(seat: Seat, lengthBytes: number): void {
+    const { messageBytes, arrived } = this.#table
+    if (lengthBytes !== messageBytes) throw new Error(`${lengthBytes} bytes came, not ${messageBytes}`)
     this.#received++
-    if (this.#options.check && this.#sent + (this.#pending & SEND ? 1 : 0) > 0) {
-      if (Buffer.compare(seat.arrived, seat.leaving) !== 0) throw new Error('other bytes came back than were sent')
+    const hasSent = this.#sent > 0 || (seat.pending & SEND) !== 0
+    if (this.#options.check && hasSent) {
+      if (Buffer.compare(arrived, seat.leaving.bytes) !== 0) throw new Error('other bytes came back than were sent')
       this.#checked++
     }
-    seat.receive.post(RECEIVE)
+    this.#table.postReceive(RECEIVE)
   }
 }

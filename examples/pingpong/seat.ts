@@ -1,67 +1,56 @@
-/** What the end of a ping-pong has per kind of queue pair: where its bytes lie, how it connects, what it sends. */
+/** One queue pair at the table, and the bytes that leave through it. */
 import {
   Access,
   type CompletionQueue,
   type MemoryRegion,
-  type PreparedReceive,
   type PreparedRequest,
   type ProtectionDomain,
   type QueuePair,
   type RemoteEndpoint,
+  type SharedReceiveQueue,
 } from 'aether-dsm/verbs'
+import type { TableOptions } from './table.ts'
 
-/** As rdma-core's programs are called: `ibv_rc_pingpong` and so on. */
-export type PingpongType = 'rc' | 'uc'
-
-export interface SeatOptions {
-  readonly type: PingpongType
-  readonly sizeBytes: number
-  readonly pathMtu: number
-  readonly receiveDepth: number
-}
-
-/** One queue pair at the table. The bytes that arrive and those that leave lie apart, so that they can be compared. */
 export class Seat implements Disposable {
   readonly pair: QueuePair
-  readonly receive: PreparedReceive
-  readonly #options: SeatOptions
-  readonly #memory: MemoryRegion
+  readonly leaving: MemoryRegion
+  /** What must complete before the next send, as bits. */
+  pending = 0
+  readonly #options: TableOptions
   #send: PreparedRequest | undefined
 
-  constructor(domain: ProtectionDomain, queue: CompletionQueue, options: SeatOptions) {
+  constructor(
+    domain: ProtectionDomain,
+    queue: CompletionQueue,
+    shared: SharedReceiveQueue | undefined,
+    options: TableOptions,
+  ) {
     this.#options = options
-    this.#memory = domain.allocate(2 * options.sizeBytes, Access.LocalWrite)
+    this.leaving = domain.allocate(options.sizeBytes, Access.LocalWrite)
     this.pair = domain.createQueuePair({
-      type: options.type,
+      type: options.type === 'srq' ? 'rc' : options.type,
       sendQueue: queue,
       receiveQueue: queue,
       maxSendRequests: 1,
-      maxReceiveRequests: options.receiveDepth,
+      ...(shared === undefined ? { maxReceiveRequests: options.receiveDepth } : { sharedReceiveQueue: shared }),
     })
-    this.pair.toInit({ access: 0 })
-    this.receive = this.pair.prepareReceive({ local: this.#memory.subarray(options.sizeBytes) })
-  }
-
-  /** What a completed receive counts. */
-  get messageBytes(): number {
-    return this.#options.sizeBytes
-  }
-
-  get arrived(): Uint8Array {
-    return this.#memory.bytes.subarray(this.#options.sizeBytes)
-  }
-
-  get leaving(): Uint8Array {
-    return this.#memory.bytes.subarray(0, this.#options.sizeBytes)
+    this.pair.toInit(options.type === 'ud' ? {} : { access: 0 })
   }
 
   connect(remote: RemoteEndpoint): void {
-    const { type, pathMtu, sizeBytes } = this.#options
-    const limits = type === 'rc' ? { maxDestinationReadAtomic: 1 } : {}
-    this.pair.toReadyToReceive({ remote, pathMtu, ...limits })
-    // Seven retries would be for ever on soft-RoCE.
-    this.pair.toReadyToSend(type === 'rc' ? { retryCount: 6, maxReadAtomic: 1 } : {})
-    this.#send = this.pair.prepareSend({ local: this.#memory.subarray(0, sizeBytes) })
+    const { type, pathMtu } = this.#options
+    if (type === 'ud') {
+      this.pair.toReadyToReceive()
+      this.pair.toReadyToSend()
+    } else if (type === 'uc') {
+      this.pair.toReadyToReceive({ remote, pathMtu })
+      this.pair.toReadyToSend()
+    } else {
+      this.pair.toReadyToReceive({ remote, pathMtu, maxDestinationReadAtomic: 1 })
+      // Seven retries would be for ever on soft-RoCE.
+      this.pair.toReadyToSend({ retryCount: 6, maxReadAtomic: 1 })
+    }
+    this.#send = this.pair.prepareSend({ local: this.leaving.subarray(), ...this.#destination(remote) })
   }
 
   send(id: number): void {
@@ -71,6 +60,13 @@ export class Seat implements Disposable {
   /** Before the queue that it uses is closed. */
   [Symbol.dispose](): void {
     this.pair.close()
-    this.#memory.close()
+    this.leaving.close()
+  }
+
+  /** Only datagrams say where they go. */
+  #destination({ gid, localIdentifier, queuePairNumber }: RemoteEndpoint) {
+    if (this.#options.type !== 'ud') return {}
+    const vector = localIdentifier === undefined ? { gid } : { gid, localIdentifier }
+    return { to: { addressHandle: this.pair.domain.createAddressHandle(vector), number: queuePairNumber } }
   }
 }
