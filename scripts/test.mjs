@@ -37,13 +37,17 @@ const { values: options, positionals: filters } = parseArgs({
 const timeoutMs = Number(options['timeout-ms'])
 const hasRdma = process.env.AETHER_RDMA_HOST !== undefined
 
+/** `*.final.test.ts` take away what others need, the power of the other guest say. */
+const isFinal = (path) => path.endsWith('.final.test.ts')
+const finalLast = (a, b) => isFinal(a) - isFinal(b) || (a < b ? -1 : 1)
+
 function testFiles() {
   const sources = readdirSync(join(root, 'test'), { recursive: true })
     .map((path) => path.split(sep).join('/'))
     .filter((path) => path.endsWith('.test.ts') && !path.includes('fixtures/'))
     .filter((path) => hasRdma || !path.startsWith('rdma/'))
     .filter((path) => filters.length === 0 || filters.some((filter) => `test/${path}`.includes(filter)))
-    .sort()
+    .sort(finalLast)
   return sources.map((path) => join(root, 'dist/test', path.replace(/\.ts$/, '.js')))
 }
 
