@@ -16,13 +16,16 @@ import { isEmulated, runGuests } from './rdma-guest/run-guests.mjs'
 import { printSummary } from './rdma-guest/summary.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const DEFAULT_TIMEOUT_S = 900
+const DEFAULT_TIMEOUT_S = 1200
+/** One file. Less than the boot has, so that the report comes back when a file hangs. */
+const FILE_TIMEOUT_S = 400
 
 const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: { 'timeout-s': { type: 'string', default: String(DEFAULT_TIMEOUT_S) } },
 })
 const timeoutS = Number(options['timeout-s'])
+const fileTimeoutS = Math.min(FILE_TIMEOUT_S, timeoutS / 2)
 
 const boots = [
   { name: 'one host', hosts: 1, folder: 'test/rdma' },
@@ -49,7 +52,7 @@ async function runBoot({ name, hosts, folder }, share) {
     'node',
     'scripts/test.mjs',
     '--serial',
-    `--timeout-ms=${timeoutS * 1000}`,
+    `--timeout-ms=${fileTimeoutS * 1000}`,
     `--report=${reportFile}`,
     ...files,
   ]

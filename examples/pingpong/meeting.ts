@@ -27,8 +27,8 @@ export async function meet(
   try {
     const introduction = Buffer.concat(own.map(encodeAddress))
     if (options.server !== undefined) socket.write(introduction)
-    const remote = await readAddresses(socket, own.length)
-    connectPairs(remote)
+    const answer = await readExactly(socket, own.length * ADDRESS_BYTES)
+    connectPairs(decodeAll(answer))
     socket.write(options.server === undefined ? introduction : FAREWELL)
     if (options.server === undefined) await readExactly(socket, FAREWELL.length)
   } finally {
@@ -38,7 +38,7 @@ export async function meet(
 }
 
 async function accept({ port, signal, onListening }: MeetingOptions): Promise<Socket> {
-  const server = createServer({ pauseOnConnect: true }).listen(port)
+  const server = createServer().listen(port)
   try {
     await once(server, 'listening', { signal })
     const address = server.address()
@@ -56,19 +56,26 @@ async function reach(server: string, { port, signal }: MeetingOptions): Promise<
   return socket
 }
 
-async function readAddresses(socket: Socket, count: number): Promise<RemoteEndpoint[]> {
-  const bytes = await readExactly(socket, count * ADDRESS_BYTES)
-  return Array.from({ length: count }, (_, index) =>
+function decodeAll(bytes: Buffer): RemoteEndpoint[] {
+  return Array.from({ length: bytes.length / ADDRESS_BYTES }, (_, index) =>
     decodeAddress(bytes.subarray(index * ADDRESS_BYTES, (index + 1) * ADDRESS_BYTES)),
   )
 }
 
-async function readExactly(socket: Socket, length: number): Promise<Buffer> {
-  for (;;) {
-    const bytes = socket.read(length) as Buffer | null
-    if (bytes?.length === length) return bytes
-    if (socket.readableEnded || socket.destroyed)
-      throw new Error('the other end hung up before it had told its address')
-    await Promise.race([once(socket, 'readable'), once(socket, 'end')])
-  }
+/** Rejects when the other end hangs up before. */
+function readExactly(socket: Socket, length: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let bytes = Buffer.alloc(0)
+    const settle = (error?: Error): void => {
+      socket.off('data', take).off('end', hangUp).off('error', settle).off('close', hangUp)
+      if (error === undefined) resolve(bytes)
+      else reject(error)
+    }
+    const take = (piece: Buffer): void => {
+      bytes = Buffer.concat([bytes, piece])
+      if (bytes.length >= length) settle()
+    }
+    const hangUp = (): void => settle(new Error('the other end hung up before it had told its address'))
+    socket.on('data', take).on('end', hangUp).on('error', settle).on('close', hangUp).resume()
+  })
 }

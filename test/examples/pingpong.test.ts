@@ -31,9 +31,16 @@ test('what is no address is refused', () => {
     assert.throws(() => decodeAddress(Buffer.from(text)), /not an address/)
 })
 
-test('two of them play on shm0, one spinning and one sleeping, and the bytes come back', options, async () => {
-  const [server, client] = await playBoth(['--events'], ['--check'])
-  assert.equal(client.status, 0, client.output)
-  assert.equal(server.status, 0, server.output)
-  assert.match(client.output, /"sent":200,"received":200,"checked":200/)
-})
+for (const type of ['rc']) {
+  test(
+    `two of them play ${type} on shm0, one spinning and one sleeping, and the bytes come back`,
+    options,
+    async () => {
+      const words = ['--type', type, '-s', '1024', '-q', '1']
+      const [server, client] = await playBoth([...words, '--events'], [...words, '--check'])
+      assert.equal(client.status, 0, client.output)
+      assert.equal(server.status, 0, server.output)
+      assert.match(client.output, /"sent":200,"received":200,"checked":200/)
+    },
+  )
+}
