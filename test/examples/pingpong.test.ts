@@ -31,7 +31,7 @@ test('what is no address is refused', () => {
     assert.throws(() => decodeAddress(Buffer.from(text)), /not an address/)
 })
 
-for (const type of ['rc']) {
+for (const type of ['rc', 'uc', 'ud', 'srq']) {
   test(
     `two of them play ${type} on shm0, one spinning and one sleeping, and the bytes come back`,
     options,

@@ -58,9 +58,10 @@ export class RemoteHost implements Disposable {
     return this.start(...words).finished()
   }
 
-  /** The other guest is gone at once, as if its power had been cut. It does not come back in this boot. */
+  /** The other guest is gone at once, as if its power had been cut, and does not come back in this boot. Its programs count as ended. */
   cutPower(): void {
     this.start('sh', '-c', 'echo b > /proc/sysrq-trigger')
+    this.#lose()
   }
 
   /** Its programs are killed by the other end. */

@@ -1,7 +1,7 @@
 /** A process with memory of 64 KiB that others read and write. Each caller gets a queue pair of its own, for as long as this process lives. */
 import { createServer } from 'node:net'
 import { Access, openDevice } from '../../../src/verbs/index.ts'
-import { introduce, TARGET_PORT, understand } from './target.ts'
+import { introduce, understand } from './target.ts'
 
 const device = openDevice(process.argv[2] ?? 'rxe0')
 const domain = device.createProtectionDomain()
@@ -20,4 +20,7 @@ const server = createServer((socket) => {
     socket.end(introduce(pair.endpoint, memory.token))
   })
 })
-server.listen(TARGET_PORT, () => console.log('target is listening'))
+server.listen(0, () => {
+  const address = server.address()
+  console.log(`target is listening on port ${typeof address === 'object' ? address?.port : address}`)
+})

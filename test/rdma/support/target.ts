@@ -5,22 +5,36 @@ import type { Initiator } from './initiator.ts'
 import type { Program } from './program.ts'
 import { REMOTE_ADDRESS, type RemoteHost } from './remote-host.ts'
 
-export const TARGET_PORT = 7100
-
 /** 4.096 µs × 2^16 is 268 ms, and six retries: a peer that is gone is known after some two seconds, on soft-RoCE up to four times that. */
 const patient = { timeout: 16, retryCount: 6 }
 
-export async function startTarget(remote: RemoteHost): Promise<Program> {
-  const target = remote.start('node', 'dist/test/rdma/support/target-main.js')
-  await target.until(/target is listening/)
-  return target
-}
+/** A target on the other host, for as long as it is in scope. */
+export class Target implements AsyncDisposable {
+  readonly #program: Program
+  readonly #port: number
 
-/** Connects the queue pair of `initiator` to the target on the other host, and gives where its memory is. */
-export async function connectToTarget(initiator: Initiator): Promise<RegionToken> {
-  const { endpoint, token } = await meetTarget(REMOTE_ADDRESS, initiator.pair.endpoint)
-  initiator.connect(endpoint, patient)
-  return token
+  private constructor(program: Program, port: number) {
+    this.#program = program
+    this.#port = port
+  }
+
+  static async start(remote: RemoteHost): Promise<Target> {
+    const program = remote.start('node', 'dist/test/rdma/support/target-main.js')
+    const [, port] = await program.until(/target is listening on port (\d+)/)
+    return new Target(program, Number(port))
+  }
+
+  /** Connects the queue pair of `initiator`, and gives where the target's memory is. */
+  async connect(initiator: Initiator): Promise<RegionToken> {
+    const { endpoint, token } = await meet(REMOTE_ADDRESS, this.#port, initiator.pair.endpoint)
+    initiator.connect(endpoint, patient)
+    return token
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#program.kill('SIGKILL')
+    await this.#program.ended
+  }
 }
 
 /** Gids are bigint, which JSON does not know. */
@@ -41,9 +55,9 @@ export function understand(line: string): { readonly endpoint: RemoteEndpoint; r
 }
 
 /** Tells a target who we are; it makes a queue pair towards us and tells where its memory is. */
-function meetTarget(address: string, own: RemoteEndpoint): Promise<ReturnType<typeof understand>> {
+function meet(address: string, port: number, own: RemoteEndpoint): Promise<ReturnType<typeof understand>> {
   return new Promise((resolve, reject) => {
-    const socket = connect(TARGET_PORT, address)
+    const socket = connect(port, address)
     let text = ''
     socket.setEncoding('utf8')
     socket.on('error', reject)
