@@ -50,7 +50,9 @@ export class BarrierMachine {
     return any
   }
 
-  receive(from: number, bytes: Uint8Array): void {
+  /** False where the bytes are no message of a barrier. */
+  receive(from: number, bytes: Uint8Array): boolean {
+    if (bytes.length < HEAD_BYTES || bytes.length > HEAD_BYTES + 4 * Math.ceil(this.#options.size / 32)) return false
     const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const generation = head.getInt32(4, true)
     switch (bytes[1]) {
@@ -67,9 +69,13 @@ export class BarrierMachine {
         this.#takeMissing(bytes.slice(HEAD_BYTES))
         break
       case Kind.Failed:
+        if (generation < 0 || generation >= this.#options.size) return false
         this.#fail(generation, this.passed)
         break
+      default:
+        return false
     }
+    return true
   }
 
   /** The last generation that this rank was released from. */

@@ -2,6 +2,7 @@ import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
+import { type ControlMessage, decodeControl } from './control-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { Registry, type RegistryAnswer } from './registry.ts'
@@ -28,16 +29,6 @@ export interface GroupPeer {
 
 /** What the agent tells the main thread by itself. */
 export type GroupNote = { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
-
-type Control =
-  | { readonly op: 'leave'; readonly passed: number }
-  | { readonly op: 'open'; readonly token: number; readonly name: string; readonly parameters: string | null }
-  | { readonly op: 'lookUp'; readonly token: number; readonly name: string }
-  | { readonly op: 'opened'; readonly token: number; readonly answer: RegistryAnswer }
-  | { readonly op: 'close'; readonly token: number; readonly name: string }
-  | { readonly op: 'free'; readonly id: number }
-  | { readonly op: 'ask'; readonly token: number; readonly question: unknown }
-  | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
 
 const COORDINATOR = 0
 /** On a network a peer that ends is silent: so often something is sent to it, which fails then. */
@@ -195,10 +186,10 @@ export class GroupMachine {
   #receive(from: number, bytes: Uint8Array): void {
     switch (bytes[0]) {
       case MeshChannel.Barrier:
-        this.#barrier.receive(from, bytes)
+        if (!this.#barrier.receive(from, bytes)) this.mesh.reject(from)
         break
       case MeshChannel.Control:
-        this.#obey(from, JSON.parse(Buffer.from(bytes.slice(1)).toString()) as Control)
+        this.#obeyIfSound(from, decodeControl(bytes.subarray(1)))
         break
       case MeshChannel.Probe:
         break
@@ -207,7 +198,12 @@ export class GroupMachine {
     }
   }
 
-  #obey(from: number, control: Control): void {
+  #obeyIfSound(from: number, control: ControlMessage | undefined): void {
+    if (control === undefined) this.mesh.reject(from)
+    else this.#obey(from, control)
+  }
+
+  #obey(from: number, control: ControlMessage): void {
     switch (control.op) {
       case 'leave':
         this.#end(from, 'left', 'it left the group', control.passed)
@@ -280,11 +276,11 @@ export class GroupMachine {
     return token
   }
 
-  #broadcast(control: Control): void {
+  #broadcast(control: ControlMessage): void {
     for (let peer = 0; peer < this.#start.size; peer++) if (peer !== this.#start.rank) this.#control(peer, control)
   }
 
-  #control(to: number, control: Control): void {
+  #control(to: number, control: ControlMessage): void {
     const text = Buffer.from(JSON.stringify(control))
     const bytes = new Uint8Array(1 + text.length)
     bytes[0] = MeshChannel.Control

@@ -150,6 +150,11 @@ export class Mesh {
     return this.#inbox.length === 0 && !this.#lookForDeaths()
   }
 
+  /** The peer has sent what no rank sends: it is dead to us. */
+  reject(peer: number): void {
+    this.#link(peer).broken ??= 'it sent a message that is none'
+  }
+
   /** True where the ends of peers may go unseen unless something is sent to them. */
   get needsProbes(): boolean {
     return this.#device.attributes.linkLayer !== 'shared-memory'

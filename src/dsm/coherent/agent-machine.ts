@@ -5,7 +5,7 @@ import { type GroupAgentData, GroupMachine, type GroupPeer, type RegistryAnswer 
 import { AetherError, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
-import { type CoherenceMessage, mesi, type Protocol } from '../coherence/index.ts'
+import { type CoherenceMessage, MessageKind, mesi, type Protocol } from '../coherence/index.ts'
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
@@ -25,6 +25,10 @@ export interface RegionAgentData extends GroupAgentData {
 }
 
 const protocols: ReadonlyMap<string, Protocol> = new Map([[mesi.name, mesi as unknown as Protocol]])
+
+/** The requester of messages that have none. */
+const NOBODY = -1
+const KINDS: ReadonlySet<number> = new Set(Object.values(MessageKind))
 
 /** Faults read from the userfaultfd in one go. */
 const FAULTS_MAX = 64
@@ -141,7 +145,7 @@ class RegionAgentMachine implements Machine {
       makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
     })
     this.#servers.set(id, server)
-    for (const message of this.#early.get(id) ?? []) server.receive(message)
+    for (const message of this.#early.get(id) ?? []) if (server.has(message.page)) server.receive(message)
     this.#early.delete(id)
   }
 
@@ -152,11 +156,19 @@ class RegionAgentMachine implements Machine {
 
   #receive(from: number, bytes: Uint8Array): void {
     const decoded = this.#codec.decode(from, bytes)
-    if (decoded === undefined) return
+    if (decoded === undefined || !this.#isPlausible(decoded.message)) {
+      this.#group.mesh.reject(from)
+      return
+    }
     const { region, message } = decoded
     const server = this.#servers.get(region)
-    if (server !== undefined) server.receive(message)
+    if (server?.has(message.page) === false) this.#group.mesh.reject(from)
+    else if (server !== undefined) server.receive(message)
     else this.#early.set(region, [...(this.#early.get(region) ?? []), message])
+  }
+
+  #isPlausible({ kind, page, requester }: CoherenceMessage): boolean {
+    return KINDS.has(kind) && page >= 0 && requester >= NOBODY && requester < this.#data.group.size
   }
 
   #takeFaults(): boolean {

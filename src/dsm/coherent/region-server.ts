@@ -70,6 +70,7 @@ export class RegionServer implements NodePort {
   /** Pages that user threads have pinned and that others wait for. */
   readonly #pinned = new Set<number>()
   readonly #homeOf: (page: number) => number
+  readonly #pages: number
 
   constructor(options: RegionServerOptions) {
     const { plan, runtime } = options
@@ -79,6 +80,7 @@ export class RegionServer implements NodePort {
     this.windows = new WindowTable(plan.windows)
     this.#words = new PageWords(plan.words)
     const pages = pageCount(plan.size, plan.pageSize)
+    this.#pages = pages
     this.#frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, plan.pageSize)
     this.#mmu = options.makeMmu(this.windows, this.#words, plan.pageSize)
     this.#holds = new Holds({
@@ -114,6 +116,11 @@ export class RegionServer implements NodePort {
     const pages = [...this.#pinned]
     this.#pinned.clear()
     for (const page of pages) this.#node.retry(page)
+  }
+
+  /** Whether the region has such a page. */
+  has(page: number): boolean {
+    return page < this.#pages
   }
 
   memberDied(rank: number): void {

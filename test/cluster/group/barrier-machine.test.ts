@@ -113,3 +113,17 @@ test('without rank 0 no barrier ends, whoever hears of it', () => {
   for (const rank of [1, 2]) ranks.machines[rank]!.memberDied(0)
   for (const rank of [1, 2]) assert.equal(ranks.word(rank, BarrierWord.Failed), 1)
 })
+
+test('bytes that are no message of a barrier are said to be none, and change nothing', () => {
+  const ranks = new Ranks(3)
+  const before = [...ranks.words[0]!]
+  const message = (kind: number, generation: number, length: number): Uint8Array => {
+    const bytes = new Uint8Array(length)
+    bytes[1] = kind
+    if (length >= 8) new DataView(bytes.buffer).setInt32(4, generation, true)
+    return bytes
+  }
+  for (const bytes of [message(1, 1, 7), message(4, 1, 13), message(9, 1, 8), message(5, 3, 8), message(5, -1, 8)])
+    assert.equal(ranks.machines[0]!.receive(1, bytes), false)
+  assert.deepEqual([...ranks.words[0]!], before)
+})
