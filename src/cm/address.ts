@@ -32,6 +32,13 @@ export function isWildcard(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
 }
 
+/** 224.0.0.0/4 and ff00::/8. */
+export function isMulticastAddress({ address, family }: ConnectionAddress): boolean {
+  if (family === 6) return /^ff[0-9a-f]{2}:/i.test(address)
+  const first = Number.parseInt(address, 10)
+  return first >= 224 && first < 240
+}
+
 /** `10.0.0.1:4791`, `[fd00::1]:4791`. */
 export function formatAddress({ address, port, family }: ConnectionAddress): string {
   return family === 6 ? `[${address}]:${port}` : `${address}:${port}`

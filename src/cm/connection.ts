@@ -1,7 +1,8 @@
-import type { CompletionQueue, Device, ProtectionDomain, QueuePair } from '../verbs/index.ts'
+import type { CompletionQueue, Destination, Device, ProtectionDomain, QueuePair } from '../verbs/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { DatagramPeer } from './carrier.ts'
 import type { CloseReason } from './connection-machine.ts'
+import { DatagramDestination } from './datagram.ts'
 import type { WaitOptions } from './deadline.ts'
 import type { Link } from './link.ts'
 
@@ -28,6 +29,7 @@ export class Connection {
   /** Resolves when the connection is over, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>
   readonly #link: Link
+  readonly #destination: DatagramDestination | undefined
 
   /** @internal Made by `connect` and by `ConnectionRequest.accept`. */
   constructor(link: Link) {
@@ -40,6 +42,12 @@ export class Connection {
     this.maxDestinationReadAtomic = link.limits.maxDestinationReadAtomic
     this.peer = link.peer
     this.closed = link.closed
+    if (link.peer !== undefined) this.#destination = new DatagramDestination(this.pair.domain, link.peer)
+  }
+
+  /** Port space `udp`, at the asking end: the field `to` of requests that go to the service; undefined elsewhere. */
+  destination(): Destination | undefined {
+    return this.#destination?.get()
   }
 
   get state(): 'connected' | 'disconnecting' | 'closed' {
@@ -73,6 +81,7 @@ export class Connection {
 
   /** End it at once, without waiting for the peer, and close what the connection made: queue pair, queues, domain. Idempotent. */
   close(): void {
+    this.#destination?.close()
     this.#link.close()
   }
 

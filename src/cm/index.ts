@@ -23,6 +23,7 @@ export { Connection } from './connection.ts'
 export type { CloseReason } from './connection-machine.ts'
 export type { PairOptions } from './connection-pair.ts'
 export { ConnectionRequest } from './connection-request.ts'
+export { DATAGRAM_QUEUE_KEY } from './datagram.ts'
 export type { WaitOptions } from './deadline.ts'
 export { decodeEndpoint, ENDPOINT_TEXT_LENGTH, encodeEndpoint } from './endpoint-text.ts'
 export {
@@ -33,6 +34,7 @@ export {
   RejectStatus,
 } from './errors.ts'
 export { type Listener, type ListenOptions, listen } from './listener.ts'
+export { joinMulticast, MulticastGroup, type MulticastOptions } from './multicast-group.ts'
 export { PRIVATE_DATA_BYTES_MAX, type PrivateDataUse } from './private-data.ts'
 export { type ResolvedAddress, type ResolveOptions, resolve } from './resolve.ts'
 export type { ConnectionOptions } from './terms.ts'

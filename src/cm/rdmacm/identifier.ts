@@ -128,7 +128,8 @@ export class RdmacmIdentifier implements CarrierIdentifier {
     if (this.#destroyed) return
     this.#destroyed = true
     try {
-      for (const group of this.#groups.values()) this.leaveMulticast(group)
+      // librdmacm keeps what it knows of a group until that is left, also when the identifier goes.
+      for (const group of [...this.#groups.values()]) this.leaveMulticast(group)
     } finally {
       this.#channel.remove(this.#token)
     }

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { UnsupportedError } from '../../native/index.ts'
-import { type QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
+import { type Gid, type QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
 import { type ConnectionAddress, connectionAddress } from '../address.ts'
 import type {
   CarrierEvent,
@@ -11,6 +10,7 @@ import type {
   LocalEndpoint,
   PortSpace,
 } from '../carrier.ts'
+import { DATAGRAM_QUEUE_KEY } from '../datagram.ts'
 import { RejectStatus } from '../errors.ts'
 import { type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
 import { MeetingPoint, meet } from './meeting-point.ts'
@@ -22,8 +22,8 @@ const DEVICE_NAME = 'shm0'
 const SILENCE_MS_MAX = 5000
 /** Callers that have not said yet what they want, at a time. */
 const SILENT_CALLERS_MAX = 1024
-/** RDMA_UDP_QKEY of rdma_cma.h. */
-const DATAGRAM_QUEUE_KEY = 0x01234567
+/** Whom datagrams to a group are for (IBA specification volume 1, 10.5). */
+const MULTICAST_QUEUE_PAIR = 0xffffff
 const PATH_MTU = 4096
 /** 4.096 µs × 2^14 = 67 ms. */
 const TIMEOUT = 14
@@ -205,13 +205,14 @@ export class ShmIdentifier implements CarrierIdentifier {
     }
   }
 
-  joinMulticast(): void {
-    throw new UnsupportedError('multicast groups through the connection manager are not carried by shm')
+  joinMulticast(group: ConnectionAddress): void {
+    const addressVector = { gid: multicastGid(group) }
+    const peer = { addressVector, queuePairNumber: MULTICAST_QUEUE_PAIR, queueKey: DATAGRAM_QUEUE_KEY }
+    this.#soon({ type: 'multicast-join', peer })
   }
 
-  leaveMulticast(): void {
-    throw new UnsupportedError('multicast groups through the connection manager are not carried by shm')
-  }
+  /** Being attached is all there is to membership here. */
+  leaveMulticast(): void {}
 
   destroy(): void {
     if (this.#destroyed) return
@@ -298,4 +299,25 @@ export class ShmIdentifier implements CarrierIdentifier {
   #emit(event: CarrierEvent): void {
     if (!this.#destroyed) this.onEvent(event)
   }
+}
+
+/** An IPv4 group is mapped as RoCE does it: ff0e::ffff:a.b.c.d. */
+function multicastGid({ address, family }: ConnectionAddress): Gid {
+  if (family === 6)
+    return BigInt(
+      `0x${groupsOf(address)
+        .map((group) => group.padStart(4, '0'))
+        .join('')}`,
+    )
+  const host = address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n)
+  return (0xff0en << 112n) | (0xffffn << 32n) | host
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): string[] {
+  const [plain = ''] = address.split('%')
+  const [head = '', tail] = plain.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]
 }

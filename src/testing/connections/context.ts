@@ -128,3 +128,12 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   }
   return assert.fail('it was to be refused, and was not')
 }
+
+/** Ask, let the event loop turn, ask again. */
+export async function until(predicate: () => boolean): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (!predicate()) {
+    assert.ok(performance.now() < deadline, `what the case waits for did not happen within ${PATIENCE_MS} ms`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

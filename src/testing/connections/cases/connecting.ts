@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
-import { connect, resolve } from '../../../cm/index.ts'
-import { openDevice, QueuePairState } from '../../../verbs/index.ts'
-import { type ConnectionCase, memoryWith, textOf } from '../context.ts'
+import { connect, joinMulticast, type MulticastGroup, resolve } from '../../../cm/index.ts'
+import { CompletionBatch, CompletionStatus, openDevice, QueuePairState } from '../../../verbs/index.ts'
+import { type ConnectionCase, memoryWith, textOf, until } from '../context.ts'
 
 const MAN = 'rdma_cm(7)'
 
@@ -237,6 +237,51 @@ export const connectingCases: readonly ConnectionCase[] = [
       assert.equal(a.peer?.queueKey, 0x01234567)
       assert.deepEqual([...b.privateData], [...privateData])
       assert.deepEqual([...a.privateData.subarray(0, 136)], [...answer])
+    },
+  },
+  {
+    name: 'datagrams reach the service, which learns from them where to answer',
+    rule: 'ibv_create_ah(3), ibv_create_ah_from_wc(3)',
+    async run(context) {
+      const [a, b] = await context.pair({ portSpace: 'udp' })
+      const [from, to] = [memoryWith(a, 'question'), memoryWith(b, '')]
+      b.pair.prepareReceive({ local: to.subarray(0, 128) }).post(1)
+      await a.pair.send({ local: from.subarray(0, 8), to: a.destination()! })
+      const batch = new CompletionBatch(1)
+      await until(() => b.receiveQueue.poll(batch) === 1)
+      assert.deepEqual([batch.status[0], batch.byteLength[0]], [CompletionStatus.Success, 48])
+      assert.equal(batch.sourceQueuePair[0], a.pair.number)
+      assert.equal(textOf(to.bytes.subarray(40), 8), 'question')
+    },
+  },
+  {
+    name: 'what is sent to a multicast group reaches its other members, and nobody who has left',
+    rule: 'rdma_join_multicast(3), rdma_leave_multicast(3)',
+    async run(context) {
+      const { device, address: source } = context.setup
+      const join = async (): Promise<MulticastGroup> =>
+        context.keep(await joinMulticast({ device, source, address: '239.1.2.3' }))
+      const [a, b, c] = [await join(), await join(), await join()]
+      assert.equal(a.peer.queuePairNumber, 0xffffff)
+      const memories = [a, b, c].map(({ pair }) => pair.domain.allocate(256, 1))
+      const batch = new CompletionBatch(1)
+      for (const [member, memory] of [
+        [b, memories[1]],
+        [c, memories[2]],
+      ] as const)
+        member.pair.prepareReceive({ local: memory!.subarray(0, 256) }).post(1)
+      await a.pair.send({ local: memories[0]!.subarray(0, 32), to: a.destination() })
+      for (const { pair } of [b, c]) {
+        await until(() => pair.receiveQueue.poll(batch) === 1)
+        assert.deepEqual([batch.status[0], batch.byteLength[0]], [CompletionStatus.Success, 72])
+      }
+      b.pair.prepareReceive({ local: memories[1]!.subarray(0, 256) }).post(2)
+      c.leave()
+      assert.equal(c.pair.closed, true)
+      await a.pair.send({ local: memories[0]!.subarray(0, 16), to: a.destination() })
+      await until(() => b.pair.receiveQueue.poll(batch) === 1)
+      assert.equal(batch.byteLength[0], 56)
+      await assert.rejects(joinMulticast({ device, source, address: '10.1.2.3' }), { argument: 'address' })
     },
   },
   {

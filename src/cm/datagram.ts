@@ -1,0 +1,29 @@
+import type { AddressHandle, Destination, ProtectionDomain } from '../verbs/index.ts'
+import type { DatagramPeer } from './carrier.ts'
+
+/** RDMA_UDP_QKEY of rdma_cma.h: the queue key of every datagram queue pair that the connection manager sets up. */
+export const DATAGRAM_QUEUE_KEY = 0x01234567
+
+/** Where datagrams go: the address handle is made when it is first asked for. */
+export class DatagramDestination {
+  readonly #domain: ProtectionDomain
+  readonly #peer: DatagramPeer
+  #handle: AddressHandle | undefined
+
+  constructor(domain: ProtectionDomain, peer: DatagramPeer) {
+    this.#domain = domain
+    this.#peer = peer
+  }
+
+  /** For the field `to` of requests. */
+  get(): Destination {
+    const { addressVector, queuePairNumber, queueKey } = this.#peer
+    this.#handle ??= this.#domain.createAddressHandle(addressVector)
+    return { addressHandle: this.#handle, number: queuePairNumber, queueKey }
+  }
+
+  close(): void {
+    this.#handle?.close()
+    this.#handle = undefined
+  }
+}
