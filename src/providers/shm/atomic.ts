@@ -12,11 +12,18 @@ export function changeAtomically(words: BigInt64Array, index: number, request: E
       return Atomics.add(words, index, operand)
     case Opcode.CompareSwap:
       return Atomics.compareExchange(words, index, operand, bits[RequestSlot.Swap] as bigint)
-    case Opcode.MaskedFetchAdd:
-      return replace(words, index, (old) => addFields(old, operand, bits[RequestSlot.BoundaryMask] as bigint))
     default:
-      return replace(words, index, (old) => swapFields(old, operand, request))
+      return changeMasked(words, index, request, opcode)
   }
+}
+
+/** Apart, because what its closures hold would be allocated for the others, too. */
+function changeMasked(words: BigInt64Array, index: number, request: EncodedRequest, opcode: number): bigint {
+  const { bits } = request
+  const operand = bits[RequestSlot.CompareAdd] as bigint
+  if (opcode === Opcode.MaskedFetchAdd)
+    return replace(words, index, (old) => addFields(old, operand, bits[RequestSlot.BoundaryMask] as bigint))
+  return replace(words, index, (old) => swapFields(old, operand, request))
 }
 
 /** Where the bits under the compare mask are equal, put those under the swap mask; undefined where they are not. */

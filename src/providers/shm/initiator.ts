@@ -104,7 +104,7 @@ export class Initiator {
 
   /** Everything but the hot path, for every type that reaches memory of a peer. */
   carryOut(request: EncodedRequest, opcode: number, target: Reachable): number {
-    if (this.#operations.includes(opcode)) {
+    if (opcode >= Opcode.LocalInvalidate && this.#operations.includes(opcode)) {
       this.byteLength = 0
       return this.#operations.execute(request, opcode)
     }
@@ -223,12 +223,21 @@ export class Initiator {
     if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
     const address = request.words[RequestSlot.RemoteAddress] as number
     if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
-    if (!this.#reach(request, target, Access.RemoteAtomic, 8)) return CompletionStatus.RemoteAccessError
-    const { words } = this.#remote.span(0)
-    const index = this.#remote.offset(0) / 8
-    // Memory that no eight-byte word covers (private to its process, in pieces, or registered unaligned) cannot be changed atomically from here.
-    if (!(this.#remote.count === 1 && Number.isInteger(index) && index < words.length))
-      return CompletionStatus.RemoteOperationError
+    const memory = this.#remoteMemory(request, target, Access.RemoteAtomic, 8)
+    if (memory === undefined) return CompletionStatus.RemoteAccessError
+    let { span } = memory
+    let offset = address - memory.address
+    if (!memory.direct) {
+      if (!this.#find(target, memory, offset, 8, Access.RemoteAtomic)) return CompletionStatus.RemoteAccessError
+      // Two pieces are no word.
+      if (this.#remote.count !== 1) return CompletionStatus.RemoteOperationError
+      span = this.#remote.span(0)
+      offset = this.#remote.offset(0)
+    }
+    const { words } = span
+    const index = offset / 8
+    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed atomically from here.
+    if (!(Number.isInteger(index) && index < words.length)) return CompletionStatus.RemoteOperationError
     const old = changeAtomically(words, index, request, opcode)
     this.#storeOld(old)
     return CompletionStatus.Success
@@ -261,6 +270,10 @@ export class Initiator {
     const memory = this.#remoteMemory(request, target, right, length)
     if (memory === undefined) return false
     const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    return this.#find(target, memory, offset, length, right)
+  }
+
+  #find(target: Responder, memory: RemoteMemory, offset: number, length: number, right: number): boolean {
     this.#remote.clear()
     return reach(this.#remote, target.peer, memory, offset, length, target.number, right)
   }
