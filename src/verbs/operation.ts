@@ -7,6 +7,8 @@ export interface OperationResult {
   readonly byteLength: number
   /** Host order; undefined where the message carried none. */
   readonly immediate: number | undefined
+  /** Of a received message that took a key back: which. */
+  readonly invalidatedKey?: number
 }
 
 /** One convenience in flight. It holds its buffers until the completion, also when the caller gave up. */
@@ -136,9 +138,7 @@ export class Operations {
       operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row] as number, number))
       return
     }
-    const immediate =
-      ((batch.flags[row] as number) & CompletionFlag.WithImmediate) === 0 ? undefined : batch.immediate[row]
-    operation.settle({ byteLength: batch.byteLength[row] as number, immediate }, undefined)
+    operation.settle(resultAt(batch, row), undefined)
   }
 
   #forget(operation: Operation): void {
@@ -161,4 +161,12 @@ export class Operations {
     }
     setImmediate(turn)
   }
+}
+
+function resultAt(batch: CompletionBatch, row: number): OperationResult {
+  const flags = batch.flags[row] as number
+  const value = batch.immediate[row] as number
+  const immediate = (flags & CompletionFlag.WithImmediate) === 0 ? undefined : value
+  const result = { byteLength: batch.byteLength[row] as number, immediate }
+  return (flags & CompletionFlag.WithInvalidate) === 0 ? result : { ...result, invalidatedKey: value }
 }
