@@ -62,6 +62,11 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   readonly #own: OwnBlock
   readonly #block: Block
   readonly #sends: SendQueue
+  /**
+   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out: when meanwhile the queue pair
+   * fails, as it does when its peer still tries that key, it completes all the same.
+   */
+  #headTookBack = false
   readonly #receives: Receives
   readonly #memoryOperations: MemoryOperations
   readonly #initiator: Initiator
@@ -347,6 +352,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     this.#draining = false
     this.#notifyDrained = false
     this.#sends.clear()
+    this.#headTookBack = false
     this.#patience.forget()
     this.#sendOutstanding = 0
     this.#uncovered = 0
@@ -489,6 +495,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   #wait(request: EncodedRequest, outcome: number): void {
     this.#sends.push(request)
+    this.#headTookBack = outcome === Outcome.PeerInside
     this.#device.addPending(this)
     this.#lose(outcome, performance.now())
   }
@@ -497,6 +504,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   #retryHead(now: number): boolean {
     const { head } = this.#sends
     const status = this.#transport.execute(head)
+    this.#headTookBack = status === Outcome.PeerInside
     if (status < 0) {
       this.#lose(status, now)
       return false
@@ -541,18 +549,14 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     while (this.#sends.count > 0) {
       if (!this.#sendCompletions.hasRoom(1)) return false
       const { head } = this.#sends
+      const status = this.#headTookBack ? this.#transport.execute(head) : CompletionStatus.WorkRequestFlushed
+      if (status < 0) return false
+      this.#headTookBack = false
       this.#sends.shift()
       const covered = this.#uncovered + 1
       this.#uncovered = 0
       const opcode = completionOpcodeOf[head.words[RequestSlot.Opcode] as number] as number
-      this.#sendCompletions.pushLocal(
-        this,
-        covered,
-        head.words[RequestSlot.Id] as number,
-        CompletionStatus.WorkRequestFlushed,
-        opcode,
-        0,
-      )
+      this.#sendCompletions.pushLocal(this, covered, head.words[RequestSlot.Id] as number, status, opcode, 0)
     }
     return this.state !== QueuePairState.Error || this.#flushReceives()
   }
