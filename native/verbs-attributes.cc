@@ -98,6 +98,7 @@ void putAttributes(const struct ibv_qp_attr& a, double* words) {
   words[kAlternatePort] = a.alt_port_num;
   words[kAlternateTimeout] = a.alt_timeout;
   words[kAlternatePartitionKeyIndex] = a.alt_pkey_index;
+  words[kSendQueueDraining] = a.sq_draining;
   putVector(a.ah_attr, words + kPrimaryVector);
   putVector(a.alt_ah_attr, words + kAlternateVector);
 }

@@ -30,7 +30,8 @@ enum AttributeWord : size_t {
   kAlternatePartitionKeyIndex,
   kPrimaryVector,
   kAlternateVector = kPrimaryVector + 14,
-  kAttributeWords = kAlternateVector + 14,
+  kSendQueueDraining = kAlternateVector + 14,  // of a query only
+  kAttributeWords,
 };
 
 enum VectorWord : size_t {

@@ -113,8 +113,10 @@ export const AttributeWord = {
   alternatePartitionKeyIndex: 20,
   addressVector: 21,
   alternatePath: 35,
+  /** Of a query only: 1 while a queue pair in SQD has not yet sent what it had. */
+  sendQueueDraining: 49,
 } as const
-export const ATTRIBUTE_WORDS = 49
+export const ATTRIBUTE_WORDS = 50
 
 /** Where each field of an address vector lies, counted from the vector's first word. The gid is four words, most significant first. */
 export const VectorWord = {

@@ -44,6 +44,11 @@ export class AttributeWords {
     return this.words[AttributeWord.state] as QueuePairState
   }
 
+  /** Of a query: in SQD, and not yet drained. */
+  get isDraining(): boolean {
+    return this.words[AttributeWord.sendQueueDraining] === 1
+  }
+
   #encodePath(name: string, vector: AddressVector, attributes: QueuePairAttributes): void {
     const { words } = this
     if (name === 'alternatePath') {

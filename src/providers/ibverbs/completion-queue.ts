@@ -1,11 +1,20 @@
 import type { VerbsAddon, VerbsToken } from '../../native/index.ts'
-import type { CompletionBatch } from '../completion-batch.ts'
+import { CompletionBatch } from '../completion-batch.ts'
 import type { ProviderCompletionQueue } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { IbverbsCompletionChannel } from './completion-channel.ts'
 import type { IbverbsDevice } from './device.ts'
 import type { IbverbsQueuePair } from './queue-pair.ts'
 import { attempt, check } from './verb.ts'
+
+/** Rows that were taken from the device before the program asked. */
+interface KeptRows {
+  readonly batch: CompletionBatch
+  readonly count: number
+  taken: number
+}
+
+const CLEANED_AT_ONCE = 64
 
 /** ibv_create_cq(3). A poll is one native call, which fills the batch. */
 export class IbverbsCompletionQueue implements ProviderCompletionQueue {
@@ -17,6 +26,7 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   readonly #device: IbverbsDevice
   readonly #verbs: VerbsAddon
   #overrun = false
+  readonly #kept: KeptRows[] = []
 
   constructor(device: IbverbsDevice, depth: number, channel: IbverbsCompletionChannel | undefined, vector: number) {
     this.#device = device
@@ -34,14 +44,41 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
     return this.#overrun
   }
 
+  /** Completions were lost, so nobody can tell any more what became of requests: the pairs end, where the device has not ended them itself. */
   markOverrun(): void {
     this.#overrun = true
+    for (const pair of this.users) pair.fail()
+  }
+
+  /** Drop what a queue pair that is reset or destroyed has left; not every driver does. Rows of others are kept for the next polls. */
+  clean(queuePairNumber: number): void {
+    const kept: KeptRows[] = []
+    for (let seen = 0; seen <= 2 * this.depth; ) {
+      const batch = new CompletionBatch(CLEANED_AT_ONCE)
+      const rows = this.#next(batch)
+      if (rows <= 0) break
+      seen += rows
+      const count = keepOthers(batch, rows, queuePairNumber)
+      if (count > 0) kept.push({ batch, count, taken: 0 })
+    }
+    this.#kept.push(...kept)
   }
 
   poll(batch: CompletionBatch): number {
-    const count = this.#verbs.pollCompletions(this.handle, batch.buffer, batch.capacity)
+    const count = this.#next(batch)
     if (count < 0) throw new VerbsError('ibv_poll_cq', -count, 'the queue cannot be polled any more; was it overrun?')
     return count
+  }
+
+  /** Rows that were kept, else rows of the device, or a negative errno. */
+  #next(batch: CompletionBatch): number {
+    const kept = this.#kept[0]
+    if (kept === undefined) return this.#verbs.pollCompletions(this.handle, batch.buffer, batch.capacity)
+    const rows = Math.min(batch.capacity, kept.count - kept.taken)
+    for (let row = 0; row < rows; row += 1) batch.copyRow(row, kept.batch, kept.taken + row)
+    kept.taken += rows
+    if (kept.taken === kept.count) this.#kept.shift()
+    return rows
   }
 
   arm(solicitedOnly: boolean): void {
@@ -62,4 +99,15 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
     this.channel?.queues.delete(this)
     this.#device.queues.delete(this.handle)
   }
+}
+
+/** Move the rows of other queue pairs to the front; returns how many. */
+function keepOthers(batch: CompletionBatch, rows: number, queuePairNumber: number): number {
+  let next = 0
+  for (let row = 0; row < rows; row += 1) {
+    if (batch.queuePairNumber[row] === queuePairNumber) continue
+    if (next !== row) batch.copyRow(next, batch, row)
+    next += 1
+  }
+  return next
 }

@@ -16,22 +16,18 @@ export function modifyError(
   errno: number,
 ): Error {
   const wanted = attributes.state ?? current
-  const refusal = verbError('ibv_modify_qp', errno, explain(errno, attributes, current))
+  const refusal = verbError('ibv_modify_qp', errno, explain(errno, attributes))
   if (errno !== Errno.EINVAL) return refusal
-  const { currentState } = attributes
-  if (currentState !== undefined && currentState !== current) return refusal
   const { legal, missing, extra } = judgeTransition(type, current, wanted, mask)
   if (legal && missing.length + extra.length === 0) return refusal
   const names = [stateNames[current] as string, stateNames[wanted] as string] as const
   return new TransitionError(...names, missing, extra, legal, { cause: refusal as VerbsError })
 }
 
-function explain(errno: number, attributes: QueuePairAttributes, current: number): string {
-  const { addressVector, currentState } = attributes
+function explain(errno: number, attributes: QueuePairAttributes): string {
+  const { addressVector } = attributes
   if (addressVector !== undefined && (errno === Errno.ETIMEDOUT || errno === ENETUNREACH || errno === EHOSTUNREACH)) {
     return `nobody answers for gid ${formatGid(addressVector.gid)}: is the host up, is it reached from the source gid (sourceGidIndex), and is UDP port 4791 let through?`
   }
-  if (currentState !== undefined && currentState !== current)
-    return `the state is ${stateNames[current]}, not ${stateNames[currentState]} as currentState says`
   return 'the device refuses these values; compare them with its limits, the port and the source gid'
 }

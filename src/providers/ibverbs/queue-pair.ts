@@ -9,7 +9,7 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { Opcode } from '../opcode.ts'
-import { Attribute, type QueuePairState, QueuePairType } from '../queue-pair-state.ts'
+import { Attribute, QueuePairState, QueuePairType, stateNames } from '../queue-pair-state.ts'
 import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
 import { modifyError } from './modify-error.ts'
@@ -20,6 +20,8 @@ import { attempt, check } from './verb.ts'
 import type { IbverbsXrcDomain } from './xrc-domain.ts'
 
 const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => mask | bit, 0)
+
+const DRAIN_PATIENCE_MS = 50
 
 /** ibv_create_qp(3). Requests go down as they are encoded, a batch in one native call. */
 export class IbverbsQueuePair implements ProviderQueuePair {
@@ -103,9 +105,33 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   }
 
   modify(attributes: QueuePairAttributes): void {
-    const mask = this.#attributes.encode(attributes)
-    const errno = this.#verbs.modifyQueuePair(this.handle, mask, this.#attributes.words)
+    const { state, currentState } = attributes
+    // Not every driver compares; some believe it.
+    if (currentState !== undefined && currentState !== this.state) {
+      const why = `the state is ${stateNames[this.state]}, not ${stateNames[currentState]} as currentState says`
+      throw new VerbsError('ibv_modify_qp', Errno.EINVAL, why)
+    }
+    const { mask, errno } = this.#modify(attributes)
     if (errno !== 0) throw modifyError(this.type, this.state, attributes, mask, errno)
+    if (state === QueuePairState.Reset) for (const queue of this.#queues) queue.clean(this.number)
+  }
+
+  /** To the error state, because a queue that it feeds has lost completions. */
+  fail(): void {
+    const mask = this.#attributes.encode({ state: QueuePairState.Error })
+    this.#verbs.modifyQueuePair(this.handle, mask, this.#attributes.words)
+  }
+
+  /** A device may refuse to leave SQD until the send queue has drained, which one without work does in no time: so that is waited for, a moment. */
+  #modify(attributes: QueuePairAttributes): { readonly mask: number; readonly errno: number } {
+    const deadline = performance.now() + DRAIN_PATIENCE_MS
+    for (;;) {
+      const mask = this.#attributes.encode(attributes)
+      const errno = this.#verbs.modifyQueuePair(this.handle, mask, this.#attributes.words)
+      if (errno !== Errno.EINVAL || this.state !== QueuePairState.SendQueueDrained || !this.#attributes.isDraining)
+        return { mask, errno }
+      if (performance.now() > deadline) return { mask, errno }
+    }
   }
 
   attachMulticast(gid: Gid, localIdentifier: number): void {
@@ -120,7 +146,10 @@ export class IbverbsQueuePair implements ProviderQueuePair {
 
   destroy(): void {
     check('ibv_destroy_qp', this.#verbs.destroy(this.handle), () => 'it is attached to multicast groups, or in use')
-    for (const queue of this.#queues) queue.users.delete(this)
+    for (const queue of this.#queues) {
+      queue.users.delete(this)
+      queue.clean(this.number)
+    }
     this.#domain.queuePairs.delete(this)
     this.#domain.device.pairs.delete(this.handle)
   }

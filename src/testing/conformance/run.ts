@@ -19,17 +19,30 @@ export interface ConformanceSetup {
   readonly until?: Until
   /** Names of cases that this provider may answer with Unsupported, and why. Everything else must pass. */
   readonly allowUnsupported?: Readonly<Record<string, string>>
+  /**
+   * Names of cases whose rule this device is known to keep otherwise, with how exactly. Only a failure that says so is excused, and only of this
+   * device: the rule stays as it is for all others.
+   */
+  readonly allowDifferent?: Readonly<Record<string, Difference>>
   /** Run only cases whose name contains this. */
   readonly only?: string
   /** Stop at the first failure. */
   readonly stopAtFailure?: boolean
 }
 
+/** How a device differs from a rule. */
+export interface Difference {
+  /** What it does instead, in one sentence. */
+  readonly behaviour: string
+  /** What the case's failure must say. */
+  readonly failure: RegExp
+}
+
 export interface CaseResult {
   readonly name: string
   readonly rule: string
-  readonly outcome: 'passed' | 'failed' | 'unsupported'
-  /** Why it failed or is unsupported. */
+  readonly outcome: 'passed' | 'failed' | 'unsupported' | 'different'
+  /** Why it failed or is unsupported, or what the device does instead. */
   readonly reason: string
 }
 
@@ -40,6 +53,7 @@ export interface ConformanceReport {
   readonly passed: number
   readonly failed: number
   readonly unsupported: number
+  readonly different: number
 }
 
 /** Run the suite against a provider. Resolves to the report; never rejects for a failing case. */
@@ -67,6 +81,7 @@ export async function runProviderConformance(setup: ConformanceSetup): Promise<C
     passed: count('passed'),
     failed: count('failed'),
     unsupported: count('unsupported'),
+    different: count('different'),
   }
 }
 
@@ -76,10 +91,11 @@ export function formatReport(report: ConformanceReport): string {
   const lines = report.results.map(
     ({ name, outcome, reason }) => `  ${name.padEnd(width)}  ${outcome}${reason === '' ? '' : `: ${reason}`}`,
   )
-  const { provider, placement, passed, failed, unsupported } = report
-  return [...lines, `${provider} (${placement}): ${passed} passed, ${failed} failed, ${unsupported} unsupported`].join(
-    '\n',
-  )
+  const { provider, placement, passed, failed, unsupported, different } = report
+  return [
+    ...lines,
+    `${provider} (${placement}): ${passed} passed, ${failed} failed, ${unsupported} unsupported, ${different} different`,
+  ].join('\n')
 }
 
 async function runCase(
@@ -100,7 +116,11 @@ async function runCase(
     if (error instanceof PlayerError && error.code === 'ERR_AETHER_UNSUPPORTED' && excuse !== undefined) {
       return { name, rule, outcome: 'unsupported', reason: excuse }
     }
-    return { name, rule, outcome: 'failed', reason: error instanceof Error ? error.message : String(error) }
+    const reason = error instanceof Error ? error.message : String(error)
+    const difference = setup.allowDifferent?.[name]
+    if (difference?.failure.test(reason) === true)
+      return { name, rule, outcome: 'different', reason: difference.behaviour }
+    return { name, rule, outcome: 'failed', reason }
   }
 }
 

@@ -40,8 +40,8 @@ export const twoSidedCases: readonly ConformanceCase[] = [
     const [a, b] = await context.connected()
     for (let id = 1; id <= 8; id += 1) await b.receive(id, id * 16, 16)
     for (let id = 1; id <= 8; id += 1) {
-      await a.fill(0, [id])
-      await a.post({ id, opcode: Opcode.Send, local: [a.segment(0, 1)] })
+      await a.fill(id, [id])
+      await a.post({ id, opcode: Opcode.Send, local: [a.segment(id, 1)] })
     }
     await a.sent(8)
     assert.deepEqual(
