@@ -42,6 +42,8 @@ static napi_value DeviceNames(napi_env env, napi_callback_info info) {
   return names;
 }
 
+constexpr uint32_t kRxeVendor = 0xffffff;
+
 static int openNamed(VerbsDevice* device, const std::string& name) {
   int count = 0;
   struct ibv_device** list = ibv_get_device_list(&count);
@@ -54,8 +56,11 @@ static int openNamed(VerbsDevice* device, const std::string& name) {
     error = errnoOf(device->context);
   }
   ibv_free_device_list(list);
-  if (error == 0) fcntl(device->context->async_fd, F_SETFL, fcntl(device->context->async_fd, F_GETFL) | O_NONBLOCK);
-  return error;
+  if (error != 0) return error;
+  fcntl(device->context->async_fd, F_SETFL, fcntl(device->context->async_fd, F_GETFL) | O_NONBLOCK);
+  struct ibv_device_attr a = {};
+  device->isRxe = ibv_query_device(device->context, &a) == 0 && a.vendor_id == kRxeVendor;
+  return 0;
 }
 
 static napi_value OpenDevice(napi_env env, napi_callback_info info) {

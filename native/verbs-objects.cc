@@ -120,6 +120,11 @@ VerbsObject* verbsObject(Arguments& arguments, size_t index, const char* kind) {
   return nullptr;
 }
 
+const VerbsDevice* deviceOf(const VerbsObject* object) {
+  while (object->kind != VerbsDevice::kKind) object = object->uses[0];
+  return static_cast<const VerbsDevice*>(object);
+}
+
 std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects) {
   std::vector<VerbsObject*> uses;
   for (VerbsObject* object : objects)

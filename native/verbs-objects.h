@@ -26,6 +26,8 @@ struct VerbsObject {
 struct VerbsDevice : VerbsObject {
   static constexpr const char* kKind = "device";
   struct ibv_context* context = nullptr;
+  // Soft-RoCE. Its library reads the region of a bind without asking whether there is one.
+  bool isRxe = false;
   int release() override;
 };
 
@@ -150,6 +152,9 @@ T* optionalHandleOf(Arguments& arguments, size_t index) {
 
 // Those of the objects that are there.
 std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects);
+
+// The device that an object is of.
+const VerbsDevice* deviceOf(const VerbsObject* object);
 
 // Makes an object, has `create` fill it, and returns its token; where `create` returns an errno that is thrown as of `verb`.
 // The object has its token before the library is called, because it is handed to it as the context of events.

@@ -34,6 +34,7 @@ static napi_value BindWindow(napi_env env, napi_callback_info info) {
   bind.bind_info.length = wholeNumber(fields.data[3], kSafeIntegerMax, &ok);
   bind.bind_info.mw_access_flags = static_cast<unsigned>(wholeNumber(fields.data[4], INT32_MAX, &ok));
   if (!ok || (memory == nullptr && bind.bind_info.length != 0)) return makeNumber(env, EINVAL);
+  if (memory == nullptr && deviceOf(window)->isRxe) return makeNumber(env, EOPNOTSUPP);
   errno = 0;
   return makeNumber(env, errnoOf(ibv_bind_mw(pair->qp, window->mw, &bind)));
 }

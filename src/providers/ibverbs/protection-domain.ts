@@ -94,6 +94,8 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
   }
 
   createMemoryWindow(type: MemoryWindowType): ProviderMemoryWindow {
+    if (type !== 1 && type !== 2)
+      throw new VerbsError('ibv_alloc_mw', Errno.EINVAL, `a memory window is of type 1 or 2, not ${String(type)}`)
     const window = new IbverbsMemoryWindow(this, type)
     this.windows.add(window)
     this.device.windows.set(window.token, window)
