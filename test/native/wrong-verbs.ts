@@ -165,8 +165,9 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
 const missing = Object.keys(verbs).filter((name) => !(name in right))
 if (missing.length > 0) throw new Error(`not called by this program: ${missing.join(', ')}`)
 
-/** The objects that the right values name must live on. */
-function isHarmful(name: string, value: unknown): boolean {
+/** The objects that the right values name must live on, and no file is to be made. */
+function isHarmful(name: string, index: number, value: unknown): boolean {
+  if (name === 'openXrcDomain') return index === 1 && typeof value === 'string' && value !== ''
   return name === 'destroy' && tokens.includes(value as number)
 }
 
@@ -208,7 +209,7 @@ fc.assert(
     const rights = right[name]
     const values = places.slice(0, Math.max(0, rights.length + surplus)).map((place, index) => {
       const value = (place.isWrong === 0 ? place.make : (rights[index] ?? place.make))()
-      return isHarmful(name, value) ? undefined : value
+      return isHarmful(name, index, value) ? undefined : value
     })
     call(name, values)
   }),
