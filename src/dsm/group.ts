@@ -14,7 +14,8 @@ import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
 
 /**
- * Become one of N ranks that compute together: those that `aether-dsm run -n N` started, or with `{ rank, size, rendezvous }`.
+ * Become one of N ranks that compute together: those that `aether-dsm run -n N`, srun or mpirun started, or with `{ rank, size, rendezvous }`.
+ * Ranks of several machines meet over TCP, which takes a shared secret, and are connected over RDMA.
  *
  * ```ts
  * await using group = await join()
@@ -24,7 +25,7 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
  * ```
  *
  * @throws JoinError where it is not said which rank of how many this is; MissingMembersError naming ranks that did not come in time;
- * MemberEndedError when one died before all had come.
+ * MemberEndedError when one died before all had come; SecretError and RendezvousError where they meet over TCP.
  */
 export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   const demands = new DemandRing()

@@ -46,3 +46,16 @@ test('a script that does not exist, or is a directory, is one clear line', () =>
     assert.equal(stderr.trimEnd().split('\n').length, 1)
   }
 })
+
+test('hosts that are none, too few slots, and a port that is none are told before anything is started', () => {
+  for (const [words, message] of [
+    [['--hosts', 'a,,b'], /'' is no host/],
+    [['--hosts=-oProxyCommand=x'], /is no host/],
+    [['-n', '3', '--hosts', 'a:1,b:1'], /slots for 2 ranks, not for 3/],
+    [['--hosts', 'a', '--port', '70000'], /--port takes an integer from 0 to 65535/],
+  ] as const) {
+    const { status, stderr } = aether('run', ...words, script)
+    assert.ok(status === 1 || status === 2, String(status))
+    assert.match(stderr, message)
+  }
+})

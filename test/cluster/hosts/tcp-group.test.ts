@@ -173,3 +173,32 @@ test('a silence that cannot be meant is refused by name', async () => {
     message: /AETHER_SILENCE_MS must be at least 2000/,
   })
 })
+
+test('a port at which rank 0 cannot listen is named', async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1' }, resolve))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  try {
+    await using hosts = await Hosts.start(1, () => ({ AETHER_RENDEZVOUS: `tcp:127.0.0.1:${address.port}` }))
+    await assert.rejects(hosts.on(0, 'join'), {
+      name: 'RendezvousError',
+      code: 'ERR_AETHER_RENDEZVOUS_UNREACHABLE',
+      message: new RegExp(`cannot listen at 127.0.0.1:${address.port}: another program listens there`),
+    })
+  } finally {
+    server.close()
+  }
+})
+
+test('ranks under mpirun need only be told where to meet', async () => {
+  await using hosts = await Hosts.start(2, (rank) => ({
+    AETHER_RANK: '',
+    AETHER_SIZE: '',
+    ...(rank === 0
+      ? { OMPI_COMM_WORLD_RANK: '0', OMPI_COMM_WORLD_SIZE: '2' }
+      : { PMI_RANK: '1', PMI_SIZE: '2', SLURM_PROCID: '0', SLURM_NTASKS: '1' }),
+  }))
+  await hosts.all('join')
+  await hosts.all('closeGroup')
+})
