@@ -55,12 +55,12 @@ export interface ConnectionOffer {
 }
 
 /** rdma_get_cm_event(3). `status` is a negative errno or a number of the transport. */
-export type CarrierEvent =
+export type ConnectionEvent =
   | { readonly type: 'address-resolved' }
   | { readonly type: 'address-error'; readonly status: number }
   | { readonly type: 'route-resolved' }
   | { readonly type: 'route-error'; readonly status: number }
-  | { readonly type: 'connect-request'; readonly identifier: CarrierIdentifier; readonly offer: ConnectionOffer }
+  | { readonly type: 'connect-request'; readonly identifier: ConnectionIdentifier; readonly offer: ConnectionOffer }
   | { readonly type: 'connect-response'; readonly offer: ConnectionOffer }
   | { readonly type: 'connect-error'; readonly status: number }
   | { readonly type: 'unreachable'; readonly status: number }
@@ -75,9 +75,9 @@ export type CarrierEvent =
   | { readonly type: 'timewait-exit' }
 
 /** rdma_cm_id. */
-export interface CarrierIdentifier {
+export interface ConnectionIdentifier {
   /** Where its events go. Set before the first call; of an incoming request, before the event that brought it returns. */
-  onEvent: (event: CarrierEvent) => void
+  onEvent: (event: ConnectionEvent) => void
   readonly portSpace: PortSpace
   /** The device that it is bound to, once the address is resolved or a request has come. */
   readonly deviceName: string | undefined
@@ -102,5 +102,5 @@ export interface CarrierIdentifier {
 
 export interface Carrier {
   readonly name: 'shm' | 'rdmacm'
-  createIdentifier(portSpace: PortSpace): CarrierIdentifier
+  createIdentifier(portSpace: PortSpace): ConnectionIdentifier
 }

@@ -1,9 +1,9 @@
 import { getSystemErrorMap } from 'node:util'
-import type { CarrierEvent } from './carrier.ts'
+import type { ConnectionEvent } from './carrier.ts'
 import { ConnectionError, ConnectionRejectedError } from './errors.ts'
 
 /** What a waiting call fails with, should this event end it. */
-export function errorOf(event: CarrierEvent, remote: string): ConnectionError | undefined {
+export function errorOf(event: ConnectionEvent, remote: string): ConnectionError | undefined {
   switch (event.type) {
     case 'address-error':
       return new ConnectionError(

@@ -16,7 +16,15 @@
  * @module
  */
 export type { ConnectionAddress } from './address.ts'
-export type { DatagramPeer, PortSpace } from './carrier.ts'
+export type {
+  ConnectionEvent,
+  ConnectionIdentifier,
+  ConnectionOffer,
+  ConnectionParameters,
+  DatagramPeer,
+  LocalEndpoint,
+  PortSpace,
+} from './carrier.ts'
 export type { DeviceChoice } from './carriers.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { Connection } from './connection.ts'
@@ -33,6 +41,7 @@ export {
   type RejectReason,
   RejectStatus,
 } from './errors.ts'
+export { createIdentifier, type IdentifierOptions } from './identifier.ts'
 export { type Listener, type ListenOptions, listen } from './listener.ts'
 export { joinMulticast, MulticastGroup, type MulticastOptions } from './multicast-group.ts'
 export { PRIVATE_DATA_BYTES_MAX, type PrivateDataUse } from './private-data.ts'

@@ -2,7 +2,7 @@ import { ClosedError } from '../native/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { Access, type QueuePair, type QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
-import type { CarrierEvent, CarrierIdentifier, ConnectionOffer, DatagramPeer } from './carrier.ts'
+import type { ConnectionEvent, ConnectionIdentifier, ConnectionOffer, DatagramPeer } from './carrier.ts'
 import { type CloseReason, type ConnectionActions, ConnectionMachine } from './connection-machine.ts'
 import { ConnectionPair } from './connection-pair.ts'
 import { Deadline, type WaitOptions } from './deadline.ts'
@@ -33,7 +33,7 @@ const ALL_RIGHTS = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | 
  * other. Programs see it as a ConnectionRequest and as a Connection.
  */
 export class Link implements ConnectionActions {
-  readonly identifier: CarrierIdentifier
+  readonly identifier: ConnectionIdentifier
   readonly machine: ConnectionMachine
   /** What the peer last said of itself. */
   offer: ConnectionOffer | undefined
@@ -56,7 +56,7 @@ export class Link implements ConnectionActions {
   readonly #keepAlive = new KeepAlive()
   #held = false
 
-  constructor(identifier: CarrierIdentifier, offer: ConnectionOffer | undefined) {
+  constructor(identifier: ConnectionIdentifier, offer: ConnectionOffer | undefined) {
     this.identifier = identifier
     this.offer = offer
     this.privateData = offer?.privateData ?? new Uint8Array(0)
@@ -238,7 +238,7 @@ export class Link implements ConnectionActions {
     })
   }
 
-  #carried(event: CarrierEvent): void {
+  #carried(event: ConnectionEvent): void {
     switch (event.type) {
       case 'connect-response':
         this.offer = event.offer

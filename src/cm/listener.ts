@@ -1,7 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
-import type { CarrierEvent, CarrierIdentifier, PortSpace } from './carrier.ts'
+import type { ConnectionEvent, ConnectionIdentifier, PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { ConnectionRequest } from './connection-request.ts'
 import { checkTimeout, Deadline, type WaitOptions } from './deadline.ts'
@@ -57,7 +57,7 @@ type Waiter = (request: ConnectionRequest | undefined, error?: unknown) => void
 /** Requests for connections, one after the other: `for await (const request of listener)`. Keeps the program alive until it is closed; see `unref`. */
 export class Listener implements AsyncIterable<ConnectionRequest> {
   readonly portSpace: PortSpace
-  readonly #identifier: CarrierIdentifier
+  readonly #identifier: ConnectionIdentifier
   readonly #local: ConnectionAddress
   readonly #deviceName: string | undefined
   readonly #backlog: number
@@ -73,7 +73,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
   #closed = false
 
   /** @internal Made by {@link listen}. */
-  constructor(identifier: CarrierIdentifier, options: ListenOptions) {
+  constructor(identifier: ConnectionIdentifier, options: ListenOptions) {
     this.#identifier = identifier
     this.#local = identifier.local!
     this.#deviceName = chooseCarrier(options).deviceName
@@ -176,13 +176,13 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
     return undefined
   }
 
-  #carried(event: CarrierEvent): void {
+  #carried(event: ConnectionEvent): void {
     if (event.type === 'connect-request') this.#arrived(event)
     else if (event.type === 'device-removal')
       this.#fail(new ConnectionError('listen', 0, `the device of ${formatAddress(this.#local)} was removed`))
   }
 
-  #arrived({ identifier, offer }: Extract<CarrierEvent, { type: 'connect-request' }>): void {
+  #arrived({ identifier, offer }: Extract<ConnectionEvent, { type: 'connect-request' }>): void {
     const request = new ConnectionRequest(new Link(identifier, offer), () => this.#settle(request))
     for (const [other] of this.#undecided) if (!other.pending) this.#settle(other)
     const wrongDevice = this.#deviceName !== undefined && identifier.deviceName !== this.#deviceName

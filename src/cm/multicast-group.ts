@@ -1,7 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import { type Destination, type Gid, type QueuePair, QueuePairState } from '../verbs/index.ts'
 import { type ConnectionAddress, connectionAddress, isMulticastAddress } from './address.ts'
-import type { CarrierIdentifier, DatagramPeer } from './carrier.ts'
+import type { ConnectionIdentifier, DatagramPeer } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { ConnectionPair, checkPairOptions, type PairOptions } from './connection-pair.ts'
 import { DatagramDestination } from './datagram.ts'
@@ -56,13 +56,13 @@ export class MulticastGroup {
   readonly address: string
   readonly gid: Gid
   readonly peer: DatagramPeer
-  readonly #identifier: CarrierIdentifier
+  readonly #identifier: ConnectionIdentifier
   readonly #made: ConnectionPair
   readonly #destination: DatagramDestination
   #closed = false
 
   /** @internal Made by {@link joinMulticast}. */
-  constructor(identifier: CarrierIdentifier, made: ConnectionPair, address: ConnectionAddress, peer: DatagramPeer) {
+  constructor(identifier: ConnectionIdentifier, made: ConnectionPair, address: ConnectionAddress, peer: DatagramPeer) {
     this.#identifier = identifier
     this.#made = made
     this.pair = made.pair
@@ -94,7 +94,7 @@ export class MulticastGroup {
 
 /** Begin, and wait for the next event; it resolves with where the group is, once that is known. Everything but success rejects. */
 function nextEvent(
-  identifier: CarrierIdentifier,
+  identifier: ConnectionIdentifier,
   group: ConnectionAddress,
   wait: WaitOptions,
   begin: (leftMs: number) => void,
@@ -118,7 +118,7 @@ function nextEvent(
 }
 
 /** RESET -> RTS; one that is in RTS already joins a further group. */
-function lead(pair: QueuePair, identifier: CarrierIdentifier, options: MulticastOptions): void {
+function lead(pair: QueuePair, identifier: ConnectionIdentifier, options: MulticastOptions): void {
   if (pair.state === QueuePairState.ReadyToSend) return
   const endpoint = { gid: pair.gid, queuePairNumber: pair.number, psn: pair.psn }
   pair.modify(identifier.queuePairAttributes(QueuePairState.Init, endpoint))

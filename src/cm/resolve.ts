@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type ConnectionAddress, connectionAddress, formatAddress } from './address.ts'
-import type { CarrierIdentifier, PortSpace } from './carrier.ts'
+import type { ConnectionIdentifier, PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
@@ -41,7 +41,7 @@ export async function resolve(address: string, options: ResolveOptions = {}): Pr
 
 /** Lead an identifier from nothing to a resolved route. */
 export function resolveWith(
-  identifier: CarrierIdentifier,
+  identifier: ConnectionIdentifier,
   source: ConnectionAddress | undefined,
   destination: ConnectionAddress,
   wait: WaitOptions,

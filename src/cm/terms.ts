@@ -89,7 +89,7 @@ export function connectionParameters(
     flowControl: options.flowControl ?? false,
     retryCount,
     rnrRetryCount: options.rnrRetry ?? DEFAULT_RNR_RETRY,
-    sharedReceive: false,
+    sharedReceive: pair.sharedReceiveQueue !== undefined,
     endpoint: localEndpoint(pair),
   }
 }

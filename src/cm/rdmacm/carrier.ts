@@ -1,8 +1,8 @@
-import type { Carrier, CarrierIdentifier, PortSpace } from '../carrier.ts'
+import type { Carrier, ConnectionIdentifier, PortSpace } from '../carrier.ts'
 import { EventChannel } from './channel.ts'
 
 /** librdmacm, for RDMA devices. Opened when the first identifier is made: UnsupportedError where that cannot be. */
 export const rdmacmCarrier: Carrier = {
   name: 'rdmacm',
-  createIdentifier: (portSpace: PortSpace): CarrierIdentifier => EventChannel.get().create(portSpace),
+  createIdentifier: (portSpace: PortSpace): ConnectionIdentifier => EventChannel.get().create(portSpace),
 }

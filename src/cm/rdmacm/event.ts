@@ -1,6 +1,6 @@
 import { EVENT_DATA_BYTES, EVENT_WORDS, EventWord, ParameterWord, type RdmacmToken } from '../../native/index.ts'
 import { decodeAddressVector } from '../../providers/index.ts'
-import type { CarrierEvent, ConnectionOffer, DatagramPeer, PortSpace } from '../carrier.ts'
+import type { ConnectionEvent, ConnectionOffer, DatagramPeer, PortSpace } from '../carrier.ts'
 import { RejectStatus } from '../errors.ts'
 
 /** `enum rdma_cm_event_type` without the one that brings an identifier. */
@@ -60,7 +60,7 @@ export class EventWords {
   }
 
   /** Undefined for what this version does not know, and for requests, which the channel takes. */
-  event(portSpace: PortSpace): CarrierEvent | undefined {
+  event(portSpace: PortSpace): ConnectionEvent | undefined {
     const type = names[this.#word(EventWord.type)]
     const status = this.#word(EventWord.status)
     switch (type) {
@@ -89,7 +89,7 @@ export class EventWords {
     }
   }
 
-  #datagramRefusal(status: number): CarrierEvent {
+  #datagramRefusal(status: number): ConnectionEvent {
     const reason = datagramRejections.get(status)
     if (reason === undefined) return { type: 'unreachable', status }
     return { type: 'rejected', status: reason, privateData: this.#privateData() }

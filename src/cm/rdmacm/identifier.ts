@@ -10,13 +10,19 @@ import {
 import { decodeAttributes } from '../../providers/index.ts'
 import type { QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
 import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
-import type { CarrierEvent, CarrierIdentifier, ConnectionOffer, ConnectionParameters, PortSpace } from '../carrier.ts'
+import type {
+  ConnectionEvent,
+  ConnectionIdentifier,
+  ConnectionOffer,
+  ConnectionParameters,
+  PortSpace,
+} from '../carrier.ts'
 import { ConnectionError, type ConnectionStage } from '../errors.ts'
 import type { EventChannel } from './channel.ts'
 
 /** A struct rdma_cm_id, with the queue pair left to others: librdmacm is told its number and asked for the attributes of its transitions. */
-export class RdmacmIdentifier implements CarrierIdentifier {
-  onEvent: (event: CarrierEvent) => void = () => undefined
+export class RdmacmIdentifier implements ConnectionIdentifier {
+  onEvent: (event: ConnectionEvent) => void = () => undefined
   readonly portSpace: PortSpace
   readonly #channel: EventChannel
   readonly #addon: RdmacmAddon

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { type Gid, type QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
 import { type ConnectionAddress, connectionAddress } from '../address.ts'
 import type {
-  CarrierEvent,
-  CarrierIdentifier,
+  ConnectionEvent,
+  ConnectionIdentifier,
   ConnectionOffer,
   ConnectionParameters,
   LocalEndpoint,
@@ -42,8 +42,8 @@ const NO_PARAMETERS: ConnectionParameters = {
 }
 
 /** An identifier of the embedded carrier: a listener, or one end of a connection with its socket. */
-export class ShmIdentifier implements CarrierIdentifier {
-  onEvent: (event: CarrierEvent) => void = () => undefined
+export class ShmIdentifier implements ConnectionIdentifier {
+  onEvent: (event: ConnectionEvent) => void = () => undefined
   readonly portSpace: PortSpace
   readonly deviceName: string = DEVICE_NAME
   local: ConnectionAddress | undefined
@@ -292,11 +292,11 @@ export class ShmIdentifier implements CarrierIdentifier {
     this.#socket?.send(this.#message(kind, parameters, 0))
   }
 
-  #soon(event: CarrierEvent): void {
+  #soon(event: ConnectionEvent): void {
     setImmediate(() => this.#emit(event))
   }
 
-  #emit(event: CarrierEvent): void {
+  #emit(event: ConnectionEvent): void {
     if (!this.#destroyed) this.onEvent(event)
   }
 }
