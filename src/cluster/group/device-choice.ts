@@ -1,7 +1,8 @@
-import { deviceNames, type LinkLayer, openDevice } from '../../verbs/index.ts'
+import { Access, deviceNames, type LinkLayer, openDevice } from '../../verbs/index.ts'
 import type { Machine } from '../hosts/index.ts'
 import { JoinError } from './errors.ts'
 import { DEVICE_VARIABLE } from './group-options.ts'
+import { LINK_BYTES } from './mesh-limits.ts'
 
 const SHM = 'shm0'
 
@@ -36,13 +37,16 @@ export interface GroupDevice {
 }
 
 /**
- * Look at the device that is to be used. Here, because the agent, which is to use it, cannot be given an error.
- * @throws VerbsError where it cannot be opened; JoinError where its port is not active.
+ * Look at the device that is to connect `ranks` ranks, and try what the agent will do. Here, because the agent cannot be given an error.
+ * @throws VerbsError where it cannot be opened, or memory for so many connections cannot be locked; JoinError where its port is not active.
  */
-export function inspectDevice(name: string): GroupDevice {
+export function inspectDevice(name: string, ranks: number): GroupDevice {
   using device = openDevice(name)
   const { state, physicalState, linkLayer, activeMtu } = device.queryPort(1)
-  if (state === 'active') return { name, linkLayer, mtuBytes: activeMtu }
+  if (state === 'active') {
+    device.createProtectionDomain().allocate(LINK_BYTES * ranks, Access.LocalWrite)
+    return { name, linkLayer, mtuBytes: activeMtu }
+  }
   throw new JoinError(
     `port 1 of device ${name} is ${state} (${physicalState}): bring its link up, or name another with ${DEVICE_VARIABLE}`,
   )
@@ -50,7 +54,7 @@ export function inspectDevice(name: string): GroupDevice {
 
 function isActive(name: string): boolean {
   try {
-    inspectDevice(name)
+    inspectDevice(name, 1)
     return true
   } catch {
     return false

@@ -25,7 +25,7 @@ export class LocalMeeting implements Meeting {
   }
 
   static async begin(plan: JoinPlan, space: string): Promise<LocalMeeting> {
-    if (plan.device !== undefined) inspectDevice(plan.device)
+    if (plan.device !== undefined) inspectDevice(plan.device, plan.size)
     return new LocalMeeting(plan, new Membership(await enter(space, { timeoutMs: plan.timeoutMs })))
   }
 

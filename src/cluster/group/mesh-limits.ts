@@ -6,3 +6,5 @@ export const SENDS_PER_LINK = 64
 export const RECEIVES_PER_LINK = 64
 /** Every so many sends one is signalled, which frees them all. */
 export const SIGNAL_EVERY = 8
+/** What a link has registered. */
+export const LINK_BYTES: number = (SENDS_PER_LINK + RECEIVES_PER_LINK) * MESSAGE_BYTES_MAX

@@ -92,7 +92,7 @@ export class TcpMeeting implements Meeting {
       }
       const values = await line.gather(Round.Introduction, own, signal)
       const introductions = values.map((value, from) => checkIntroduction(value, from))
-      const device = inspectDevice(chooseDevice(plan.device, introductions))
+      const device = inspectDevice(chooseDevice(plan.device, introductions), size)
       const membership = new Membership(await enter(`run-${introductions[0]!.group}`, { timeoutMs }))
       return new TcpMeeting(plan, line, introductions, device, membership)
     } catch (error) {

@@ -67,6 +67,8 @@ export class Connection {
   #deadline: NodeJS.Timeout
   #beat: NodeJS.Timeout | undefined
   #admitted = false
+  /** Messages, signs of life among them. */
+  #heard = 0
   #over = false
 
   constructor(socket: Socket, handshake: Handshake, limits: ConnectionLimits, handlers: ConnectionHandlers) {
@@ -91,12 +93,20 @@ export class Connection {
   admit(): void {
     this.#admitted = true
     clearTimeout(this.#deadline)
-    this.#deadline = setTimeout(() => this.#end({ kind: 'silent' }), this.#limits.silenceMs)
+    this.#deadline = setTimeout(() => this.#judgeSilence(), this.#limits.silenceMs)
   }
 
   /** Send what was said, then end. */
   close(): void {
     if (!this.#over) this.#stop()
+  }
+
+  /** Where it was this thread that did not get on, what was sent meanwhile is waiting to be read, and is read before the verdict. */
+  #judgeSilence(): void {
+    const heard = this.#heard
+    setImmediate(() => {
+      if (this.#heard === heard) this.#end({ kind: 'silent' })
+    })
   }
 
   #receive(chunk: Buffer): void {
@@ -141,6 +151,7 @@ export class Connection {
       return
     }
     // Before it is admitted, a deadline runs that no sign of life puts off.
+    this.#heard++
     if (this.#admitted) this.#deadline.refresh()
     if (message.length === 0) return
     const value = parse(message)

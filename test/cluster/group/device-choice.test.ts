@@ -35,6 +35,6 @@ test('without an active RDMA device, who is where is said, and what to do', (con
 })
 
 test('a device is looked at before the agent has to use it', () => {
-  assert.equal(inspectDevice('shm0').linkLayer, 'shared-memory')
-  assert.throws(() => inspectDevice('nonesuch0'), { code: 'ERR_AETHER_VERBS', message: /nonesuch0/ })
+  assert.equal(inspectDevice('shm0', 3).linkLayer, 'shared-memory')
+  assert.throws(() => inspectDevice('nonesuch0', 3), { code: 'ERR_AETHER_VERBS', message: /nonesuch0/ })
 })

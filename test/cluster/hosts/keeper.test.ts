@@ -184,6 +184,26 @@ test('who ends without a word, and who falls silent, is told to the others; who 
   assert.equal(house.ends.length, 2)
 })
 
+test('a thread that was kept from its event loop takes nobody for dead who has given signs of life meanwhile', async () => {
+  await using house = await House.open(2)
+  const ranks = [0, 1].map((rank) => house.rank(rank, 2))
+  await complete(ranks)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.silenceMs + 500)
+  ranks[0]!.caller.give(3, 'leaving')
+  ranks[1]!.caller.give(3, 'leaving')
+  await until(() => ranks.every(({ gathered }) => gathered.length === 4), 'both go on')
+  assert.deepEqual([house.ends, ranks[0]!.lost, ranks[1]!.lost], [[], [], []])
+})
+
+test('a rank that says what no rank says is dead to the others', async () => {
+  await using house = await House.open(2)
+  const ranks = [0, 1].map((rank) => house.rank(rank, 2))
+  await complete(ranks)
+  ranks[1]!.caller.give(7, 'nonsense')
+  await until(() => ranks[0]!.ended.length === 1 && ranks[1]!.lost.length === 1, 'both are told')
+  assert.deepEqual(ranks[0]!.ended, ['1: it said what no rank says'])
+})
+
 test('the round of leaving waits for nobody who has ended', async () => {
   await using house = await House.open(3)
   const ranks = [0, 1, 2].map((rank) => house.rank(rank, 3))
