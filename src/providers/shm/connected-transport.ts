@@ -30,8 +30,8 @@ export class ReliableTransport implements Transport {
     this.initiator = parts.initiator
   }
 
-  admit(): number {
-    return 0
+  admits(): boolean {
+    return true
   }
 
   connect(attributes: QueuePairAttributes): void {

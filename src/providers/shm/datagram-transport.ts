@@ -1,7 +1,6 @@
 import { SystemError } from '../../native/index.ts'
 import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
@@ -44,9 +43,8 @@ export class DatagramTransport implements Transport {
     this.#queueKey = key
   }
 
-  admit(request: EncodedRequest): number {
-    const handle = this.#handleOf(request)
-    return handle === undefined || handle.domain.id !== this.#domainId ? Errno.EINVAL : 0
+  admits(request: EncodedRequest): boolean {
+    return this.#handleOf(request)?.domain.id === this.#domainId
   }
 
   connect(): void {

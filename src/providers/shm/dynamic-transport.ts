@@ -1,6 +1,5 @@
 import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno } from '../errors.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import type { Block } from './block.ts'
@@ -27,9 +26,8 @@ export class DynamicTransport implements Transport {
     this.#domainId = domainId
   }
 
-  admit(request: EncodedRequest): number {
-    const handle = this.#handleOf(request)
-    return handle === undefined || handle.domain.id !== this.#domainId ? Errno.EINVAL : 0
+  admits(request: EncodedRequest): boolean {
+    return this.#handleOf(request)?.domain.id === this.#domainId
   }
 
   connect(): void {

@@ -35,7 +35,7 @@ import { attributeMask, checkAttributeValues } from './queue-pair-attributes.ts'
 import type { Receives } from './receives.ts'
 import { SendQueue } from './send-queue.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import { isOffered, isUnanswered, sends, type Transport } from './transport.ts'
+import { isOffered, isUnanswered, plainFor, sends, type Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
 /** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
@@ -53,8 +53,8 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   generation = 0
   readonly #domain: ShmProtectionDomain
   readonly #device: ShmDevice
-  /** Where sends and receives complete; of a type that does not do the one, the other, or nowhere. */
-  readonly #sendQueue: ShmCompletionQueue | undefined
+  /** Where sends and receives complete. Types that do not send never come to use the first, which they do not have. */
+  readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
   readonly #memberships: Memberships
@@ -75,6 +75,8 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   #epoch = 0
   #refused = false
   readonly #transport: Transport
+  /** Opcodes of which little has to be asked at the post, one bit each. */
+  readonly #plain: number
   /** Send slots in use: posted, and no polled completion covers them yet. */
   #sendOutstanding = 0
   /** Carried out since the last completion was made. */
@@ -95,7 +97,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     this.capacities = capacitiesOf(options)
     this.sharedQueue = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
     this.#signalAll = options.signalAll
-    this.#sendQueue = options.sendQueue as ShmCompletionQueue | undefined
+    this.#sendQueue = options.sendQueue as ShmCompletionQueue
     this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined
     this.#xrcDomain = options.xrcDomain as ShmXrcDomain | undefined
     this.#own = new OwnBlock(device.segment, ownRequests(options), options.maxReceiveSegments)
@@ -117,8 +119,9 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     const { number } = this
     const parts = { device, initiator: this.#initiator, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
+    this.#plain = plainFor(this.type)
     this.#memberships = new Memberships(device.gid, this.number)
-    this.#sendQueue?.senders.add(this)
+    if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.receivers.add(this)
     this.sharedQueue?.users.add(this)
     this.#xrcDomain?.note(this, 'pair', this.number)
@@ -126,11 +129,6 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   get label(): string {
     return `queue pair ${this.number}`
-  }
-
-  /** Only for types that send. */
-  get #sendCompletions(): ShmCompletionQueue {
-    return this.#sendQueue as ShmCompletionQueue
   }
 
   get receiveCompletions(): ShmCompletionQueue | undefined {
@@ -409,22 +407,30 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   // ---- carrying out ------------------------------------------------------------------------------------------------------------
 
-  /** Check a request and take its slot: 0 or an errno. */
+  /** Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into every post. */
   #admit(request: EncodedRequest): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode] as number
-    if (!isOffered(opcode)) return Errno.EOPNOTSUPP
-    if (!sends(this.type, opcode)) return Errno.EINVAL
-    const refused = this.#transport.admit(request)
-    if (refused !== 0) return refused
-    const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : this.capacities.maxSendSegments
-    if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
-    if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0 && !this.#inlineFits(request, opcode))
-      return Errno.EINVAL
+    const plain =
+      (this.#plain & (1 << opcode)) !== 0 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
+    if (!plain) {
+      const refused = this.#refusal(request, opcode)
+      if (refused !== 0) return refused
+    } else if ((words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments) return Errno.EINVAL
     if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
     this.#sendOutstanding += 1
-    if (opcode === Opcode.BindMemoryWindow) this.#memoryOperations.posted(request)
+    if (!plain && opcode === Opcode.BindMemoryWindow) this.#memoryOperations.posted(request)
     return 0
+  }
+
+  #refusal(request: EncodedRequest, opcode: number): number {
+    const { words } = request
+    if (!isOffered(opcode)) return Errno.EOPNOTSUPP
+    if (!sends(this.type, opcode) || !this.#transport.admits(request)) return Errno.EINVAL
+    const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : this.capacities.maxSendSegments
+    if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
+    const inline = ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+    return inline && !this.#inlineFits(request, opcode) ? Errno.EINVAL : 0
   }
 
   #inlineFits(request: EncodedRequest, opcode: number): boolean {
@@ -458,14 +464,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     const covered = this.#uncovered
     this.#uncovered = 0
     const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
-    this.#sendCompletions.pushLocal(
-      this,
-      covered,
-      words[RequestSlot.Id] as number,
-      0,
-      opcode,
-      this.#initiator.byteLength,
-    )
+    this.#sendQueue.pushLocal(this, covered, words[RequestSlot.Id] as number, 0, opcode, this.#initiator.byteLength)
   }
 
   /** The completion of the failed request first, then everything behind it as flushed. */
@@ -473,15 +472,8 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     const covered = this.#uncovered + 1
     this.#uncovered = 0
     const opcode = completionOpcodeOf[request.words[RequestSlot.Opcode] as number] as number
-    const row = this.#sendCompletions.pushLocal(
-      this,
-      covered,
-      request.words[RequestSlot.Id] as number,
-      status,
-      opcode,
-      0,
-    )
-    this.#sendCompletions.annotate(row, 0, 0, 0, this.#initiator.vendorError)
+    const row = this.#sendQueue.pushLocal(this, covered, request.words[RequestSlot.Id] as number, status, opcode, 0)
+    this.#sendQueue.annotate(row, 0, 0, 0, this.#initiator.vendorError)
     this.#initiator.vendorError = 0
     if (isUnanswered(this.type)) this.#failSends()
     else this.fail()
@@ -547,7 +539,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   /** Complete everything outstanding as flushed, as far as there is room; true when nothing is left. */
   #flush(): boolean {
     while (this.#sends.count > 0) {
-      if (!this.#sendCompletions.hasRoom(1)) return false
+      if (!this.#sendQueue.hasRoom(1)) return false
       const { head } = this.#sends
       const status = this.#headTookBack ? this.#transport.execute(head) : CompletionStatus.WorkRequestFlushed
       if (status < 0) return false
@@ -556,7 +548,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
       const covered = this.#uncovered + 1
       this.#uncovered = 0
       const opcode = completionOpcodeOf[head.words[RequestSlot.Opcode] as number] as number
-      this.#sendCompletions.pushLocal(this, covered, head.words[RequestSlot.Id] as number, status, opcode, 0)
+      this.#sendQueue.pushLocal(this, covered, head.words[RequestSlot.Id] as number, status, opcode, 0)
     }
     return this.state !== QueuePairState.Error || this.#flushReceives()
   }

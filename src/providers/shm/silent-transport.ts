@@ -1,5 +1,4 @@
 import type { QueuePairAttributes } from '../contract.ts'
-import { Errno } from '../errors.ts'
 import { Outcome } from './initiator.ts'
 import type { Transport } from './transport.ts'
 
@@ -8,8 +7,8 @@ export class SilentTransport implements Transport {
   readonly peer = undefined
   readonly rnrTimer = 0
 
-  admit(): number {
-    return Errno.EINVAL
+  admits(): boolean {
+    return false
   }
 
   connect(_attributes: QueuePairAttributes): void {

@@ -8,8 +8,8 @@ import type { Peer } from './peer.ts'
 export interface Transport {
   /** Whose accesses the queue pair waits for before it takes anything away; connected types only. */
   readonly peer: Peer | undefined
-  /** 0, or the errno of a request that this type does not take. */
-  admit(request: EncodedRequest): number
+  /** Whether a request names a destination that can be used; asked of the types whose requests do. */
+  admits(request: EncodedRequest): boolean
   /** INIT -> RTR. Throws ETIMEDOUT where the gid does not answer. */
   connect(attributes: QueuePairAttributes): void
   /** RTR -> RTS. */
@@ -60,13 +60,19 @@ const sent: Readonly<Record<QueuePairType, number>> = {
   dct: 0,
 }
 
-/** Whether any type of this device does it. */
-export function isOffered(opcode: number): boolean {
-  return sends('rc', opcode)
+export function sends(type: QueuePairType, opcode: number): boolean {
+  return (sent[type] & (1 << opcode)) !== 0
 }
 
-export function sends(type: QueuePairType, opcode: number): boolean {
-  return opcode < 32 && (sent[type] & (1 << opcode)) !== 0
+/** What a type sends that is neither work on keys nor names its destination, one bit an opcode. */
+export function plainFor(type: QueuePairType): number {
+  const special = bits(Opcode.BindMemoryWindow, Opcode.ConfigureIndirectKey, Opcode.LocalInvalidate)
+  return type === 'ud' || type === 'dci' ? 0 : sent[type] & ~special
+}
+
+/** Whether any type of this device does it. */
+export function isOffered(opcode: number): boolean {
+  return (reliable & (1 << opcode)) !== 0
 }
 
 /** Types where nobody answers a request. */
