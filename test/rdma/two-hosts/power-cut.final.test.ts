@@ -1,13 +1,34 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { openLogin, RUN_PATIENCE_MS, runOnHosts } from '../support/hosts-run.ts'
 import { assertTruthful, Initiator, SUCCESS } from '../support/initiator.ts'
+import type { Program } from '../support/program.ts'
 import { RemoteHost } from '../support/remote-host.ts'
-import { rdmaResources } from '../support/resources.ts'
+import { type Resources, rdmaResources } from '../support/resources.ts'
 import { Target } from '../support/target.ts'
 
+/** A group on both machines, which the power cut finds computing. */
+let launched: Program
+let host: RemoteHost
+/** Before anything of this file runs. */
+let idle: Resources
+
+before(async () => {
+  idle = rdmaResources()
+  host = await RemoteHost.connect()
+  await openLogin(host)
+  const script = fileURLToPath(new URL('./fixtures/survivor.js', import.meta.url))
+  launched = runOnHosts('run', '--on-failure', 'continue', script)
+  await launched.until(/\[1\] computing/, RUN_PATIENCE_MS)
+})
+after(() => {
+  launched[Symbol.dispose]()
+  host[Symbol.dispose]()
+})
+
 test('a machine without power is known to its peer in bounded time, and nothing is left in the kernel', async () => {
-  const idle = rdmaResources()
   using remote = await RemoteHost.connect()
   await using target = await Target.start(remote)
   using initiator = new Initiator()
@@ -24,5 +45,15 @@ test('a machine without power is known to its peer in bounded time, and nothing 
   assert.equal(assertTruthful(await initiator.completions(100)), 0)
   console.log(`power cut: known after ${Date.now() - startedMs} ms`)
   initiator.device.close()
+  await launched.finished(RUN_PATIENCE_MS)
   assert.deepEqual(rdmaResources(), idle)
+})
+
+test('a group of which that machine was part is told by the launcher and by the rank that is left, in bounded time', async () => {
+  const { status, output } = await launched.finished(RUN_PATIENCE_MS)
+  assert.match(output, /aether: rank 1 \(process \d+ on there\) is lost: nothing was heard from it for 20 s/)
+  assert.match(output, /\[0\] rank 1 died: \S/)
+  assert.match(output, /\[0\] barrier: ERR_AETHER_MEMBER_ENDED/)
+  assert.match(output, /\[0\] page: ERR_AETHER_PAGE_LOST/)
+  assert.equal(status, 255, output)
 })
