@@ -35,7 +35,8 @@ const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
        aether bench dsm [options]
 
-latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip
+latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
+             a WRITE answered by a WRITE, each end watching its memory
 bandwidth    32 operations outstanding, one completion for all of them
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 

@@ -6,13 +6,13 @@ import { rowOf } from '../../src/cli/bench/row.ts'
 
 const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send', 'write']
 
-for (const [name, bench] of [
-  ['latency', benchLatency],
-  ['bandwidth', benchBandwidth],
+for (const [name, bench, operations] of [
+  ['latency', benchLatency, [...OPERATIONS, 'write-seen']],
+  ['bandwidth', benchBandwidth, OPERATIONS],
 ] as const) {
   test(`bench ${name} measures every operation and orders its percentiles`, async () => {
     const rows = await bench({ sizes: [8, 4096], timeMs: 2 })
-    assert.deepEqual([...new Set(rows.map((row) => row.op))].sort(), OPERATIONS)
+    assert.deepEqual([...new Set(rows.map((row) => row.op))].sort(), operations)
     for (const row of rows) {
       assert.ok(row.p50Ns > 0 && row.p50Ns <= row.p99Ns && row.p99Ns <= row.maxNs, JSON.stringify(row))
       assert.ok(row.opsPerSec > 0 && row.cpuNsPerOp >= 0, JSON.stringify(row))

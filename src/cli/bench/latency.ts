@@ -2,6 +2,7 @@ import type { PreparedRequest } from '../../verbs/index.ts'
 import { benchIpc, benchMemcpy } from './baselines.ts'
 import { BenchLink } from './link.ts'
 import { measure } from './measure.ts'
+import { nextMark } from './messages.ts'
 import { type BenchRow, rowOf } from './row.ts'
 
 export interface BenchOptions {
@@ -21,7 +22,7 @@ const ATOMIC_BYTES = 8
 
 /**
  * How long one operation takes, the next begun when it is done: WRITE, READ, fetch-add and compare-swap from post to polled completion,
- * SEND and IPC as half of a round trip. Two processes; memcpy and IPC in the same run.
+ * SEND and IPC as half of a round trip; `write-seen` as half of a WRITE answered by a WRITE, each end watching its memory. Two processes; memcpy and IPC in the same run.
  */
 export async function benchLatency(options: BenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -37,6 +38,7 @@ export async function benchLatency(options: BenchOptions = {}): Promise<BenchRow
     await keep(oneSided('fetch-add', link, ATOMIC_BYTES, timeMs))
     await keep(oneSided('compare-swap', link, ATOMIC_BYTES, timeMs))
     for (const bytes of sizes) await keep(pingPong(link, bytes, timeMs))
+    for (const bytes of sizes) await keep(watchedWrite(link, bytes, timeMs))
     for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
     for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
   } finally {
@@ -83,4 +85,27 @@ async function pingPong(link: BenchLink, bytes: number, timeMs: number): Promise
   const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
   const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
   return rowOf('send', link.device.attributes.provider, bytes, measurement, 2)
+}
+
+/** WRITE there, WRITE back, each end watching its memory: half of it is how long a WRITE takes to be seen. */
+async function watchedWrite(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  const { memory, remote } = link
+  const seen = memory.bytes
+  const last = bytes - 1
+  const write = link.pair.prepareWrite({ local: memory.subarray(0, bytes), remote })
+  let mark = 1
+  const operations = (count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      seen[last] = mark
+      write.post(1)
+      link.finish(1)
+      while (Atomics.load(seen, bytes + last) !== mark) link.device.progress()
+      mark = nextMark(mark)
+    }
+  }
+  seen[bytes + last] = 0
+  const { value, remoteNs } = await link.serving('watch', bytes, () => measure(operations, timeMs, async () => 0))
+  const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
+  const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
+  return rowOf('write-seen', link.device.attributes.provider, bytes, measurement, 2)
 }

@@ -71,12 +71,12 @@ export class BenchLink {
 
   /** Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over that while. */
   async serving<T>(
-    kind: 'echo' | 'sink',
+    kind: 'echo' | 'sink' | 'watch',
     bytes: number,
     work: () => Promise<T>,
   ): Promise<{ readonly value: T; readonly remoteNs: number }> {
     const before = await this.remoteCpuNs()
-    await ask(this.#child, { kind, bytes }, 'ready')
+    await ask(this.#child, kind === 'watch' ? { kind, bytes, token: this.memory.token } : { kind, bytes }, 'ready')
     const value = await work()
     this.pair.prepareSend({ local: this.memory.subarray(0, bytes), immediate: 1 }).post(0)
     const after = await this.remoteCpuNs()

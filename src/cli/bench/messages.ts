@@ -8,6 +8,8 @@ export type ToPeer =
   | { readonly kind: 'echo'; readonly bytes: number }
   /** Take every message without answering until one with an immediate comes. */
   | { readonly kind: 'sink'; readonly bytes: number }
+  /** Answer every WRITE into the memory, seen by its last byte, with a WRITE of the same length; until a message with an immediate comes. */
+  | { readonly kind: 'watch'; readonly bytes: number; readonly token: RegionToken }
   | { readonly kind: 'cpu' }
   | { readonly kind: 'ipc'; readonly payload: Uint8Array }
 
@@ -20,3 +22,8 @@ export type FromPeer =
 
 export const RECEIVE_DEPTH = 64
 export const SEND_DEPTH = 64
+
+/** Marks follow each other in the last byte of what is written; 0 is none. */
+export function nextMark(mark: number): number {
+  return mark === 255 ? 1 : mark + 1
+}

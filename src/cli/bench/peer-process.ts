@@ -9,8 +9,9 @@ import {
   type MemoryRegion,
   openDevice,
   type QueuePair,
+  type RegionToken,
 } from '../../verbs/index.ts'
-import { type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+import { type FromPeer, nextMark, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
 
 const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 /** Empty polls between two looks at whether the parent still lives. */
@@ -70,6 +71,40 @@ class Peer {
     this.#renew()
   }
 
+  /** Watch the last byte that the other end writes, and write back. Blocks this thread, spinning. */
+  watch(bytes: number, token: RegionToken): void {
+    const memory = this.#memory as MemoryRegion
+    const pair = this.#pair as QueuePair
+    const queue = this.#queue as CompletionQueue
+    const seen = memory.bytes
+    const last = bytes - 1
+    const answer = pair.prepareWrite({
+      local: memory.subarray(bytes, 2 * bytes),
+      remote: { address: token.address + bytes, key: token.key },
+    })
+    seen[last] = 0
+    pair.prepareReceive({ local: memory.subarray(0, bytes) }).post(1)
+    say({ kind: 'ready' })
+    const batch = this.#batch
+    for (let expected = 1, polls = 0; ; ) {
+      if (Atomics.load(seen, last) === expected) {
+        seen[bytes + last] = expected
+        answer.post(2)
+        expected = nextMark(expected)
+      }
+      const count = queue.poll(batch)
+      polls += 1
+      if (polls % PARENT_CHECK_POLLS === 0 && process.ppid !== this.#parent) process.exit(0)
+      let isOver = false
+      for (let row = 0; row < count; row += 1) {
+        if (batch.status[row] !== 0) process.exit(1)
+        if (((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0) isOver = true
+      }
+      if (isOver) break
+    }
+    this.#renew()
+  }
+
   /** A queue pair in RESET forgets the receives that are left, so that the next phase may have other lengths. */
   #renew(): void {
     ;(this.#pair as QueuePair).toReset()
@@ -93,6 +128,9 @@ process.on('message', (message: ToPeer) => {
     case 'echo':
     case 'sink':
       peer.serve(message.bytes, message.kind === 'echo')
+      break
+    case 'watch':
+      peer.watch(message.bytes, message.token)
       break
     case 'cpu':
       say({ kind: 'cpu', ns: native.processorNs(true) })
