@@ -30,6 +30,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./litmus.ts')).litmusCommand,
   },
   {
+    name: 'devices',
+    summary: 'list verbs devices: ports, addresses, what they can do',
+    load: async () => (await import('./devices.ts')).devicesCommand,
+  },
+  {
     name: 'doctor',
     summary: 'look at what this machine lacks for shared memory and RDMA, and how to mend it',
     load: async () => (await import('./doctor.ts')).doctorCommand,

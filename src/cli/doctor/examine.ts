@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts'
 import { checkHugePages, checkLockedMemory, checkMemory, checkOpenFiles } from './limits.ts'
 import type { Machine } from './machine.ts'
 import { checkDistance, checkGovernor } from './placement.ts'
-import { checkAddresses, checkPortStates, checkSpeeds } from './ports.ts'
+import { checkAddresses, checkPacing, checkPortStates, checkSpeeds } from './ports.ts'
 import {
   checkAddon,
   checkDevices,
@@ -17,7 +17,7 @@ import {
 const checks: readonly ((machine: Machine) => Finding[])[] = [
   ...[checkAddon, checkModules, checkDevices, checkPermissions, checkVerbsLibrary],
   ...[checkLockedMemory, checkOpenFiles, checkMemory, checkHugePages, checkUserfault],
-  ...[checkPortStates, checkSpeeds, checkAddresses, checkCounters],
+  ...[checkPortStates, checkSpeeds, checkAddresses, checkCounters, checkPacing],
   ...[checkGovernor, checkDistance],
 ]
 

@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { release, userInfo } from 'node:os'
+import type { VerbsAddon } from '../../native/index.ts'
 import type { Access, Machine, MachineFacts } from './machine.ts'
 
 /** The machine that we run on. */
@@ -60,18 +61,44 @@ function sharedMemory(): Pick<MachineFacts, 'sharedMemoryFreeBytes'> {
   }
 }
 
+type AddonFacts = Pick<MachineFacts, 'addonRefused' | 'noVerbs' | 'userfaultRefused' | 'pacingKilobitsPerSecond'>
+
 /** Asked of the addon by doing. Imported here, so that a machine without the addon still gets its report. */
-async function addonFacts(): Promise<Pick<MachineFacts, 'addonRefused' | 'noVerbs' | 'userfaultRefused'>> {
+async function addonFacts(): Promise<AddonFacts> {
   try {
     const [{ native }, { probeUserfault }] = await Promise.all([
       import('../../native/index.ts'),
       import('../../dsm/index.ts'),
     ])
+    const verbs = await verbsFacts()
     const probe = probeUserfault()
-    if ('refused' in probe) return { userfaultRefused: probe.refused.message }
+    if ('refused' in probe) return { ...verbs, userfaultRefused: probe.refused.message }
     native.closeDescriptor(probe.descriptor)
-    return {}
+    return verbs
   } catch (error) {
     return { addonRefused: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function verbsFacts(): Promise<AddonFacts> {
+  const [{ verbsAddon }, { ibverbsStatus }] = await Promise.all([
+    import('../../native/index.ts'),
+    import('../../providers/index.ts'),
+  ])
+  const status = ibverbsStatus()
+  const verbs = verbsAddon()
+  if (status.state !== 'ready' || verbs === undefined) return { noVerbs: status.message }
+  return { pacingKilobitsPerSecond: Object.fromEntries(verbs.deviceNames().flatMap((name) => pacingOf(verbs, name))) }
+}
+
+/** Nothing for a device that cannot be opened; its permissions have a line of their own. */
+function pacingOf(verbs: VerbsAddon, name: string): [string, number][] {
+  try {
+    const { handle } = verbs.openDevice(name)
+    const { maxPacingKilobitsPerSecond } = verbs.queryDevice(handle)
+    verbs.destroy(handle)
+    return [[name, maxPacingKilobitsPerSecond]]
+  } catch {
+    return []
   }
 }

@@ -21,6 +21,8 @@ export interface MachineFacts {
   readonly addonRefused?: string
   /** Why there are no ibverbs devices, in the provider's words; they name the fix. */
   readonly noVerbs?: string
+  /** What devices can limit a queue pair to, by their own statement, in kbit/s; 0 for those that cannot. */
+  readonly pacingKilobitsPerSecond?: Readonly<Record<string, number>>
   /** Why coherent views cannot be had. */
   readonly userfaultRefused?: string
   /** What /dev/shm has left, in bytes. */

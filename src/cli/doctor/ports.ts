@@ -80,3 +80,12 @@ function checkMtu(machine: Machine, port: RdmaPort): Finding[] {
     ),
   ]
 }
+
+/** Senders that are paced do not fill the buffers of switches. */
+export function checkPacing({ facts }: Machine): Finding[] {
+  return Object.entries(facts.pacingKilobitsPerSecond ?? {}).map(([device, limit]) =>
+    limit > 0
+      ? ok('pacing', `${device} can limit each queue pair, up to ${(limit / 1e6).toFixed(1)} Gb/s`)
+      : ok('pacing', `${device} cannot limit its queue pairs by itself; senders have to keep fewer bytes outstanding`),
+  )
+}

@@ -49,6 +49,7 @@ test('each trouble of a machine has its line, its level and what mends it', () =
     'missing receives': 'warn',
     congestion: 'warn',
     counters: 'ok',
+    pacing: 'ok',
     governor: 'warn',
     numa: 'warn',
   })
@@ -69,6 +70,7 @@ test('lines name the file, the counter, the card and the node', () => {
   assert.match(textOf(findings, 'slot'), /PCIe 8.0 GT\/s PCIe x8 and could have 16.0 GT\/s PCIe x16/)
   assert.match(textOf(findings, 'lost packets'), /out_of_sequence 120\) -> .*mlnx_qos -i ens1f0/)
   assert.match(textOf(findings, 'congestion'), /np_ecn_marked_roce_packets 4711/)
+  assert.match(textOf(findings, 'pacing'), /mlx5_0 can limit each queue pair, up to 100.0 Gb\/s/)
   assert.match(textOf(findings, 'numa'), /other nodes only, at distance 21 .*--cpunodebind=1/)
 })
 
@@ -77,6 +79,13 @@ test('a machine without RDMA works, and is told how to have it', () => {
   const findings = examine(new RecordedMachine({ facts, files: {}, access: {} }))
   assert.ok(findings.every(({ level }) => level !== 'fail'))
   assert.match(textOf(findings, 'devices'), /only shm0 .* rdma link add rxe0 type rxe netdev/)
+})
+
+test('a card whose library is missing fails, in the words of the provider', () => {
+  const facts = { user: 'ada', isRoot: true, kernel: '6.12', node: 'v20.19.0', noVerbs: 'libibverbs cannot be opened' }
+  const files = { '/sys/class/infiniband/mlx5_0/ports/1/state': '4: ACTIVE' }
+  const findings = examine(new RecordedMachine({ facts, files, access: {} }))
+  assert.equal(levels(findings)['verbs library'], 'fail')
 })
 
 test('an addon that cannot be loaded fails, whatever else is there', () => {

@@ -1,0 +1,54 @@
+import { AetherError } from '../native/index.ts'
+import { deviceNames } from '../verbs/index.ts'
+import { type Command, ExitCode } from './command.ts'
+import { type DeviceDescription, describeDevice } from './devices/describe.ts'
+import { showDevices } from './devices/show.ts'
+import { parseOptions } from './options.ts'
+import { Screen } from './output/screen.ts'
+
+const table = {
+  json: { type: 'boolean', default: false },
+  verbose: { type: 'boolean', short: 'v', default: false },
+} as const
+
+const help = `Usage: aether devices [name] [options]
+
+Lists the verbs devices of this machine: the embedded one (shm0) and those of RDMA cards and soft-RoCE. What a device can do is found by
+making one object of each kind.
+
+Options:
+  -v, --verbose   also all gids and limits; with a name that is the default
+  --json          print one JSON array and nothing else:
+                  [{ "name", "provider", "gid", "ports": [{ "port", "state", "linkLayer", …, "gids" }], "capabilities", "limits" }]
+
+Exit status: 1 where a device cannot be opened; 'aether doctor' says what to do.
+
+Examples:
+  aether devices
+  aether devices rxe0
+  aether devices --json | jq '.[].ports[].state'`
+
+/** `aether devices`. */
+export const devicesCommand: Command = {
+  help,
+
+  async run(args) {
+    const { values, positionals } = parseOptions('devices', args, table, 1)
+    const [name] = positionals
+    const devices: DeviceDescription[] = []
+    let status: number = ExitCode.Done
+    for (const each of name === undefined ? deviceNames() : [name]) {
+      try {
+        devices.push(describeDevice(each))
+      } catch (error) {
+        // One that is broken must not hide the others.
+        if (!(error instanceof AetherError)) throw error
+        process.stderr.write(`aether: ${each}: ${error.message}\n`)
+        status = ExitCode.Failed
+      }
+    }
+    if (values.json) process.stdout.write(`${JSON.stringify(devices, undefined, 2)}\n`)
+    else showDevices(new Screen(process.stdout), devices, values.verbose || name !== undefined)
+    return status
+  },
+}
