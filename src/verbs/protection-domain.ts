@@ -22,7 +22,7 @@ import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared-rec
 import type { ThreadDomain } from './thread-domain.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
-/** Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them, queue pairs first. */
+/** Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing it closes them: windows, then queue pairs, memory last. */
 export class ProtectionDomain extends Closable {
   readonly label = 'protection domain'
   readonly device: Device
@@ -179,9 +179,10 @@ export class ProtectionDomain extends Closable {
   }
 
   protected release(): void {
+    // Windows first: a kernel may wait for those that are bound through a queue pair when that is destroyed (rxe does, for 50 s).
+    this.windows.closeAll()
     this.parentDomains.closeAll()
     this.queuePairs.closeAll()
-    this.windows.closeAll()
     this.indirectKeys.closeAll()
     this.sharedReceiveQueues.closeAll()
     this.addressHandles.closeAll()

@@ -97,6 +97,26 @@ test('a bind waits its turn behind requests that cannot be carried out yet', asy
   pair.readSync({ local: memory.subarray(0, 8), remote })
 })
 
+test('the domain closes its windows before the queue pairs that they are bound through', () => {
+  using link = new Windowed()
+  const { peer, hidden, domain } = link
+  const window = domain.createMemoryWindow(2)
+  peer.bindSync({ window, memory: hidden, access: RemoteRead })
+  const order: string[] = []
+  for (const [name, provider] of [
+    ['window', window.provider],
+    ['pair', peer.provider],
+  ] as const) {
+    const destroy = provider.destroy.bind(provider)
+    provider.destroy = () => {
+      order.push(name)
+      destroy()
+    }
+  }
+  domain.close()
+  assert.deepEqual(order, ['window', 'pair'])
+})
+
 test('the domain closes its windows before its memory', () => {
   using link = new Windowed()
   const { peer, hidden, domain } = link
