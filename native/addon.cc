@@ -2,7 +2,7 @@
 #include "mappings.h"
 #include "support.h"
 #ifdef AETHER_VERBS
-#include "verbs-objects.h"
+#include "verbs-mlx5.h"
 #endif
 #ifdef AETHER_RDMACM
 #include "rdmacm-identifiers.h"
@@ -53,6 +53,9 @@ static void exportVerbs(napi_env env, napi_value exports) {
   registerVerbsWindows(env, verbs);
   registerVerbsDeviceMemory(env, verbs);
   registerVerbsDomains(env, verbs);
+#ifdef AETHER_MLX5
+  registerMlx5(env, verbs);
+#endif
   napi_set_named_property(env, exports, "verbs", verbs);
 }
 #endif

@@ -23,6 +23,7 @@ if (process.platform !== 'linux') {
 const parts = [
   { prefix: 'verbs-', header: 'infiniband/verbs.h', define: 'AETHER_VERBS', package: 'libibverbs-dev' },
   { prefix: 'rdmacm-', header: 'rdma/rdma_cma.h', define: 'AETHER_RDMACM', package: 'librdmacm-dev' },
+  { prefix: 'mlx5-', header: 'infiniband/mlx5dv.h', define: 'AETHER_MLX5', package: 'libibverbs-dev' },
 ]
 
 const files = readdirSync(here)

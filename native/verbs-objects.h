@@ -69,6 +69,9 @@ struct VerbsQueuePair : VerbsObject {
   static constexpr const char* kKind = "queue pair";
   struct ibv_qp* qp = nullptr;
   VerbsChain chain;
+  // Made with the extended interface (mlx5 only), and which names the target with each request.
+  bool extended = false;
+  bool isInitiator = false;
   int release() override;
 };
 

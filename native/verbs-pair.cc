@@ -1,17 +1,28 @@
 // Queue pairs: creation, modify, query.
 #include "verbs-attributes.h"
-#include "verbs-objects.h"
+#include "verbs-mlx5.h"
 
 #include <cerrno>
 
 namespace aether {
 
 // What createQueuePair is given beside the objects, and gives back.
-enum PairWord : size_t { kType, kMaxSendRequests, kMaxReceiveRequests, kMaxSendSegments, kMaxReceiveSegments, kMaxInlineBytes, kSignalAll, kPairWords };
+enum PairWord : size_t {
+  kType,
+  kMaxSendRequests,
+  kMaxReceiveRequests,
+  kMaxSendSegments,
+  kMaxReceiveSegments,
+  kMaxInlineBytes,
+  kSignalAll,
+  kTargetKey,  // 64 bits
+  kPairWords,
+};
 
 static bool takeOptions(const double* words, struct ibv_qp_init_attr* a) {
   bool ok = true;
-  a->qp_type = static_cast<enum ibv_qp_type>(wholeNumber(words[kType], 255, &ok));
+  // The two ends of the dynamically connected transport share a number.
+  a->qp_type = words[kType] == kTypeDct ? IBV_QPT_DRIVER : static_cast<enum ibv_qp_type>(wholeNumber(words[kType], 255, &ok));
   a->cap.max_send_wr = static_cast<uint32_t>(wholeNumber(words[kMaxSendRequests], UINT32_MAX, &ok));
   a->cap.max_recv_wr = static_cast<uint32_t>(wholeNumber(words[kMaxReceiveRequests], UINT32_MAX, &ok));
   a->cap.max_send_sge = static_cast<uint32_t>(wholeNumber(words[kMaxSendSegments], UINT32_MAX, &ok));
@@ -32,7 +43,17 @@ static napi_value describe(napi_env env, const VerbsQueuePair* pair, const struc
 }
 
 // The types that need an XRC domain or have only half of the queues are made by the extended call.
-static struct ibv_qp* create(VerbsDomain* domain, VerbsXrcDomain* xrcDomain, struct ibv_qp_init_attr* a) {
+static struct ibv_qp* create(VerbsQueuePair* made, VerbsDomain* domain, VerbsXrcDomain* xrcDomain, struct ibv_qp_init_attr* a, const double* options) {
+#ifdef AETHER_MLX5
+  if (a->qp_type == IBV_QPT_RC || a->qp_type == IBV_QPT_DRIVER) {
+    struct ibv_qp* qp = createByMlx5(made, domain, *a, options[kType], bitsOf(options, kTargetKey));
+    // Where the device is another, or does not have all of it, a reliable connection is an ordinary one.
+    if (qp != nullptr || a->qp_type == IBV_QPT_DRIVER) return qp;
+  }
+#else
+  (void)made;
+  (void)options;
+#endif
   if (a->qp_type != IBV_QPT_XRC_SEND && a->qp_type != IBV_QPT_XRC_RECV) return ibv_create_qp(domain->pd, a);
   struct ibv_qp_init_attr_ex extended = {};
   extended.qp_context = a->qp_context;
@@ -70,7 +91,7 @@ static napi_value CreateQueuePair(napi_env env, napi_callback_info info) {
   a.srq = shared == nullptr ? nullptr : shared->srq;
   auto* pair = createObject<VerbsQueuePair>(env, "ibv_create_qp", usesOf({domain, sendQueue, receiveQueue, shared, xrcDomain}), [&](VerbsQueuePair* made) {
     a.qp_context = static_cast<VerbsObject*>(made);
-    made->qp = create(domain, xrcDomain, &a);
+    made->qp = create(made, domain, xrcDomain, &a, options.data);
     return errnoOf(made->qp);
   });
   return pair == nullptr ? nullptr : describe(env, pair, a.cap);

@@ -1,33 +1,12 @@
 // Posting: requests come as they are encoded (src/providers/encoded-request.ts), `count` of them `stride` slots apart, and go to the library as one
 // chain. What a request names is checked before the library sees it, as far as a wrong value would make the library touch memory.
-#include "verbs-objects.h"
+#include "verbs-post.h"
 
 #include <cerrno>
 #include <cstring>
 
 namespace aether {
 
-enum RequestSlot : size_t {
-  kId,
-  kOpcode,
-  kFlags,
-  kRemoteAddress,
-  kRemoteKey,
-  kImmediate,
-  kCompareAdd,
-  kSwap,
-  kSegmentCount,
-  kAddressHandle,
-  kRemoteQueuePair,
-  kQueueKey,
-  kWindow,
-  kMemory,
-  kLength,
-  kAccess,
-  kSegments,
-};
-constexpr size_t kSegmentSlots = 3;
-constexpr double kOpcodeMost = IBV_WR_DRIVER1;
 constexpr double kRequestsMost = 1 << 16;
 // How a post ends: the errno times this, plus how many requests were taken.
 constexpr double kErrnoUnit = 1 << 20;
@@ -41,22 +20,9 @@ struct Batch {
   Bytes staging;
 };
 
-// The object that a slot names, or null: a request may outlive what it names.
-template <class T>
-T* liveOf(napi_env env, double token) {
-  VerbsObject* object = VerbsTable::of(env)->find(token);
-  return object != nullptr && object->kind == T::kKind ? static_cast<T*>(object) : nullptr;
-}
-
 uint64_t idOf(const double* request) {
   const double id = request[kId];
   return id >= -kSafeIntegerMax && id <= kSafeIntegerMax ? static_cast<uint64_t>(static_cast<int64_t>(id)) : 0;
-}
-
-uint64_t bitsOf(const double* request, size_t slot) {
-  uint64_t bits = 0;
-  memcpy(&bits, request + slot, sizeof bits);
-  return bits;
 }
 
 // The segments of one request; false where a number is out of range. Inline ones are offsets into the staging buffer, since the library reads them here.
@@ -173,6 +139,23 @@ size_t takenBefore(const Request* first, const Request* bad, size_t count) {
 
 }  // namespace
 
+// Masked atomics have the fields of plain ones, and are told apart by their slots.
+static bool takeOpcode(const VerbsQueuePair* pair, double opcode, struct ibv_send_wr* wr) {
+  if (opcode >= 0 && opcode <= IBV_WR_SEND_WITH_INV) {
+    wr->opcode = static_cast<enum ibv_wr_opcode>(static_cast<int>(opcode));
+    return true;
+  }
+#ifdef AETHER_MLX5
+  if (needsMlx5(pair, opcode)) {
+    wr->opcode = opcode == kConfigureIndirectKey ? IBV_WR_DRIVER1 : opcode == kMaskedCompareSwap ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD;
+    return opcode == kConfigureIndirectKey || opcode == kMaskedCompareSwap || opcode == kMaskedFetchAdd;
+  }
+#else
+  (void)pair;
+#endif
+  return false;
+}
+
 // One chain of the requests before the first that is refused here.
 static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, size_t* built) {
   VerbsChain* chain = &pair->chain;
@@ -184,14 +167,13 @@ static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, si
     memset(wr, 0, sizeof *wr);
     bool ok = true;
     wr->wr_id = idOf(request);
-    // Those above are of devices that have verbs of their own for them.
-    if (request[kOpcode] > kOpcodeMost) return EOPNOTSUPP;
-    wr->opcode = static_cast<enum ibv_wr_opcode>(wholeNumber(request[kOpcode], kOpcodeMost, &ok));
+    if (!takeOpcode(pair, request[kOpcode], wr)) return EOPNOTSUPP;
     // Of enum ibv_send_flags, which differ from ours by names only.
     wr->send_flags = static_cast<unsigned>(wholeNumber(request[kFlags], 15, &ok));
     wr->sg_list = chain->segments.data() + *built * perRequest;
     if (!ok || !takeSegments(batch, request, (wr->send_flags & IBV_SEND_INLINE) != 0, wr->sg_list, &wr->num_sge)) return EINVAL;
-    if (const int error = takeSend(env, request, wr)) return error;
+    if (wr->opcode != IBV_WR_DRIVER1)
+      if (const int error = takeSend(env, request, wr)) return error;
     if (const int error = takeDestination(env, pair->qp->qp_type, request, wr)) return error;
     if (*built > 0) chain->sends[*built - 1].next = wr;
   }
@@ -218,6 +200,14 @@ static napi_value PostSend(napi_env env, napi_callback_info info) {
   if (built == 0) return outcome(env, refused, 0);
   struct ibv_send_wr* first = pair->chain.sends.data();
   first[built - 1].next = nullptr;
+#ifdef AETHER_MLX5
+  bool extended = false;
+  for (size_t index = 0; index < built; index++) extended = extended || needsMlx5(pair, batch.slots[index * batch.stride + kOpcode]);
+  if (extended) {
+    const int failed = postByMlx5(env, pair, batch.slots, built, batch.stride);
+    return outcome(env, failed != 0 ? failed : refused, failed != 0 ? 0 : built);
+  }
+#endif
   struct ibv_send_wr* bad = first;
   errno = 0;
   const int error = errnoOf(ibv_post_send(pair->qp, first, &bad));

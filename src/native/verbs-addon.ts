@@ -143,8 +143,10 @@ export const PairWord = {
   maxReceiveSegments: 4,
   maxInlineBytes: 5,
   signalAll: 6,
+  /** 64 bits, of a dynamically connected target. */
+  targetKey: 7,
 } as const
-export const PAIR_WORDS = 7
+export const PAIR_WORDS = 8
 
 /** Words of one asynchronous event: its number (`enum ibv_event_type`), the token it is about or 0, the port or 0. */
 export const ASYNC_EVENT_WORDS = 3
@@ -215,6 +217,8 @@ export interface VerbsAddon {
   bindWindow(pair: VerbsToken, window: VerbsToken, memory: VerbsToken | 0, fields: Float64Array): number
   /** The key that the library knows of a window of type 1. */
   windowKey(window: VerbsToken): number
+  /** mlx5dv_create_mkey(3), indirect. Not there where the addon was built without `<infiniband/mlx5dv.h>`. */
+  createIndirectKey?(domain: VerbsToken, maxPieces: number): VerbsMemoryFacts
   /** ibv_create_ah(3); `vector` as VectorWord says. */
   createAddressHandle(domain: VerbsToken, vector: Float64Array): VerbsToken
   /** ibv_attach_mcast(3); `gid` is four words. Returns 0 or the errno. */

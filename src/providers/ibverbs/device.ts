@@ -29,6 +29,8 @@ import { IbverbsThreadDomain } from './thread-domain.ts'
 import { attempt, check } from './verb.ts'
 import { IbverbsXrcDomain } from './xrc-domain.ts'
 
+const RXE_VENDOR = 0xffffff
+
 /** An open RDMA device, one per JavaScript environment and `openDevice`. */
 export class IbverbsDevice implements ProviderDevice {
   readonly verbs: VerbsAddon
@@ -64,6 +66,11 @@ export class IbverbsDevice implements ProviderDevice {
       verbs.destroy(this.handle)
       throw error
     }
+  }
+
+  /** Soft-RoCE, some of whose habits need care. */
+  get isRxe(): boolean {
+    return this.facts.vendorId === RXE_VENDOR
   }
 
   get gid(): Gid {

@@ -9,9 +9,11 @@ import { attempt, check } from './verb.ts'
 
 /** ibv_alloc_mw(3). */
 export class IbverbsMemoryWindow implements ProviderMemoryWindow {
-  readonly token: VerbsToken
+  token: VerbsToken
   readonly type: MemoryWindowType
   remoteKey: number
+  /** Of type 2: through which it was bound last. */
+  boundThrough: IbverbsQueuePair | undefined
   readonly #domain: IbverbsProtectionDomain
   readonly #fields = new Float64Array(5)
 
@@ -42,6 +44,20 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
     const errno = verbs.bindWindow((pair as IbverbsQueuePair).handle, this.token, memory, this.#fields)
     if (errno === 0) this.remoteKey = verbs.windowKey(this.token)
     return errno
+  }
+
+  /**
+   * A window in the place of this one, bound to nothing. Destroying a queue pair that a window is bound through takes rxe most of a minute, in which
+   * nothing else happens; so its windows go first. Binds that were prepared before name the former one, and are refused.
+   */
+  replace(): void {
+    const { verbs, windows } = this.#domain.device
+    if (verbs.destroy(this.token) !== 0) return
+    windows.delete(this.token)
+    const made = attempt(() => verbs.allocateWindow(this.#domain.handle, this.type))
+    this.token = made.handle
+    this.remoteKey = made.remoteKey
+    windows.set(this.token, this)
   }
 
   destroy(): void {

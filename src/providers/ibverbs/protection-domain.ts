@@ -20,6 +20,7 @@ import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { IbverbsAddressHandle } from './address-handle.ts'
 import type { IbverbsDevice } from './device.ts'
 import type { IbverbsDeviceMemory } from './device-memory.ts'
+import { IbverbsIndirectKey } from './indirect-key.ts'
 import { IbverbsMemoryRegion } from './memory-region.ts'
 import { IbverbsMemoryWindow } from './memory-window.ts'
 import { IbverbsQueuePair } from './queue-pair.ts'
@@ -37,6 +38,7 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
   readonly windows: Set<IbverbsMemoryWindow> = new Set<IbverbsMemoryWindow>()
   readonly addressHandles: Set<IbverbsAddressHandle> = new Set<IbverbsAddressHandle>()
   readonly sharedReceives: Set<IbverbsSharedReceiveQueue> = new Set<IbverbsSharedReceiveQueue>()
+  readonly indirectKeys: Set<IbverbsIndirectKey> = new Set<IbverbsIndirectKey>()
   readonly #parents = new Set<IbverbsProtectionDomain>()
   readonly #base: IbverbsProtectionDomain | undefined
 
@@ -102,10 +104,10 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     return window
   }
 
-  createIndirectKey(_maxPieces: number): ProviderIndirectKey {
-    throw new UnsupportedError(
-      `mlx5dv_create_mkey: ${this.device.attributes.name} is not a device that makes keys out of others (mlx5)`,
-    )
+  createIndirectKey(maxPieces: number): ProviderIndirectKey {
+    const key = new IbverbsIndirectKey(this, maxPieces)
+    this.indirectKeys.add(key)
+    return key
   }
 
   // ---- queues ------------------------------------------------------------------------------------------------------------------
@@ -119,11 +121,6 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
   }
 
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair {
-    if (options.type === 'dci' || options.type === 'dct') {
-      throw new UnsupportedError(
-        `mlx5dv_create_qp: ${this.device.attributes.name} has no queue pairs of type ${options.type} (mlx5 has)`,
-      )
-    }
     const pair = IbverbsQueuePair.create(this, options)
     this.queuePairs.add(pair)
     return pair
@@ -149,7 +146,12 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
   }
 
   destroy(): void {
-    const others = this.windows.size + this.addressHandles.size + this.sharedReceives.size + this.#parents.size
+    const others =
+      this.windows.size +
+      this.addressHandles.size +
+      this.sharedReceives.size +
+      this.indirectKeys.size +
+      this.#parents.size
     if (this.queuePairs.size + this.memories.size + others > 0) {
       const numbers = [...this.queuePairs].map((pair) => pair.number).join(', ')
       throw new VerbsError(

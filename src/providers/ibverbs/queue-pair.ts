@@ -69,12 +69,14 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const shared = options.sharedReceiveQueue as IbverbsSharedReceiveQueue | undefined
     const xrcDomain = options.xrcDomain as IbverbsXrcDomain | undefined
     const words = optionWords(options)
+    // The kernel asks for both queues, also of an end that only sends or only receives.
+    const other = isDynamic(options.type) ? (sendQueue ?? receiveQueue) : undefined
     const facts = attempt(
       () =>
         domain.device.verbs.createQueuePair(
           domain.handle,
-          sendQueue?.handle ?? 0,
-          receiveQueue?.handle ?? 0,
+          (sendQueue ?? other)?.handle ?? 0,
+          (receiveQueue ?? other)?.handle ?? 0,
           shared?.handle ?? 0,
           xrcDomain?.handle ?? 0,
           words,
@@ -145,6 +147,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   }
 
   destroy(): void {
+    if (this.#domain.device.isRxe) this.#freeWindows()
     check('ibv_destroy_qp', this.#verbs.destroy(this.handle), () => 'it is attached to multicast groups, or in use')
     for (const queue of this.#queues) {
       queue.users.delete(this)
@@ -196,10 +199,20 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     return takenOf(result)
   }
 
+  #freeWindows(): void {
+    for (const window of [...this.#domain.device.windows.values()]) {
+      if (window.boundThrough !== this) continue
+      window.boundThrough = undefined
+      window.replace()
+    }
+  }
+
   /** A window has the key of the last bind that was posted. */
   #noteBind(words: Float64Array): void {
     const window = this.#domain.device.windows.get(words[RequestSlot.Window] as number)
-    if (window !== undefined) window.remoteKey = words[RequestSlot.RemoteKey] as number
+    if (window === undefined) return
+    window.remoteKey = words[RequestSlot.RemoteKey] as number
+    window.boundThrough = this
   }
 }
 
@@ -222,5 +235,10 @@ function optionWords(options: ProviderQueuePairOptions): Float64Array {
     if (!Number.isInteger(word) || word < 0 || word > 0xffffffff)
       throw new VerbsError('ibv_create_qp', Errno.EINVAL, `capacities are integers from 0 on, not ${word}`)
   }
+  new BigUint64Array(words.buffer)[PairWord.targetKey] = options.dcAccessKey ?? 0n
   return words
+}
+
+function isDynamic(type: QueuePairType): boolean {
+  return type === 'dci' || type === 'dct'
 }

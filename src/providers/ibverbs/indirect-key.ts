@@ -1,0 +1,34 @@
+import { UnsupportedError, type VerbsToken } from '../../native/index.ts'
+import type { ProviderIndirectKey } from '../memory-contract.ts'
+import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import { attempt, check } from './verb.ts'
+
+/** mlx5dv_create_mkey(3): a key made of others (UMR). Never run on hardware by us. */
+export class IbverbsIndirectKey implements ProviderIndirectKey {
+  readonly token: VerbsToken
+  readonly localKey: number
+  readonly remoteKey: number
+  readonly maxPieces: number
+  readonly #domain: IbverbsProtectionDomain
+
+  constructor(domain: IbverbsProtectionDomain, maxPieces: number) {
+    const { verbs, attributes } = domain.device
+    const why = `mlx5dv_create_mkey: ${attributes.name} does not make keys out of others (mlx5 does)`
+    if (verbs.createIndirectKey === undefined) throw new UnsupportedError(why)
+    const made = attempt(
+      () => verbs.createIndirectKey?.(domain.handle, maxPieces),
+      () => why,
+    )
+    if (made === undefined) throw new UnsupportedError(why)
+    this.#domain = domain
+    this.token = made.handle
+    this.localKey = made.localKey
+    this.remoteKey = made.remoteKey
+    this.maxPieces = maxPieces
+  }
+
+  destroy(): void {
+    check('mlx5dv_destroy_mkey', this.#domain.device.verbs.destroy(this.token), () => 'the key is in use')
+    this.#domain.indirectKeys.delete(this)
+  }
+}
