@@ -156,6 +156,13 @@ static bool takeOpcode(const VerbsQueuePair* pair, double opcode, struct ibv_sen
   return false;
 }
 
+// What a transport does not carry (the table of ibv_post_send(3)) is refused here: not every library does, and the request would end the queue pair.
+static bool isCarried(enum ibv_qp_type type, enum ibv_wr_opcode opcode) {
+  if (type == IBV_QPT_UD) return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+  if (type == IBV_QPT_UC) return opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_CMP_AND_SWP && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
+  return true;
+}
+
 // One chain of the requests before the first that is refused here.
 static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, size_t* built) {
   VerbsChain* chain = &pair->chain;
@@ -168,6 +175,7 @@ static int buildSends(napi_env env, VerbsQueuePair* pair, const Batch& batch, si
     bool ok = true;
     wr->wr_id = idOf(request);
     if (!takeOpcode(pair, request[kOpcode], wr)) return EOPNOTSUPP;
+    if (!isCarried(pair->qp->qp_type, wr->opcode)) return EINVAL;
     // Of enum ibv_send_flags, which differ from ours by names only.
     wr->send_flags = static_cast<unsigned>(wholeNumber(request[kFlags], 15, &ok));
     wr->sg_list = chain->segments.data() + *built * perRequest;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +42,7 @@ function compiler(): string {
 }
 
 /** Why the stand-in cannot be built here, or false. */
-export const noStandIn: string | false = existsSync('/usr/include/infiniband/verbs.h')
+export const noStandIn: string | false = existsSync('/usr/include/infiniband/mlx5dv.h')
   ? false
   : 'libibverbs-dev is not installed, so neither the addon nor the stand-in has verbs'
 
@@ -54,6 +54,7 @@ export class StandIn implements Disposable {
   constructor() {
     StandIn.#compiled ??= this.#compile()
     writeFileSync(join(this.folder, 'libibverbs.so.1'), StandIn.#compiled)
+    symlinkSync('libibverbs.so.1', join(this.folder, 'libmlx5.so.1'))
   }
 
   #compile(): Buffer {
@@ -68,7 +69,7 @@ export class StandIn implements Disposable {
       '-Werror',
       '-Wl,-soname,libibverbs.so.1',
     ]
-    execFileSync(compiler(), [...flags, join(sources, 'verbs-stand-in.cc'), '-o', library], { stdio: 'pipe' })
+    execFileSync(compiler(), [...flags, join(sources, 'mlx5-stand-in.cc'), '-o', library], { stdio: 'pipe' })
     return readFileSync(library)
   }
 

@@ -34,7 +34,10 @@ struct Queue {
 };
 
 struct Pair {
-  struct ibv_qp qp;
+  union {
+    struct ibv_qp qp;
+    struct ibv_qp_ex extended;
+  };
   struct ibv_qp_attr attributes;
   struct ibv_qp_cap cap;
   int outstanding;
@@ -86,7 +89,7 @@ void raise(struct ibv_context* context, enum ibv_event_type type, void* element)
   struct ibv_async_event event = {};
   event.event_type = type;
   event.element.qp = static_cast<struct ibv_qp*>(element);
-  if (write(contextOf(context)->asyncWriteEnd, &event, sizeof event) < 0) abort();
+  if (::write(contextOf(context)->asyncWriteEnd, &event, sizeof event) < 0) abort();
 }
 
 void push(Queue* queue, const struct ibv_wc& wc) {
@@ -98,7 +101,7 @@ void push(Queue* queue, const struct ibv_wc& wc) {
   if (!queue->armed || queue->cq.channel == nullptr) return;
   queue->armed = false;
   struct ibv_cq* cq = &queue->cq;
-  if (write(reinterpret_cast<Channel*>(queue->cq.channel)->writeEnd, &cq, sizeof cq) < 0) abort();
+  if (::write(reinterpret_cast<Channel*>(queue->cq.channel)->writeEnd, &cq, sizeof cq) < 0) abort();
 }
 
 enum ibv_wc_opcode completionOf(enum ibv_wr_opcode opcode) {
