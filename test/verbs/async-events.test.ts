@@ -27,6 +27,21 @@ test('events that wait are taken without blocking, once', () => {
   assert.deepEqual(link.device.drainEvents(), [])
 })
 
+test('an overrun completion queue and the queue pair that it takes along are both told', () => {
+  using link = new Loopback()
+  const queue = link.device.createCompletionQueue({ depth: 2 })
+  const pair = link.domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: link.queue })
+  pair.connect(pair.endpoint)
+  const write = pair.prepareWrite({ local: link.memory.subarray(0, 8), remote: link.remote(64) })
+  for (let id = 0; id <= queue.depth; id += 1) write.post(id)
+  const events = link.device.drainEvents().map((event) => [event.name, event.completionQueue ?? event.queuePair])
+  assert.deepEqual(events, [
+    ['CompletionQueueError', queue],
+    ['QueuePairFatal', pair],
+  ])
+  assert.equal(pair.state, QueuePairState.Error)
+})
+
 test('waiting for events ends with the device', async () => {
   const device = openDevice('shm0')
   const next = device.events({ keepAlive: true }).next()

@@ -23,7 +23,7 @@ export interface Receiver {
   /** Completions of what senders used up, as far as there is room; false when something is left to wait for. */
   collectReceives(): boolean
   /** The queue is overrun. */
-  fail(): void
+  overrun(): void
 }
 
 /** Empty polls between two looks at things that nobody announces (a peer killed between publishing and counting). */
@@ -275,7 +275,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.overrun) return -1
     this.overrun = true
     this.#device.events.raise(AsyncEventType.CompletionQueueError, { completionQueue: this })
-    for (const user of new Set([...this.senders, ...this.receivers])) user.fail()
+    for (const user of new Set([...this.senders, ...this.receivers])) user.overrun()
     return -1
   }
 }

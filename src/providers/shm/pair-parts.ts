@@ -2,15 +2,18 @@ import type { ProviderQueuePairOptions } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
 import type { Block } from './block.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
 import { type ConnectedParts, ReliableTransport, UnreliableTransport } from './connected-transport.ts'
 import { DatagramTransport } from './datagram-transport.ts'
 import type { ShmDevice } from './device.ts'
 import { DynamicTransport } from './dynamic-transport.ts'
+import { BlockKind, BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './layout.ts'
 import { ReceiveQueue } from './receive-queue.ts'
 import { DatagramReceives, NoReceives, type Receives, SharedReceives } from './receives.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import { SilentTransport } from './silent-transport.ts'
 import type { Transport } from './transport.ts'
+import type { ShmXrcDomain } from './xrc-domain.ts'
 import { XrcTransport } from './xrc-transport.ts'
 
 export interface PairParts extends ConnectedParts {
@@ -40,7 +43,7 @@ export function makeTransport(type: QueuePairType, parts: PairParts): Transport 
 /** Types with a receive queue of their own, unless a shared one stands in for it. */
 const receiving: readonly QueuePairType[] = ['rc', 'uc', 'ud']
 
-export function receivesItself(options: ProviderQueuePairOptions): boolean {
+function receivesItself(options: ProviderQueuePairOptions): boolean {
   return receiving.includes(options.type) && options.sharedReceiveQueue === undefined
 }
 
@@ -55,7 +58,7 @@ export function makeReceives(options: ProviderQueuePairOptions, block: Block, de
 }
 
 /** EINVAL where a type lacks what it needs, or is given what it cannot have. */
-export function checkParts(options: ProviderQueuePairOptions): void {
+function checkParts(options: ProviderQueuePairOptions): void {
   const { type, sharedReceiveQueue, xrcDomain, dcAccessKey } = options
   const shared = sharedReceiveQueue as ShmSharedReceiveQueue | undefined
   const takesShared = receiving.includes(type) || type === 'dct'
@@ -71,4 +74,46 @@ export function checkParts(options: ProviderQueuePairOptions): void {
 
 function refuseIf(wrong: boolean, why: string): void {
   if (wrong) throw new VerbsError('ibv_create_qp', Errno.EINVAL, why)
+}
+
+/** EINVAL where the options do not fit the device or the type. */
+export function checkOptions(options: ProviderQueuePairOptions): void {
+  checkParts(options)
+  const limits: readonly [string, number, number][] = [
+    ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],
+    ['maxReceiveRequests', options.maxReceiveRequests, MAX_REQUESTS],
+    ['maxSendSegments', options.maxSendSegments, MAX_SEGMENTS],
+    ['maxReceiveSegments', options.maxReceiveSegments, MAX_SEGMENTS],
+    ['maxInlineBytes', options.maxInlineBytes, MAX_INLINE_BYTES],
+  ]
+  for (const [name, value, limit] of limits) {
+    if (Number.isInteger(value) && value >= 0 && value <= limit) continue
+    throw new VerbsError('ibv_create_qp', Errno.EINVAL, `${name} must be between 0 and ${limit}, not ${value}`)
+  }
+}
+
+/** Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one slot. */
+export function ownRequests(options: ProviderQueuePairOptions): number {
+  return receivesItself(options) ? options.maxReceiveRequests : 1
+}
+
+const kinds: Readonly<Partial<Record<QueuePairType, number>>> = {
+  ud: BlockKind.Datagram,
+  dct: BlockKind.DynamicTarget,
+  'xrc-receive': BlockKind.XrcReceive,
+}
+
+/** What senders read of a queue pair whatever its state. */
+export function describeBlock(block: Block, domainId: number, options: ProviderQueuePairOptions): void {
+  const { words } = block
+  const { type, dcAccessKey } = options
+  const receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined
+  words[BlockWord.Kind] = kinds[type] ?? BlockKind.Connected
+  words[BlockWord.Domain] = domainId
+  words[BlockWord.ReceiveQueue] = receiveQueue?.index ?? -1
+  words[BlockWord.SharedQueue] = (options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined)?.blockNumber ?? 0
+  ;(options.xrcDomain as ShmXrcDomain | undefined)?.describe(words)
+  if (dcAccessKey === undefined) return
+  words[BlockWord.AccessKey] = Number(BigInt.asIntN(32, dcAccessKey))
+  words[BlockWord.AccessKey + 1] = Number(BigInt.asIntN(32, dcAccessKey >> 32n))
 }

@@ -15,20 +15,11 @@ import type { Block } from './block.ts'
 import type { CompletionOwner, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { Initiator, Outcome } from './initiator.ts'
-import {
-  BlockKind,
-  BlockWord,
-  MAX_INLINE_BYTES,
-  MAX_PIECES,
-  MAX_READ_ATOMIC,
-  MAX_REQUESTS,
-  MAX_SEGMENTS,
-  stateWord,
-} from './layout.ts'
+import { BlockWord, MAX_PIECES, MAX_READ_ATOMIC, stateWord } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
 import { Memberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
-import { checkParts, makeReceives, makeTransport, receivesItself } from './pair-parts.ts'
+import { checkOptions, describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
 import { Patience } from './patience.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import { attributeMask, checkAttributeValues } from './queue-pair-attributes.ts'
@@ -104,7 +95,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     this.#block = this.#own.block
     this.#sends = new SendQueue(Math.max(1, options.maxSendRequests), options.maxSendSegments, options.maxInlineBytes)
     this.#receives = makeReceives(options, this.#block, device)
-    this.#describe(options)
+    describeBlock(this.#block, domain.id, options)
     this.number = device.addPair(this, this.#own, (number) => {
       this.#block.words[BlockWord.Number] = number
     })
@@ -169,6 +160,12 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     if (!this.#flush()) this.#device.addPending(this)
   }
 
+  /** A completion queue that it feeds is overrun. */
+  overrun(): void {
+    this.#device.events.raise(AsyncEventType.QueuePairFatal, { queuePair: this })
+    this.fail()
+  }
+
   destroy(): void {
     if (this.#memberships.size > 0) {
       const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
@@ -197,6 +194,8 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   /** Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. */
   awaitOutside(timeoutMs: number = INSIDE_TIMEOUT_MS): boolean {
+    if (this.type === 'ud' || this.type === 'dct')
+      return this.#device.visitors.awaitOutside(performance.now() + timeoutMs)
     if (!this.#peerInside()) return true
     const { words } = this.#block
     const before = Atomics.load(words, BlockWord.Inside)
@@ -388,18 +387,6 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     words[BlockWord.QueueKey] = queueKey ?? 0
   }
 
-  #describe({ type, dcAccessKey }: ProviderQueuePairOptions): void {
-    const { words } = this.#block
-    words[BlockWord.Kind] = kinds[type] ?? BlockKind.Connected
-    words[BlockWord.Domain] = this.#domain.id
-    words[BlockWord.ReceiveQueue] = this.#receiveQueue?.index ?? -1
-    words[BlockWord.SharedQueue] = this.sharedQueue?.blockNumber ?? 0
-    this.#xrcDomain?.describe(words)
-    if (dcAccessKey === undefined) return
-    words[BlockWord.AccessKey] = Number(BigInt.asIntN(32, dcAccessKey))
-    words[BlockWord.AccessKey + 1] = Number(BigInt.asIntN(32, dcAccessKey >> 32n))
-  }
-
   #requireDatagrams(verb: string): void {
     if (this.type !== 'ud')
       throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
@@ -574,41 +561,15 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   }
 }
 
-function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
-  const { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
-  return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
-}
-
 /** Words that the connected peer writes. */
 const peerWords = [BlockWord.Fault, BlockWord.Waiting, BlockWord.Inside, BlockWord.Found] as const
-
-const kinds: Readonly<Partial<Record<QueuePairType, number>>> = {
-  ud: BlockKind.Datagram,
-  dct: BlockKind.DynamicTarget,
-  'xrc-receive': BlockKind.XrcReceive,
-}
 
 /** States in which what is posted to the send queue is flushed. */
 function isFailed(state: QueuePairState): boolean {
   return state === QueuePairState.Error || state === QueuePairState.SendQueueError
 }
 
-/** Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one slot. */
-function ownRequests(options: ProviderQueuePairOptions): number {
-  return receivesItself(options) ? options.maxReceiveRequests : 1
-}
-
-function checkOptions(options: ProviderQueuePairOptions): void {
-  checkParts(options)
-  const limits: readonly [string, number, number][] = [
-    ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],
-    ['maxReceiveRequests', options.maxReceiveRequests, MAX_REQUESTS],
-    ['maxSendSegments', options.maxSendSegments, MAX_SEGMENTS],
-    ['maxReceiveSegments', options.maxReceiveSegments, MAX_SEGMENTS],
-    ['maxInlineBytes', options.maxInlineBytes, MAX_INLINE_BYTES],
-  ]
-  for (const [name, value, limit] of limits) {
-    if (Number.isInteger(value) && value >= 0 && value <= limit) continue
-    throw new VerbsError('ibv_create_qp', Errno.EINVAL, `${name} must be between 0 and ${limit}, not ${value}`)
-  }
+function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
+  const { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
+  return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
 }

@@ -100,7 +100,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   }
 
   /** The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and go on. */
-  fail(): void {
+  overrun(): void {
     this.#device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
   }
 
