@@ -91,6 +91,34 @@ static napi_value Load(napi_env env, napi_callback_info) {
   return text;
 }
 
-void registerRdmacmLibrary(napi_env env, napi_value exports) { define(env, exports, "load", Load); }
+static napi_value Layout(napi_env env, napi_callback_info) {
+  return describeNumbers(env, {
+                                  {"parameter.responderResources", kResponderResources},
+                                  {"parameter.initiatorDepth", kInitiatorDepth},
+                                  {"parameter.flowControl", kFlowControl},
+                                  {"parameter.retryCount", kRetryCountParameter},
+                                  {"parameter.rnrRetryCount", kRnrRetryCount},
+                                  {"parameter.sharedReceive", kSharedReceive},
+                                  {"parameter.queuePairNumber", kQueuePairNumber},
+                                  {"parameter.queueKey", kQueueKeyParameter},
+                                  {"parameter.addressVector", kParameterVector},
+                                  {"parameterWords", kParameterWords},
+                                  {"event.type", kEventType},
+                                  {"event.status", kEventStatus},
+                                  {"event.identifier", kEventIdentifier},
+                                  {"event.request", kEventRequest},
+                                  {"event.dataBytes", kEventDataBytes},
+                                  {"event.parameters", kEventParameters},
+                                  {"eventWords", kEventWords},
+                                  {"type.connectRequest", RDMA_CM_EVENT_CONNECT_REQUEST},
+                                  {"type.established", RDMA_CM_EVENT_ESTABLISHED},
+                                  {"type.timewaitExit", RDMA_CM_EVENT_TIMEWAIT_EXIT},
+                              });
+}
+
+void registerRdmacmLibrary(napi_env env, napi_value exports) {
+  define(env, exports, "load", Load);
+  define(env, exports, "layout", Layout);
+}
 
 }  // namespace aether

@@ -150,8 +150,11 @@ export class ConnectionMachine {
       if (!(error instanceof AetherError)) throw error
     }
     if (cell.ends === undefined) return
-    this.#actions.release()
-    this.#actions.ended(cell.ends)
+    try {
+      this.#actions.release()
+    } finally {
+      this.#actions.ended(cell.ends)
+    }
   }
 
   #unforeseen(event: MachineEvent, error: unknown): void {
@@ -163,8 +166,12 @@ export class ConnectionMachine {
   #fail(error: unknown): void {
     const wasMade = this.#state === 'connected' || this.#state === 'disconnecting'
     this.#state = 'closed'
-    this.#actions.release()
-    if (wasMade) this.#actions.ended('lost')
-    this.#actions.failed(error)
+    try {
+      this.#actions.release()
+    } finally {
+      // Whatever giving back runs into: whoever waits is told.
+      if (wasMade) this.#actions.ended('lost')
+      this.#actions.failed(error)
+    }
   }
 }

@@ -41,6 +41,7 @@ export {
   ParameterWord,
   type RdmacmAddon,
   type RdmacmAddress,
+  type RdmacmFacts,
   type RdmacmToken,
 } from './rdmacm-addon.ts'
 export { verbsAddon } from './verbs.ts'

@@ -36,7 +36,18 @@ export interface RdmacmAddress {
   readonly port: number
 }
 
+export interface RdmacmFacts {
+  /** Empty where it is bound to none. */
+  readonly device: string
+  /** Of the device, from 1; 0 where it is bound to none. */
+  readonly port: number
+  readonly local: RdmacmAddress
+  readonly remote: RdmacmAddress
+}
+
 export interface RdmacmAddon {
+  /** The numbers by which the addon knows the words, by the names that they have here. */
+  layout(): Readonly<Record<string, number>>
   /** Open librdmacm, once a process: the empty text, or why it cannot be opened. */
   load(): string
   /** Open the environment's event channel, where it is not open yet. Returns its descriptor, readable while an event waits. */
@@ -51,14 +62,7 @@ export interface RdmacmAddon {
   /** rdma_resolve_addr(3). The source is where the identifier is bound, if it is. */
   resolveAddress(identifier: RdmacmToken, address: string, port: number, timeoutMs: number): void
   resolveRoute(identifier: RdmacmToken, timeoutMs: number): void
-  describe(identifier: RdmacmToken): {
-    /** Empty where it is bound to none. */
-    readonly device: string
-    /** Of the device, from 1; 0 where it is bound to none. */
-    readonly port: number
-    readonly local: RdmacmAddress
-    readonly remote: RdmacmAddress
-  }
+  describe(identifier: RdmacmToken): RdmacmFacts
   /** rdma_connect(3) for a queue pair that the library does not know; `parameters` as ParameterWord says. */
   connect(identifier: RdmacmToken, parameters: Float64Array, privateData: Uint8Array): void
   accept(identifier: RdmacmToken, parameters: Float64Array, privateData: Uint8Array): void

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import process from 'node:process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { type Connection, connect, joinMulticast, type Listener, listen } from '../../src/cm/index.ts'
 import { formatConnectionReport, runConnectionConformance } from '../../src/testing/index.ts'
 import type { QueuePair } from '../../src/verbs/index.ts'
@@ -188,6 +189,21 @@ test('hundreds of connections made and ended leave nothing on the device', async
   listener.close()
   await serving
   await settlesTo(before)
+})
+
+test('without a word the address says which device, also in a Worker', async () => {
+  const listener = await listen({ address })
+  const accepting = accept(listener)
+  const program =
+    'import("aether-dsm/cm").then(({ connect }) => connect(JSON.parse(process.env.TO))).then((c) => c.closed)'
+  const to = JSON.stringify({ ...PATIENCE, address, port: listener.port })
+  const worker = new Worker(program, { eval: true, env: { ...process.env, TO: to } })
+  const connection = await accepting
+  assert.equal(connection.device.name, 'rxe0')
+  await worker.terminate()
+  assert.equal(await connection.closed, 'peer')
+  connection.close()
+  listener.close()
 })
 
 test('refusals leave nothing on the device either', async () => {

@@ -3,8 +3,8 @@ import { decodeAddressVector } from '../../providers/index.ts'
 import type { ConnectionEvent, ConnectionOffer, DatagramPeer, PortSpace } from '../carrier.ts'
 import { RejectStatus } from '../errors.ts'
 
-/** `enum rdma_cm_event_type` without the one that brings an identifier. */
-const names = [
+/** `enum rdma_cm_event_type`, in its order. */
+export const eventTypes = [
   'address-resolved',
   'address-error',
   'route-resolved',
@@ -61,7 +61,7 @@ export class EventWords {
 
   /** Undefined for what this version does not know, and for requests, which the channel takes. */
   event(portSpace: PortSpace): ConnectionEvent | undefined {
-    const type = names[this.#word(EventWord.type)]
+    const type = eventTypes[this.#word(EventWord.type)]
     const status = this.#word(EventWord.status)
     switch (type) {
       case undefined:

@@ -4,6 +4,7 @@ import {
   ParameterWord,
   type RdmacmAddon,
   type RdmacmAddress,
+  type RdmacmFacts,
   type RdmacmToken,
   SystemError,
 } from '../../native/index.ts'
@@ -29,6 +30,7 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   readonly #token: RdmacmToken
   readonly #groups = new Map<string, ConnectionAddress>()
   #destroyed = false
+  #lastFacts: RdmacmFacts | undefined
 
   constructor(channel: EventChannel, token: RdmacmToken, portSpace: PortSpace) {
     this.#channel = channel
@@ -38,17 +40,21 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   }
 
   get deviceName(): string | undefined {
-    if (this.#destroyed) return undefined
-    const { device } = this.#addon.describe(this.#token)
+    const { device } = this.#facts()
     return device === '' ? undefined : device
   }
 
   get local(): ConnectionAddress | undefined {
-    return this.#destroyed ? undefined : addressOf(this.#addon.describe(this.#token).local)
+    return addressOf(this.#facts().local)
   }
 
   get remote(): ConnectionAddress | undefined {
-    return this.#destroyed ? undefined : addressOf(this.#addon.describe(this.#token).remote)
+    return addressOf(this.#facts().remote)
+  }
+
+  /** After `destroy`, as they were: a connection that ended in the turn that made it still has its addresses. */
+  #facts(): RdmacmFacts {
+    return this.#lastFacts ?? this.#addon.describe(this.#token)
   }
 
   /** @internal A request has come to this listener. */
@@ -132,6 +138,7 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
 
   destroy(): void {
     if (this.#destroyed) return
+    this.#lastFacts = this.#facts()
     this.#destroyed = true
     try {
       // librdmacm keeps what it knows of a group until that is left, also when the identifier goes.

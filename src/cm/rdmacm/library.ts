@@ -1,8 +1,10 @@
 import { NativeMissingError, type RdmacmAddon, rdmacmAddon, SystemError, UnsupportedError } from '../../native/index.ts'
+import { checkLayout } from './layout.ts'
 
 /** The calls of librdmacm. UnsupportedError, saying why and what mends it, where they are not to be had. */
 export function requireRdmacm(): RdmacmAddon {
   const addon = compiledIn()
+  checkLayout(addon.layout())
   const reason = addon.load()
   if (reason !== '') {
     throw new UnsupportedError(

@@ -1,0 +1,27 @@
+import { AetherError, EVENT_WORDS, EventWord, PARAMETER_WORDS, ParameterWord } from '../../native/index.ts'
+import { eventTypes } from './event.ts'
+
+/** What both sides of the addon must agree on, by the names that its `layout()` uses. */
+function expected(): Map<string, number> {
+  const numbers = new Map<string, number>([
+    ['parameterWords', PARAMETER_WORDS],
+    ['eventWords', EVENT_WORDS],
+    ['type.connectRequest', eventTypes.indexOf('connect-request')],
+    ['type.established', eventTypes.indexOf('established')],
+    ['type.timewaitExit', eventTypes.indexOf('timewait-exit')],
+  ])
+  for (const [name, at] of Object.entries(ParameterWord)) numbers.set(`parameter.${name}`, at)
+  for (const [name, at] of Object.entries(EventWord)) numbers.set(`event.${name}`, at)
+  return numbers
+}
+
+/** Words that are read at the wrong place would be taken for something else, in silence: an addon of another version is refused at once. */
+export function checkLayout(layout: Readonly<Record<string, number>>): void {
+  for (const [name, value] of expected()) {
+    if (layout[name] === value) continue
+    throw new AetherError(
+      'ERR_AETHER_NATIVE_MISMATCH',
+      `the addon and this package do not belong together (${name} is ${layout[name]}, not ${value}); build it again: node native/build.mjs`,
+    )
+  }
+}
