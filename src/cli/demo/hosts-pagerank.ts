@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { type LaunchOptions, launch } from '../../cluster/index.ts'
 import { DemoError } from './demo-error.ts'
 import type { GraphChoice } from './graph-choice.ts'
-import type { AloneOutcome, OnProgress, TogetherOutcome, TogetherPlan } from './pagerank-part.ts'
+import {
+  type AloneOutcome,
+  type OnProgress,
+  summariseGroup,
+  type TogetherOutcome,
+  type TogetherPlan,
+} from './pagerank-part.ts'
 import { digestOf, parseLine, type RankLine } from './printed-report.ts'
 import type { RankPlan } from './rank-plan.ts'
 import type { MemberReport } from './report-page.ts'
@@ -44,16 +50,7 @@ export async function rankOnHosts(
   const { status, failures } = await launch({ ...hosts, script: rankScript, args, ranks: wanted.members, stdout })
   if (status !== 0) throw new DemoError(failures[0]?.message ?? `the ranks were stopped (status ${status})`)
   const members = Array.from({ length: wanted.members }, (_, rank) => reports.get(rank))
-  if (!members.every((report) => report !== undefined)) throw new DemoError('a rank ended without a report')
-  return {
-    coherence: wanted.coherence,
-    pageBytes: wanted.pageBytes,
-    members,
-    totalMs: Math.max(...members.map((report) => report.totalMs)),
-    shareMs: Math.max(...members.map((report) => report.shareMs)),
-    iterations: Math.max(...members.map((report) => report.iterations)),
-    same: digest === digestOf(alone.ranks),
-  }
+  return summariseGroup(wanted, members, digest === digestOf(alone.ranks))
 }
 
 /** Takes the ranks' lines: what is for the demo goes to it, the rest to people. */

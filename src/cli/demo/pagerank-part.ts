@@ -84,16 +84,27 @@ export async function rankTogether(
   await watch(running, () => onProgress(stage.reports[0]!.progress.iteration, stage.reports[0]!.progress.change))
   const { status, failures } = await running
   if (status !== 0) throw new DemoError(describeEnd(status, failures.length))
-  const members = stage.reports.map((page) => page.read())
-  if (!members.every((report) => report !== undefined)) throw new DemoError('a rank ended without a report')
+  const reports = stage.reports.map((page) => page.read())
+  return summariseGroup(wanted, reports, haveSameBits(alone.ranks, stage.result))
+}
+
+/** What the reports of all ranks say together. @throws DemoError where one is missing. */
+export function summariseGroup(
+  wanted: TogetherPlan,
+  reports: readonly (MemberReport | undefined)[],
+  same: boolean,
+): TogetherOutcome {
+  const members = reports.filter((report) => report !== undefined)
+  if (members.length < reports.length) throw new DemoError('a rank ended without a report')
+  const most = (of: (report: MemberReport) => number): number => Math.max(...members.map(of))
   return {
     coherence: wanted.coherence,
     pageBytes: wanted.pageBytes,
     members,
-    totalMs: Math.max(...members.map((report) => report.totalMs)),
-    shareMs: Math.max(...members.map((report) => report.shareMs)),
-    iterations: Math.max(...members.map((report) => report.iterations)),
-    same: haveSameBits(alone.ranks, stage.result),
+    totalMs: most((report) => report.totalMs),
+    shareMs: most((report) => report.shareMs),
+    iterations: most((report) => report.iterations),
+    same,
   }
 }
 

@@ -1,5 +1,6 @@
 import { ASYNC_EVENT_WORDS } from '../../native/index.ts'
 import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
+import { ReadableWaiters } from '../readable-waiters.ts'
 import type { IbverbsDevice } from './device.ts'
 
 const EVENTS_AT_ONCE = 16
@@ -10,12 +11,12 @@ const KEPT_MAX = 4096
 export class AsyncEventQueue {
   readonly #device: IbverbsDevice
   readonly #words = new Float64Array(EVENTS_AT_ONCE * ASYNC_EVENT_WORDS)
-  readonly #waiters = new Set<() => void>()
+  readonly #waiters: ReadableWaiters
   #kept: ProviderAsyncEvent[] = []
-  #watching = -1
 
   constructor(device: IbverbsDevice) {
     this.#device = device
+    this.#waiters = new ReadableWaiters(device.watch, device.asyncDescriptor)
   }
 
   /** Take what waits in the kernel. */
@@ -36,25 +37,12 @@ export class AsyncEventQueue {
   }
 
   whenReadable(ready: () => void, keepAlive: boolean): () => void {
-    const { watch, asyncDescriptor } = this.#device
-    const once = (): void => {
-      cancel()
-      ready()
-    }
-    const cancel = (): void => {
-      if (this.#waiters.delete(once) && keepAlive) watch.release()
-    }
-    this.#waiters.add(once)
-    if (keepAlive) watch.hold()
-    if (this.#kept.length > 0) setImmediate(() => this.#readable())
-    if (this.#watching < 0) this.#watching = watch.add(asyncDescriptor, () => this.#readable())
-    else watch.rewatch(this.#watching)
-    return cancel
+    if (this.#kept.length > 0) setImmediate(() => this.#waiters.wake())
+    return this.#waiters.add(ready, keepAlive)
   }
 
   close(): void {
-    if (this.#watching >= 0) this.#device.watch.remove(this.#watching)
-    this.#watching = -1
+    this.#waiters.close()
   }
 
   #keep(at: number): void {
@@ -74,9 +62,5 @@ export class AsyncEventQueue {
       ...(sharedReceiveQueue === undefined ? {} : { sharedReceiveQueue }),
       ...(port === 0 ? {} : { port }),
     })
-  }
-
-  #readable(): void {
-    for (const waiter of [...this.#waiters]) waiter()
   }
 }

@@ -1,6 +1,7 @@
 import type { VerbsToken } from '../../native/index.ts'
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import { ReadableWaiters } from '../readable-waiters.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
 import type { IbverbsDevice } from './device.ts'
 import { attempt, check } from './verb.ts'
@@ -13,15 +14,15 @@ export class IbverbsCompletionChannel implements ProviderCompletionChannel {
   readonly handle: VerbsToken
   readonly queues: Set<IbverbsCompletionQueue> = new Set<IbverbsCompletionQueue>()
   readonly #device: IbverbsDevice
-  readonly #waiters = new Set<() => void>()
+  readonly #waiters: ReadableWaiters
   readonly #tokens = new Float64Array(EVENTS_AT_ONCE)
-  #watching = -1
 
   constructor(device: IbverbsDevice) {
     this.#device = device
     const { handle, descriptor } = attempt(() => device.verbs.createChannel(device.handle))
     this.handle = handle
     this.descriptor = descriptor
+    this.#waiters = new ReadableWaiters(device.watch, descriptor)
   }
 
   drain(fired: (queue: ProviderCompletionQueue) => void): number {
@@ -38,19 +39,7 @@ export class IbverbsCompletionChannel implements ProviderCompletionChannel {
   }
 
   whenReadable(ready: () => void, keepAlive: boolean): () => void {
-    const { watch } = this.#device
-    const once = (): void => {
-      cancel()
-      ready()
-    }
-    const cancel = (): void => {
-      if (this.#waiters.delete(once) && keepAlive) watch.release()
-    }
-    this.#waiters.add(once)
-    if (keepAlive) watch.hold()
-    if (this.#watching < 0) this.#watching = watch.add(this.descriptor, () => this.#readable())
-    else watch.rewatch(this.#watching)
-    return cancel
+    return this.#waiters.add(ready, keepAlive)
   }
 
   destroy(): void {
@@ -61,14 +50,8 @@ export class IbverbsCompletionChannel implements ProviderCompletionChannel {
         `${this.queues.size} completion queues still use it`,
       )
     }
-    // The watcher has a duplicate of the descriptor, which would keep the channel open.
-    if (this.#watching >= 0) this.#device.watch.remove(this.#watching)
-    this.#watching = -1
+    this.#waiters.close()
     check('ibv_destroy_comp_channel', this.#device.verbs.destroy(this.handle), () => 'the channel is in use')
     this.#device.channels.delete(this)
-  }
-
-  #readable(): void {
-    for (const waiter of [...this.#waiters]) waiter()
   }
 }

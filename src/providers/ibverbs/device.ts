@@ -8,6 +8,7 @@ import type {
   ProviderDevice,
   ProviderProtectionDomain,
 } from '../contract.ts'
+import { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
@@ -16,7 +17,6 @@ import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import { AsyncEventQueue } from './async-event-queue.ts'
 import { IbverbsCompletionChannel } from './completion-channel.ts'
 import { IbverbsCompletionQueue } from './completion-queue.ts'
-import { DescriptorWatch } from './descriptor-watch.ts'
 import { deviceAttributes } from './device-attributes.ts'
 import { IbverbsDeviceMemory } from './device-memory.ts'
 import type { IbverbsMemoryWindow } from './memory-window.ts'

@@ -1,5 +1,6 @@
 import { native } from '../../native/index.ts'
 import type { AsyncEventType, ProviderAsyncEvent } from '../async-event.ts'
+import { ReadableWaiters } from '../readable-waiters.ts'
 import type { ShmDevice } from './device.ts'
 
 /**
@@ -8,17 +9,15 @@ import type { ShmDevice } from './device.ts'
  */
 export class ShmAsyncEvents {
   readonly descriptor: number
-  readonly #device: ShmDevice
   readonly #writeEnd: number
-  readonly #waiters = new Set<() => void>()
+  readonly #waiters: ReadableWaiters
   #events: ProviderAsyncEvent[] = []
-  #token = -1
 
   constructor(device: ShmDevice) {
-    this.#device = device
     const [readEnd, writeEnd] = native.createPipe()
     this.descriptor = readEnd
     this.#writeEnd = writeEnd
+    this.#waiters = new ReadableWaiters(device.watch, readEnd)
   }
 
   raise(type: AsyncEventType, about: Omit<ProviderAsyncEvent, 'type'>): void {
@@ -42,27 +41,12 @@ export class ShmAsyncEvents {
   }
 
   whenReadable(ready: () => void, keepAlive: boolean): () => void {
-    const once = (): void => {
-      cancel()
-      ready()
-    }
-    const cancel = (): void => {
-      if (this.#waiters.delete(once) && keepAlive) this.#device.releaseEventLoop()
-    }
-    this.#waiters.add(once)
-    if (keepAlive) this.#device.holdEventLoop()
-    if (this.#token < 0) this.#token = this.#device.watch(this.descriptor, () => this.#readable(), undefined)
-    else this.#device.rewatch(this.#token)
-    return cancel
+    return this.#waiters.add(ready, keepAlive)
   }
 
   close(): void {
-    if (this.#token >= 0) this.#device.unwatch(this.#token)
+    this.#waiters.close()
     native.closeDescriptor(this.descriptor)
     native.closeDescriptor(this.#writeEnd)
-  }
-
-  #readable(): void {
-    for (const waiter of [...this.#waiters]) waiter()
   }
 }

@@ -1,6 +1,7 @@
 import { native } from '../../native/index.ts'
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import { ReadableWaiters } from '../readable-waiters.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 
@@ -11,14 +12,14 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
   readonly writeEnd: number
   readonly queues: Set<ShmCompletionQueue> = new Set<ShmCompletionQueue>()
   readonly #device: ShmDevice
-  readonly #waiters = new Set<() => void>()
-  #token = -1
+  readonly #waiters: ReadableWaiters
 
   constructor(device: ShmDevice) {
     this.#device = device
     const [readEnd, writeEnd] = native.createPipe()
     this.descriptor = readEnd
     this.writeEnd = writeEnd
+    this.#waiters = new ReadableWaiters(device.watch, readEnd)
   }
 
   ring(): void {
@@ -37,18 +38,7 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
   }
 
   whenReadable(ready: () => void, keepAlive: boolean): () => void {
-    const once = (): void => {
-      cancel()
-      ready()
-    }
-    const cancel = (): void => {
-      if (this.#waiters.delete(once) && keepAlive) this.#device.releaseEventLoop()
-    }
-    this.#waiters.add(once)
-    if (keepAlive) this.#device.holdEventLoop()
-    if (this.#token < 0) this.#token = this.#device.watch(this.descriptor, () => this.#readable(), undefined)
-    else this.#device.rewatch(this.#token)
-    return cancel
+    return this.#waiters.add(ready, keepAlive)
   }
 
   destroy(): void {
@@ -58,13 +48,9 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
         Errno.EBUSY,
         `${this.queues.size} completion queues still use it`,
       )
-    if (this.#token >= 0) this.#device.unwatch(this.#token)
+    this.#waiters.close()
     native.closeDescriptor(this.descriptor)
     native.closeDescriptor(this.writeEnd)
     this.#device.channels.delete(this)
-  }
-
-  #readable(): void {
-    for (const waiter of [...this.#waiters]) waiter()
   }
 }

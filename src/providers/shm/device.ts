@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { native, type Watcher } from '../../native/index.ts'
+import { native } from '../../native/index.ts'
 import type { ProviderAsyncEvent } from '../async-event.ts'
 import type {
   DeviceAttributes,
@@ -9,6 +9,7 @@ import type {
   ProviderDevice,
   ProviderProtectionDomain,
 } from '../contract.ts'
+import { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
@@ -57,6 +58,7 @@ export class ShmDevice implements ProviderDevice {
   readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
   readonly threadDomains: Set<ShmThreadDomain> = new Set<ShmThreadDomain>()
+  readonly watch: DescriptorWatch = new DescriptorWatch()
   /** How many queue pairs wait for something; read by every poll. */
   pendingCount = 0
   readonly deviceMemories: Set<ShmDeviceMemory> = new Set<ShmDeviceMemory>()
@@ -71,12 +73,9 @@ export class ShmDevice implements ProviderDevice {
   readonly #peers = new Map<Gid, Peer>()
   readonly #sharedQueues = new Map<number, ShmSharedReceiveQueue>()
   readonly #pending = new Set<Waiting>()
-  readonly #handlers = new Map<number, () => void>()
-  #watcher: Watcher | undefined
-  #nextToken = 1
+  #listens = false
   #nextDomain = 1
   #nextAddressHandle = 1
-  #holds = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(name: string, options: OpenDeviceOptions) {
@@ -244,7 +243,7 @@ export class ShmDevice implements ProviderDevice {
     }
     clearTimeout(this.#timer)
     this.events.close()
-    this.#watcher?.close()
+    this.watch.close()
     this.segment.close()
     this.#physical?.close()
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
@@ -339,57 +338,18 @@ export class ShmDevice implements ProviderDevice {
 
   // ---- watching ----------------------------------------------------------------------------------------------------------------
 
-  /** Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`; the watcher thread counts in `word` at once. */
-  watch(descriptor: number, handler: () => void, word: Int32Array | undefined): number {
-    const token = this.#nextToken
-    this.#nextToken += 1
-    this.#handlers.set(token, handler)
-    const watcher = this.#watching()
-    if (word === undefined) watcher.add(token, descriptor)
-    else watcher.add(token, descriptor, word, 0)
-    return token
-  }
-
-  rewatch(token: number): void {
-    this.#watching().rearm(token)
-  }
-
-  unwatch(token: number): void {
-    this.#handlers.delete(token)
-    this.#watcher?.remove(token)
-  }
-
-  holdEventLoop(): void {
-    this.#holds += 1
-    if (this.#holds === 1) this.#watching().ref()
-  }
-
-  releaseEventLoop(): void {
-    this.#holds -= 1
-    if (this.#holds === 0) this.#watcher?.unref()
-  }
-
-  #watching(): Watcher {
-    this.#watcher ??= native.createWatcher((token) => this.#handlers.get(token)?.())
-    return this.#watcher
-  }
-
   /**
    * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue runs low, and about what no
    * completion queue hears of.
    */
   listen(): void {
-    if (this.#handlers.has(0)) return
-    const token = this.watch(
-      this.#doorbell[0],
-      () => {
-        native.drainPipe(this.#doorbell[0])
-        this.rewatch(token)
-        this.lookAround()
-      },
-      undefined,
-    )
-    this.#handlers.set(0, () => undefined)
+    if (this.#listens) return
+    this.#listens = true
+    const token = this.watch.add(this.#doorbell[0], () => {
+      native.drainPipe(this.#doorbell[0])
+      this.watch.rewatch(token)
+      this.lookAround()
+    })
   }
 
   #schedule(): void {

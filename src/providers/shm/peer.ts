@@ -62,7 +62,7 @@ export class Peer {
     this.#descriptor = opened.descriptor
     this.#process = opened.process
     this.death = new Int32Array(new SharedArrayBuffer(64))
-    this.#token = opened.process < 0 ? -1 : device.watch(opened.process, () => device.peerDied(), this.death)
+    this.#token = opened.process < 0 ? -1 : device.watch.add(opened.process, () => device.peerDied(), this.death)
   }
 
   /** The device of `gid`. ETIMEDOUT where it does not answer: it is how a real device says that nobody has this gid. */
@@ -267,7 +267,7 @@ export class Peer {
     this.#visit?.close()
     for (const memory of this.#memories) memory?.close()
     for (const descriptor of this.#doorbells.values()) closeSync(descriptor)
-    if (this.#token >= 0) this.#device.unwatch(this.#token)
+    if (this.#token >= 0) this.#device.watch.remove(this.#token)
     if (this.#process >= 0) native.closeDescriptor(this.#process)
     if (this.#mapping === undefined) return
     native.unmapMemory(this.#mapping)

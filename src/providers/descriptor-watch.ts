@@ -1,4 +1,4 @@
-import { native, type Watcher } from '../../native/index.ts'
+import { native, type Watcher } from '../native/index.ts'
 
 /** Descriptors that the event loop waits for. One thread, started when the first is watched. */
 export class DescriptorWatch {
@@ -7,12 +7,16 @@ export class DescriptorWatch {
   #nextToken = 1
   #holds = 0
 
-  /** Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. */
-  add(descriptor: number, handler: () => void): number {
+  /**
+   * Call `handler` on the event loop when `descriptor` becomes readable, once until `rewatch`. Returns a token. The watcher's thread counts in `word` at
+   * once, for threads that never return to their event loop.
+   */
+  add(descriptor: number, handler: () => void, word?: Int32Array): number {
     const token = this.#nextToken
     this.#nextToken += 1
     this.#handlers.set(token, handler)
-    this.#started().add(token, descriptor)
+    if (word === undefined) this.#started().add(token, descriptor)
+    else this.#started().add(token, descriptor, word, 0)
     return token
   }
 
