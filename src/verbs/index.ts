@@ -71,7 +71,7 @@ export { addressOf, type ConnectOptions, type RemoteEndpoint } from './connectio
 export * from './device.ts'
 export * from './device-memory.ts'
 export * from './indirect-key.ts'
-export type { MaskedCompareSwapFields, MaskedFetchAddFields } from './masked-atomic.ts'
+export * from './masked-atomic.ts'
 export * from './memory-region.ts'
 export * from './memory-slice.ts'
 export { type BindFields, MemoryWindow, PreparedBind } from './memory-window.ts'
