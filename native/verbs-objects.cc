@@ -115,13 +115,13 @@ VerbsObject* verbsObject(Arguments& arguments, size_t index, const char* kind) {
   const double token = arguments.integer(index, kind, 0, kSafeIntegerMax);
   if (!arguments.ok()) return nullptr;
   VerbsObject* object = VerbsTable::of(arguments.env)->find(token);
-  if (object != nullptr && strcmp(object->kind, kind) == 0) return object;
+  if (object != nullptr && object->is(kind)) return object;
   arguments.fail(kind, std::string("this is no ") + kind + " of this environment, or no more");
   return nullptr;
 }
 
 const VerbsDevice* deviceOf(const VerbsObject* object) {
-  while (object->kind != VerbsDevice::kKind) object = object->uses[0];
+  while (!object->is(VerbsDevice::kKind)) object = object->uses[0];
   return static_cast<const VerbsDevice*>(object);
 }
 

@@ -6,6 +6,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct VerbsObject {
   virtual int release() = 0;
 
   const char* kind = nullptr;
+  // By the text: each translation unit may have a copy of it at an address of its own.
+  bool is(const char* other) const { return strcmp(kind, other) == 0; }
   double token = 0;
   std::vector<VerbsObject*> uses;
   int users = 0;

@@ -31,7 +31,7 @@ constexpr double kConfigureIndirectKey = 11, kMaskedCompareSwap = 20, kMaskedFet
 template <class T>
 T* liveOf(napi_env env, double token) {
   VerbsObject* object = VerbsTable::of(env)->find(token);
-  return object != nullptr && object->kind == T::kKind ? static_cast<T*>(object) : nullptr;
+  return object != nullptr && object->is(T::kKind) ? static_cast<T*>(object) : nullptr;
 }
 
 }  // namespace aether
