@@ -10,17 +10,17 @@ while read -r name; do
 done </modules/order
 
 p9=trans=virtio,version=9p2000.L,msize=524288
-mkdir -p /below /above /root
+mkdir -p /below /above /system
 mount -t 9p -o "$p9,ro,cache=loose" files /below
 mount -t tmpfs none /above
 mkdir /above/changed /above/scratch
-mount -t overlay -o lowerdir=/below,upperdir=/above/changed,workdir=/above/scratch none /root
+mount -t overlay -o lowerdir=/below,upperdir=/above/changed,workdir=/above/scratch none /system
 
-for place in proc sys dev; do mount --move "/$place" "/root/$place"; done
-mkdir -p /root/dev/shm /root/dev/pts
-mount -t tmpfs none /root/dev/shm
-mount -t devpts none /root/dev/pts
-mount -t tmpfs none /root/run
-mkdir /root/run/guest
-mount -t 9p -o "$p9" job /root/run/guest
-exec switch_root /root /bin/sh /run/guest/guest.sh
+for place in proc sys dev; do mount --move "/$place" "/system/$place"; done
+mkdir -p /system/dev/shm /system/dev/pts
+mount -t tmpfs none /system/dev/shm
+mount -t devpts none /system/dev/pts
+mount -t tmpfs none /system/run
+mkdir /system/run/guest
+mount -t 9p -o "$p9" job /system/run/guest
+exec switch_root /system /bin/sh /run/guest/guest.sh

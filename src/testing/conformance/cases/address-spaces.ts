@@ -69,8 +69,10 @@ const onDemand: readonly ConformanceCase[] = [
   rule('an on-demand region is used as any other', 'ibv_reg_mr(3) IBV_ACCESS_ON_DEMAND', async (context) => {
     const [a, b] = await context.connected()
     const memory = await b.player.allocate(b.domain, 8192, READ_WRITE | Access.OnDemand)
+    await a.fill(0, [6, 7, 8, 9])
     await a.post({ id: 1, opcode: Opcode.Write, local: [a.segment(0, 4)], remote: b.target(8188, memory) })
     await a.sentWith(Success, 1)
+    assert.deepEqual([...(await b.player.read(memory.handle, 8188, 4))], [6, 7, 8, 9])
     await b.player.advise(b.domain, 'prefetch-write', [b.segment(0, 8192, memory)])
   }),
 ]
