@@ -4,6 +4,7 @@
  * It starts itself twice more. One of the two leaves in order, the other is killed in the middle.
  */
 import { fork } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { open } from 'aether-dsm'
 
@@ -13,7 +14,7 @@ await using region = await space.openRegion('words', { size: '4KiB' })
 if (process.argv[2] === 'leave') {
   Atomics.store(region.int32, 0, 1)
 } else if (process.argv[2] === 'stay') {
-  setInterval(() => {}, 1000)
+  await sleep(60_000) // the end of this module closes the space, so it has to wait here for its end
 } else {
   const events = space.events()
   const child = (what: string) => fork(fileURLToPath(import.meta.url), [what])
