@@ -1,15 +1,26 @@
+import { BarrierTree } from './barrier-tree.ts'
 import { BarrierWord } from './barrier-words.ts'
 import { MeshChannel } from './mesh-channel.ts'
 
 /**
- * The agent's side of barriers. Rank 0 counts: the others tell it that they arrived, and it tells them when all have.
- * Two messages a rank and barrier; that one place knows everybody is what lets an error name who is missing.
+ * The agent's side of barriers. A rank tells its parent in the {@link BarrierTree} when it and all below it have arrived; the root's word that
+ * all have goes down the same way. Two messages a rank and barrier, and as many rounds as the tree is deep, twice.
  *
- *   bytes 0..15: channel, kind, -, -, generation (Int32; Failed: the rank), missing...
+ * Only the root decides which barriers have ended: after a death it tells every rank directly up to which generation they have, for the
+ * dead may have been on the way of that news. Who is missing is asked of everybody, which happens only when a barrier takes too long:
+ * a rank that is stopped and does not even answer is missing too.
+ *
+ *   12 bytes: channel, kind, -, -, generation (Int32), argument (Int32)
+ *
+ *   Arrived   to the parent    generation: we and all below us have entered it
+ *   Released  to the children  generation: all ranks have entered it
+ *   Where     to all           argument: which question this is
+ *   Here      to who asked     generation: the last that we have entered; argument: the question
+ *   Failed    root to all      generation: the last that can end; argument: the rank that has died
  */
-const Kind = { Arrived: 1, Released: 2, WhoIsMissing: 3, Missing: 4, Failed: 5 } as const
-const HEAD_BYTES = 8
-const COORDINATOR = 0
+const Kind = { Arrived: 1, Released: 2, Where: 3, Here: 4, Failed: 5 } as const
+const MESSAGE_BYTES = 12
+const ROOT = 0
 
 export interface BarrierMachineOptions {
   readonly rank: number
@@ -20,62 +31,60 @@ export interface BarrierMachineOptions {
 
 export class BarrierMachine {
   readonly #options: BarrierMachineOptions
-  #announced = 0
-  #asked = 0
-  /** At the coordinator: the last generation each rank has arrived at. */
-  readonly #arrived: Int32Array
-  #released = 0
+  readonly #tree: BarrierTree
+  /** The last generation that the main thread has entered, as far as we have looked. */
+  #entered = 0
+  /** The last generation that was reported to the parent, or released at the root. */
+  #reported = 0
+  /** By child: the last generation at which all below it have arrived. */
+  readonly #below = new Map<number, number>()
+  #question = 0
+  /** Who has not said yet where it is. */
+  #silent = new Set<number>()
 
   constructor(options: BarrierMachineOptions) {
     this.#options = options
-    this.#arrived = new Int32Array(options.size)
+    this.#tree = new BarrierTree(options.rank, options.size)
+    for (const child of this.#tree.children) this.#below.set(child, 0)
   }
 
   /** Look at what the main thread wants. True where that was something new. */
   turn(): boolean {
-    const { words, rank } = this.#options
+    const { words } = this.#options
     const entered = Atomics.load(words, BarrierWord.Entered)
     const question = Atomics.load(words, BarrierWord.Question)
-    const any = entered !== this.#announced || question !== this.#asked
-    if (entered !== this.#announced) {
-      this.#announced = entered
-      if (rank === COORDINATOR) this.#countArrival(rank, entered)
-      else this.#send(COORDINATOR, Kind.Arrived, entered)
+    const any = entered !== this.#entered || question !== this.#question
+    if (entered !== this.#entered) {
+      this.#entered = entered
+      this.#reportIfComplete()
     }
-    if (question !== this.#asked) {
-      this.#asked = question
-      if (rank === COORDINATOR) this.#takeMissing(this.#missingBits())
-      else this.#send(COORDINATOR, Kind.WhoIsMissing, question)
-    }
+    if (question !== this.#question) this.#ask(question)
     return any
   }
 
-  /** False where the bytes are no message of a barrier. */
+  /** False where the bytes are no message of a barrier that `from` may send. */
   receive(from: number, bytes: Uint8Array): boolean {
-    if (bytes.length < HEAD_BYTES || bytes.length > HEAD_BYTES + 4 * Math.ceil(this.#options.size / 32)) return false
-    const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const generation = head.getInt32(4, true)
+    if (bytes.length !== MESSAGE_BYTES) return false
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const [generation, argument] = [view.getInt32(4, true), view.getInt32(8, true)]
     switch (bytes[1]) {
       case Kind.Arrived:
-        this.#countArrival(from, generation)
-        break
+        return this.#childArrived(from, generation)
       case Kind.Released:
-        this.#publish(BarrierWord.Released, generation)
-        break
-      case Kind.WhoIsMissing:
-        this.#send(from, Kind.Missing, generation, this.#missingBits())
-        break
-      case Kind.Missing:
-        this.#takeMissing(bytes.slice(HEAD_BYTES))
-        break
+        if (from !== this.#tree.parent) return false
+        this.#release(generation)
+        return true
+      case Kind.Where:
+        this.#send(from, Kind.Here, Atomics.load(this.#options.words, BarrierWord.Entered), argument)
+        return true
+      case Kind.Here:
+        this.#takeAnswer(from, generation, argument)
+        return true
       case Kind.Failed:
-        if (generation < 0 || generation >= this.#options.size) return false
-        this.#fail(generation, this.passed)
-        break
+        return this.#rootSaysFailed(from, argument, generation)
       default:
         return false
     }
-    return true
   }
 
   /** The last generation that this rank was released from. */
@@ -84,19 +93,55 @@ export class BarrierMachine {
   }
 
   /**
-   * Rank `rank` has left: barriers after generation `passed` cannot end any more. That one has ended, though the news of it, which the
-   * coordinator sends, may come after the news of a rank that was quick to leave.
+   * Rank `rank` has left: barriers after generation `passed` cannot end any more. That one has ended, though the news of it, which comes down
+   * the tree, may come after the news of a rank that was quick to leave.
    */
   memberLeft(rank: number, passed: number): void {
     this.#fail(rank, passed)
   }
 
-  /** Rank `rank` has died. The coordinator says which barriers cannot end any more, behind what it said of those that did. */
+  /** Rank `rank` has died. The root says which barriers cannot end any more. */
   memberDied(rank: number): void {
     const { rank: own, size } = this.#options
-    if (own !== COORDINATOR && rank !== COORDINATOR) return
-    if (own === COORDINATOR) for (let other = 1; other < size; other++) this.#send(other, Kind.Failed, rank)
-    this.#fail(rank, this.passed)
+    if (own !== ROOT && rank !== ROOT) return
+    const { passed } = this
+    if (own === ROOT) for (let other = 1; other < size; other++) this.#send(other, Kind.Failed, passed, rank)
+    this.#fail(rank, passed)
+  }
+
+  #childArrived(child: number, generation: number): boolean {
+    if (!this.#below.has(child)) return false
+    this.#below.set(child, generation)
+    this.#reportIfComplete()
+    return true
+  }
+
+  #reportIfComplete(): void {
+    const next = this.#reported + 1
+    if (this.#entered < next) return
+    for (const generation of this.#below.values()) if (generation < next) return
+    const { parent } = this.#tree
+    if (parent !== undefined) {
+      this.#reported = next
+      this.#send(parent, Kind.Arrived, next)
+    } else if (Atomics.load(this.#options.words, BarrierWord.Failed) === 0) {
+      this.#reported = next
+      this.#release(next)
+    }
+  }
+
+  #release(generation: number): void {
+    // The root may have said it already, when it told of a death.
+    if (generation <= this.passed) return
+    for (const child of this.#tree.children) this.#send(child, Kind.Released, generation)
+    this.#publish(BarrierWord.Released, generation)
+  }
+
+  #rootSaysFailed(from: number, rank: number, passed: number): boolean {
+    if (from !== ROOT || rank < 0 || rank >= this.#options.size) return false
+    this.#release(passed)
+    this.#fail(rank, passed)
+    return true
   }
 
   #fail(rank: number, passed: number): void {
@@ -108,28 +153,31 @@ export class BarrierMachine {
     Atomics.notify(words, BarrierWord.Released)
   }
 
-  #countArrival(rank: number, generation: number): void {
-    this.#arrived[rank] = generation
-    const next = this.#released + 1
-    if (!this.#arrived.every((arrived) => arrived >= next)) return
-    this.#released = next
-    for (let other = 1; other < this.#options.size; other++) this.#send(other, Kind.Released, next)
-    this.#publish(BarrierWord.Released, next)
+  /** The main thread wants to know who is missing: everybody is, but who says that it is there. */
+  #ask(question: number): void {
+    const { rank, size } = this.#options
+    this.#question = question
+    this.#silent = new Set(Array.from({ length: size }, (_, other) => other).filter((other) => other !== rank))
+    for (const other of this.#silent) {
+      this.#setMissing(other, true)
+      this.#send(other, Kind.Where, 0, question)
+    }
+    this.#setMissing(rank, false)
+    if (this.#silent.size === 0) this.#publish(BarrierWord.Answer, question)
   }
 
-  /** A bit for each rank that has not arrived at the generation after the last released one. */
-  #missingBits(): Uint8Array {
-    const words = new Uint32Array(Math.ceil(this.#options.size / 32))
-    this.#arrived.forEach((arrived, rank) => {
-      if (arrived <= this.#released) words[rank >>> 5]! |= 1 << (rank & 31)
-    })
-    return new Uint8Array(words.buffer)
+  #takeAnswer(from: number, entered: number, question: number): void {
+    if (question !== this.#question || !this.#silent.delete(from)) return
+    if (entered >= this.#entered) this.#setMissing(from, false)
+    if (this.#silent.size === 0) this.#publish(BarrierWord.Answer, question)
   }
 
-  #takeMissing(bits: Uint8Array): void {
+  #setMissing(rank: number, isMissing: boolean): void {
     const { words } = this.#options
-    new Uint8Array(words.buffer, words.byteOffset + 4 * BarrierWord.Missing, bits.length).set(bits)
-    this.#publish(BarrierWord.Answer, this.#asked)
+    const at = BarrierWord.Missing + (rank >>> 5)
+    const bit = 1 << (rank & 31)
+    if (isMissing) Atomics.or(words, at, bit)
+    else Atomics.and(words, at, ~bit)
   }
 
   #publish(word: number, value: number): void {
@@ -137,12 +185,13 @@ export class BarrierMachine {
     Atomics.notify(this.#options.words, word)
   }
 
-  #send(to: number, kind: number, generation: number, rest: Uint8Array = new Uint8Array(0)): void {
-    const bytes = new Uint8Array(HEAD_BYTES + rest.length)
+  #send(to: number, kind: number, generation: number, argument = 0): void {
+    const bytes = new Uint8Array(MESSAGE_BYTES)
     bytes[0] = MeshChannel.Barrier
     bytes[1] = kind
-    new DataView(bytes.buffer).setInt32(4, generation, true)
-    bytes.set(rest, HEAD_BYTES)
+    const view = new DataView(bytes.buffer)
+    view.setInt32(4, generation, true)
+    view.setInt32(8, argument, true)
     this.#options.send(to, bytes)
   }
 }

@@ -3,7 +3,7 @@ import { KeepAlive } from '../../runtime/index.ts'
 import { BarrierWord, newBarrierWords } from './barrier-words.ts'
 import { MemberEndedError, MissingMembersError, ranksInWords } from './errors.ts'
 
-/** How long to wait for the answer to "who is missing?" before saying so without names. */
+/** How long to wait for answers to "where are you?"; who has not answered by then is missing too. */
 const QUESTION_MS = 1000
 
 export interface BarrierOptions {
@@ -129,12 +129,13 @@ export class Barrier {
 
   #missing(timeoutMs: number): MissingMembersError {
     const ranks: number[] = []
-    const answered = Atomics.load(this.#words, BarrierWord.Answer) === Atomics.load(this.#words, BarrierWord.Question)
-    for (let rank = 0; answered && rank < this.#size; rank++) {
-      if ((this.#words[BarrierWord.Missing + (rank >>> 5)]! & (1 << (rank & 31))) !== 0) ranks.push(rank)
+    for (let rank = 0; rank < this.#size; rank++) {
+      const word = Atomics.load(this.#words, BarrierWord.Missing + (rank >>> 5))
+      if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
     }
-    const who = answered ? `${ranksInWords(ranks)} did not come` : 'rank 0 did not even say who is missing'
-    return new MissingMembersError(answered ? ranks : [0], `no barrier within ${timeoutMs} ms: ${who}`)
+    // All have come just now, but the news of that is still on its way: it is waited for, as the next wait does.
+    const who = ranks.length === 0 ? 'the news that all have come is late' : `${ranksInWords(ranks)} did not come`
+    return new MissingMembersError(ranks, `no barrier within ${timeoutMs} ms: ${who}`)
   }
 }
 

@@ -54,9 +54,9 @@ class Ranks {
 test('nobody is released before all have arrived, in any order of messages', () => {
   for (let seed = 0; seed < 200; seed++) {
     const random = new Random(seed)
-    const ranks = new Ranks(1 + random.below(5))
+    const ranks = new Ranks(seed % 4 === 0 ? 10 + random.below(70) : 1 + random.below(5))
     const entered = new Array<number>(ranks.size).fill(0)
-    for (let step = 0; step < 200; step++) {
+    for (let step = 0; step < 40 * ranks.size; step++) {
       const [from, to] = [random.below(ranks.size), random.below(ranks.size)]
       if (random.below(3) > 0) ranks.deliver(from, to)
       else if (ranks.word(to, BarrierWord.Released) === entered[to]) {
@@ -115,15 +115,82 @@ test('without rank 0 no barrier ends, whoever hears of it', () => {
 })
 
 test('bytes that are no message of a barrier are said to be none, and change nothing', () => {
-  const ranks = new Ranks(3)
-  const before = [...ranks.words[0]!]
-  const message = (kind: number, generation: number, length: number): Uint8Array => {
+  const ranks = new Ranks(12)
+  const message = (kind: number, generation: number, argument: number, length = 12): Uint8Array => {
     const bytes = new Uint8Array(length)
     bytes[1] = kind
-    if (length >= 8) new DataView(bytes.buffer).setInt32(4, generation, true)
+    const view = new DataView(bytes.buffer)
+    if (length >= 12) view.setInt32(4, generation, true)
+    if (length >= 12) view.setInt32(8, argument, true)
     return bytes
   }
-  for (const bytes of [message(1, 1, 7), message(4, 1, 13), message(9, 1, 8), message(5, 3, 8), message(5, -1, 8)])
-    assert.equal(ranks.machines[0]!.receive(1, bytes), false)
-  assert.deepEqual([...ranks.words[0]!], before)
+  const refused: [to: number, from: number, bytes: Uint8Array][] = [
+    [0, 1, message(1, 1, 0, 7)],
+    [0, 1, message(1, 1, 0, 13)],
+    [0, 1, message(9, 1, 0)],
+    // Arrivals come from a child, releases from the parent, deaths from the root, and of ranks that there are.
+    [0, 9, message(1, 1, 0)],
+    [9, 0, message(2, 1, 0)],
+    [1, 9, message(2, 1, 0)],
+    [1, 2, message(5, 0, 3)],
+    [1, 0, message(5, 0, 12)],
+    [1, 0, message(5, 0, -1)],
+  ]
+  for (const [to, from, bytes] of refused) {
+    const before = [...ranks.words[to]!]
+    assert.equal(ranks.machines[to]!.receive(from, bytes), false)
+    assert.deepEqual([...ranks.words[to]!], before)
+  }
+})
+
+test('a rank that does not even answer is missing, with those that answer that they have not come', () => {
+  const ranks = new Ranks(12)
+  for (const rank of [2, 3, 9]) ranks.enter(rank)
+  Atomics.add(ranks.words[9]!, BarrierWord.Question, 1)
+  ranks.machines[9]!.turn()
+  // Rank 3 is stopped: nothing reaches it.
+  for (let rank = 0; rank < 12; rank++) if (rank !== 3) ranks.deliver(9, rank)
+  for (let rank = 0; rank < 12; rank++) ranks.deliver(rank, 9)
+  assert.equal(ranks.word(9, BarrierWord.Answer), 0)
+  assert.equal(ranks.word(9, BarrierWord.Missing), 0b1111_1111_1111 & ~(1 << 2) & ~(1 << 9))
+})
+
+test('an answer to an older question counts for nothing', () => {
+  const ranks = new Ranks(2)
+  for (let question = 1; question <= 2; question++) {
+    Atomics.add(ranks.words[0]!, BarrierWord.Question, 1)
+    ranks.machines[0]!.turn()
+  }
+  ranks.deliver(0, 1)
+  ranks.deliver(1, 0)
+  assert.equal(ranks.word(0, BarrierWord.Answer), 0)
+  ranks.settle()
+  assert.equal(ranks.word(0, BarrierWord.Answer), 2)
+})
+
+test('the death of a rank half way down the tree keeps from nobody below it that the last barrier has ended', () => {
+  const ranks = new Ranks(12)
+  for (let rank = 0; rank < 12; rank++) ranks.enter(rank)
+  for (const leaf of [9, 10, 11]) ranks.deliver(leaf, 1)
+  for (let child = 1; child <= 8; child++) ranks.deliver(child, 0)
+  assert.equal(ranks.word(0, BarrierWord.Released), 1)
+  // Rank 1 dies before it has passed the release on.
+  for (let rank = 0; rank < 12; rank++) if (rank !== 1) ranks.machines[rank]!.memberDied(1)
+  ranks.channel(0, 1).length = 0
+  ranks.settle()
+  for (let rank = 0; rank < 12; rank++) {
+    if (rank === 1) continue
+    assert.deepEqual([ranks.word(rank, BarrierWord.Released), ranks.word(rank, BarrierWord.Possible)], [1, 1])
+    assert.equal(ranks.word(rank, BarrierWord.Failed), 2)
+  }
+})
+
+test('after a death no barrier ends any more, not even for some', () => {
+  const ranks = new Ranks(3)
+  ranks.enter(2)
+  ranks.settle()
+  for (const rank of [0, 1]) ranks.machines[rank]!.memberDied(2)
+  for (const rank of [0, 1]) ranks.enter(rank)
+  ranks.settle()
+  for (const rank of [0, 1]) assert.equal(ranks.word(rank, BarrierWord.Released), 0)
 })
