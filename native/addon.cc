@@ -45,6 +45,7 @@ static void exportVerbs(napi_env env, napi_value exports) {
   registerVerbsLibrary(env, verbs);
   registerVerbsDevices(env, verbs);
   registerVerbsMemory(env, verbs);
+  registerVerbsExperimental(env, verbs);
   registerVerbsQueues(env, verbs);
   registerVerbsPairs(env, verbs);
   registerVerbsPosting(env, verbs);

@@ -219,6 +219,7 @@ std::string loadVerbsLibrary();
 void registerVerbsLibrary(napi_env env, napi_value exports);
 void registerVerbsDevices(napi_env env, napi_value exports);
 void registerVerbsMemory(napi_env env, napi_value exports);
+void registerVerbsExperimental(napi_env env, napi_value exports);
 void registerVerbsQueues(napi_env env, napi_value exports);
 void registerVerbsPairs(napi_env env, napi_value exports);
 void registerVerbsPosting(napi_env env, napi_value exports);

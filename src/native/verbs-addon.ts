@@ -183,6 +183,8 @@ export interface VerbsAddon {
   registerMemory(domain: VerbsToken, buffer: ArrayBufferView | ArrayBufferLike, access: number): VerbsMemoryFacts
   /** ibv_reg_mr(3) of the whole address space, paged on demand. */
   registerImplicit(domain: VerbsToken, access: number): VerbsMemoryFacts
+  /** ibv_exp_reg_mr of MLNX_OFED 3 and 4, all of the physical memory; EOPNOTSUPP where the library does not have it. */
+  registerPhysical(domain: VerbsToken, access: number): VerbsMemoryFacts
   /** ibv_reg_dm_mr(3), zero-based. */
   registerDeviceMemory(
     domain: VerbsToken,

@@ -122,6 +122,7 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
   readAsyncEvents: [one(device), () => new Float64Array(4 * ASYNC_EVENT_WORDS)],
   registerMemory: [one(domain), () => new Uint8Array(4096), one(15)],
   registerImplicit: [one(domain), one(1)],
+  registerPhysical: [one(domain), one(1)],
   registerDeviceMemory: [one(domain), one(deviceMemory), zero, one(64), one(1)],
   reregisterMemory: [one(memory), anyOf(0, domain), anyOf(undefined, new Uint8Array(64)), anyOf(-1, 15)],
   advise: [one(domain), zero, one(false), () => Float64Array.of(4096, 4096, 1)],

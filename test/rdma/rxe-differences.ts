@@ -154,7 +154,7 @@ export const rxeUnsupported: Readonly<Record<string, string>> = {
   ...unsupported(deviceMemoryCases, 'rxe has no memory of its own'),
   ...unsupported(
     addressSpaceCases,
-    'rxe has no on-demand paging on this kernel, and physical addresses need MLNX_OFED 4',
+    'rxe has no on-demand paging on this kernel, and its library is not that of MLNX_OFED 4',
   ),
   ...unsupported(parentDomainCases, 'rxe has neither thread nor parent domains'),
   'a bind of length zero takes a window of type 1 back': NO_BIND_TO_NOTHING,

@@ -1,4 +1,4 @@
-import { UnsupportedError, type VerbsToken } from '../../native/index.ts'
+import type { VerbsToken } from '../../native/index.ts'
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
@@ -26,8 +26,11 @@ import { IbverbsMemoryWindow } from './memory-window.ts'
 import { IbverbsQueuePair } from './queue-pair.ts'
 import { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { IbverbsThreadDomain } from './thread-domain.ts'
-import { attempt, check } from './verb.ts'
+import { attempt, check, isUnsupported } from './verb.ts'
 import type { IbverbsXrcDomain } from './xrc-domain.ts'
+
+const PHYSICAL_ELSEWHERE =
+  'physical addresses can be registered only with the experimental verbs of MLNX_OFED 3 and 4; upstream the way to register everything is on-demand paging: registerImplicit'
 
 /** ibv_alloc_pd(3), or a parent domain: ibv_alloc_parent_domain(3). */
 export class IbverbsProtectionDomain implements ProviderProtectionDomain {
@@ -83,10 +86,13 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access | Access.OnDemand))
   }
 
-  registerPhysical(_access: number): ProviderMemoryRegion {
-    throw new UnsupportedError(
-      'ibv_exp_reg_mr: physical addresses can be registered only with the verbs of MLNX_OFED 4, for which this addon was not built; upstream the way to register everything is on-demand paging: registerImplicit',
+  /** Whoever holds the remote key reaches all of the machine's memory, so the kernel asks for a privilege. */
+  registerPhysical(access: number): ProviderMemoryRegion {
+    const facts = attempt(
+      () => this.device.verbs.registerPhysical(this.handle, access),
+      (errno) => (isUnsupported(errno) ? PHYSICAL_ELSEWHERE : undefined),
     )
+    return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access))
   }
 
   advise(advice: Advice, flush: boolean, ranges: readonly AdvisedRange[]): void {

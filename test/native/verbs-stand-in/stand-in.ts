@@ -23,6 +23,8 @@ export interface StandInOptions {
   readonly fail?: Readonly<Record<string, number>>
   /** The library lists no devices. */
   readonly empty?: boolean
+  /** The library has the experimental verbs of MLNX_OFED 4: all of them, or that many bytes of their table. */
+  readonly experimental?: 'all' | number
 }
 
 export interface StandInRun extends Outcome {
@@ -87,6 +89,7 @@ export class StandIn implements Disposable {
       AETHER_STAND_IN_LOG: this.#log,
       AETHER_STAND_IN_FAIL: fail.join(','),
       ...(options.empty === true ? { AETHER_STAND_IN_EMPTY: '1' } : {}),
+      ...(options.experimental === undefined ? {} : { AETHER_STAND_IN_EXPERIMENTAL: String(options.experimental) }),
     }
   }
 

@@ -48,10 +48,31 @@ struct SharedQueue {
   struct ibv_srq_attr attributes;
 };
 
+// What MLNX_OFED 4 puts in front of a context (AETHER_STAND_IN_EXPERIMENTAL): its last calls, in its order, and the length.
+struct ExperimentalRegistration {
+  struct ibv_pd* pd;
+  void* address;
+  size_t length;
+  uint64_t access;
+  uint32_t mask;
+  uint32_t flags;
+};
+struct ExperimentalCalls {
+  void (*driverRegister)();
+  struct ibv_mr* (*registerMemory)(ExperimentalRegistration*);
+  void (*createAddress)(), (*queryValues)(), (*createQueue)(), (*pollQueue)(), (*getLegacyXrc)(), (*setLegacyXrc)(), (*driverRegisterShared)();
+  void (*registerShared)(), (*driverModifyPair)(), (*modifyPair)(), (*driverPostTask)(), (*postTask)(), (*driverModifyQueue)(), (*modifyQueue)();
+  void (*driverDestroyFlow)(), (*destroyFlow)(), (*driverCreateFlow)(), (*createFlow)(), (*driverQueryPort)(), (*queryPort)();
+  void (*createTarget)(), (*destroyTarget)(), (*queryTarget)(), (*driverQueryDevice)(), (*queryDevice)(), (*driverCreatePair)(), (*createPair)();
+  size_t bytes;
+};
+
 struct Context {
   int asyncWriteEnd;
+  ExperimentalCalls experimental;
   struct verbs_context verbs;
 };
+static_assert(offsetof(Context, verbs) == offsetof(Context, experimental) + sizeof(ExperimentalCalls), "the table lies directly in front");
 
 struct DeviceMemory {
   struct ibv_dm dm;
@@ -329,6 +350,12 @@ struct ibv_mr* makeMemory(struct ibv_pd* pd, void* address, size_t length) {
   return mr;
 }
 
+struct ibv_mr* registerExperimental(ExperimentalRegistration* in) {
+  FAULT_NULL("ibv_exp_reg_mr")
+  record("ibv_exp_reg_mr address=%p length=%zu access=%#lx mask=%#x", in->address, in->length, static_cast<unsigned long>(in->access), in->mask);
+  return makeMemory(in->pd, nullptr, 0);
+}
+
 struct ibv_mr* registerDevice(struct ibv_pd* pd, struct ibv_dm*, uint64_t offset, size_t length, unsigned access) {
   FAULT_NULL("ibv_reg_dm_mr")
   record("ibv_reg_dm_mr offset=%lu length=%zu access=%#x", static_cast<unsigned long>(offset), length, access);
@@ -434,6 +461,11 @@ EXPORT struct ibv_context* ibv_open_device(struct ibv_device* device) {
   made->asyncWriteEnd = ends[1];
   struct verbs_context& v = made->verbs;
   v.sz = sizeof v;
+  if (const char* bytes = getenv("AETHER_STAND_IN_EXPERIMENTAL")) {
+    v._ABI_placeholder3 = 1ULL << 62;
+    made->experimental.bytes = strcmp(bytes, "all") == 0 ? sizeof made->experimental : strtoul(bytes, nullptr, 10);
+    made->experimental.registerMemory = registerExperimental;
+  }
   v.query_port = queryPort;
   v.advise_mr = advise;
   v.reg_dm_mr = registerDevice;
