@@ -5,6 +5,7 @@ import { DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes } from './bench/d
 import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import type { BenchRow } from './bench/row.ts'
 import { runDsmBench } from './bench-dsm.ts'
+import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions } from './options.ts'
@@ -28,17 +29,20 @@ const table = {
   ranks: { type: 'string', default: defaultDsmRanks.join(',') },
   'page-sizes': { type: 'string', default: defaultPageBytes.join(',') },
   iterations: { type: 'string', default: String(DEFAULT_ITERATIONS) },
+  nodes: { type: 'string', default: defaultScalingRanks.join(',') },
   json: { type: 'boolean', default: false },
 } as const
 
 const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
        aether bench dsm [options]
+       aether bench scaling [options]
 
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
              a WRITE answered by a WRITE, each end watching its memory
 bandwidth    32 operations outstanding, one completion for all of them
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
+scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 
 The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
@@ -57,6 +61,11 @@ Options of dsm:
   --json                print the rows as one JSON array and nothing else:
                         [{ "op", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs", "messages", "bytes" }]
 
+Options of scaling:
+  --nodes N,N,...   numbers of nodes (default ${defaultScalingRanks.join(',')})
+  --json            print the rows as one JSON array and nothing else:
+                    [{ "protocol", "ranks", "miss", "messages", "bytes", "hops" }]
+
 Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
@@ -70,6 +79,7 @@ export const benchCommand: Command = {
   async run(args) {
     const { values, positionals } = parseOptions('bench', args, table, 1)
     if (positionals[0] === 'dsm') return await runDsmBench(values)
+    if (positionals[0] === 'scaling') return runScalingBench(values)
     const run = chooseBench(positionals[0])
     const sizes = values.sizes.split(',').map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
     const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
@@ -87,7 +97,7 @@ export const benchCommand: Command = {
 }
 
 function chooseBench(name: string | undefined): (options: BenchOptions) => Promise<BenchRow[]> {
-  const names = [...Object.keys(benches), 'dsm']
+  const names = [...Object.keys(benches), 'dsm', 'scaling']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
   if (bench !== undefined) return bench

@@ -6,6 +6,7 @@
  */
 export { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node.ts'
 export { ProtocolError } from './errors.ts'
+export { protocols } from './known-protocols.ts'
 export { mesi } from './mesi.ts'
 export { type CoherenceMessage, type FrameReference, MessageKind, messageKindName, noFrame } from './message.ts'
 export type { Protocol, Right } from './protocol.ts'

@@ -5,7 +5,7 @@ import { type GroupAgentData, GroupMachine, type GroupPeer, type RegistryAnswer 
 import { AetherError, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
-import { type CoherenceMessage, MessageKind, mesi, type Protocol } from '../coherence/index.ts'
+import { type CoherenceMessage, MessageKind, protocols } from '../coherence/index.ts'
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
@@ -23,8 +23,6 @@ export interface RegionAgentData extends GroupAgentData {
   /** The process's userfaultfd, or -1 where there is none. */
   readonly userfault: number
 }
-
-const protocols: ReadonlyMap<string, Protocol> = new Map([[mesi.name, mesi as unknown as Protocol]])
 
 /** The requester of messages that have none. */
 const NOBODY = -1

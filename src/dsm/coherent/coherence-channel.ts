@@ -7,10 +7,10 @@ import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence
  *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] requester [4] acks   UInt32 [5] requester's key [6] home's key
  *   Float64 [4] requester's address [5] home's address                            48 bytes
  */
-const LENGTH_BYTES = 48
+export const COHERENCE_MESSAGE_BYTES = 48
 
 export class CoherenceCodec {
-  readonly #bytes = new Uint8Array(LENGTH_BYTES)
+  readonly #bytes = new Uint8Array(COHERENCE_MESSAGE_BYTES)
   readonly #ints = new Int32Array(this.#bytes.buffer)
   readonly #keys = new Uint32Array(this.#bytes.buffer)
   readonly #floats = new Float64Array(this.#bytes.buffer)
@@ -32,7 +32,7 @@ export class CoherenceCodec {
 
   /** The inverse. Undefined where the length is not that of a coherence message. */
   decode(from: number, bytes: Uint8Array): { region: number; message: CoherenceMessage } | undefined {
-    if (bytes.length !== LENGTH_BYTES) return undefined
+    if (bytes.length !== COHERENCE_MESSAGE_BYTES) return undefined
     this.#bytes.set(bytes)
     const message: CoherenceMessage = {
       kind: this.#bytes[1] as MessageKind,
