@@ -21,3 +21,8 @@ export function parseGid(text: string): Gid {
       .join('')}`,
   )
 }
+
+/** ff00::/8, as in IPv6 (IB specification 4.1.1). */
+export function isMulticast(gid: Gid): boolean {
+  return typeof gid === 'bigint' && gid >> 120n === 0xffn
+}

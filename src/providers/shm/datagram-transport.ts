@@ -1,20 +1,20 @@
 import { SystemError } from '../../native/index.ts'
 import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import type { Gid } from '../gid.ts'
+import { type Gid, isMulticast } from '../gid.ts'
+import { GlobalRoute } from '../global-route.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { MAX_DATAGRAM_BYTES } from './device-attributes.ts'
-import { isMulticast } from './gid.ts'
-import { GlobalRoute } from './global-route.ts'
 import type { Inbox } from './inbox.ts'
 import type { Initiator } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { multicastMembers } from './multicast.ts'
 import type { Peer } from './peer.ts'
 import type { Responder } from './responder.ts'
+import { Span } from './span.ts'
 import type { Transport } from './transport.ts'
 import { reachable, sharedInbox } from './visiting.ts'
 import type { Visit } from './visitors.ts'
@@ -30,6 +30,7 @@ export class DatagramTransport implements Transport {
   readonly #initiator: Initiator
   readonly #domainId: number
   readonly #route: GlobalRoute
+  readonly #header: Span
   #queueKey = 0
 
   constructor(device: ShmDevice, initiator: Initiator, domainId: number) {
@@ -37,6 +38,7 @@ export class DatagramTransport implements Transport {
     this.#initiator = initiator
     this.#domainId = domainId
     this.#route = new GlobalRoute(device.gid)
+    this.#header = new Span(this.#route.bytes, 0, 0)
   }
 
   set queueKey(key: number) {
@@ -115,7 +117,7 @@ export class DatagramTransport implements Transport {
     const inbox = shared === 0 ? target.inbox(visit.index) : sharedInbox(peer, visit, shared)
     const responder = new DatagramResponder(peer, block, number, inbox)
     const opcode = request.words[RequestSlot.Opcode] as number
-    this.#initiator.deliverDatagram(request, opcode, responder, block, this.#route.span)
+    this.#initiator.deliverDatagram(request, opcode, responder, block, this.#header)
   }
 
   #keyFor(request: EncodedRequest): number {

@@ -2,6 +2,7 @@ import type { DeviceAttributes } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
+import { MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import {
   DEVICE_MEMORY_BYTES,
   MAX_COMPLETION_QUEUES,
@@ -10,7 +11,6 @@ import {
   MAX_KEYS,
   MAX_MESSAGE_BYTES,
   MAX_QUEUE_PAIRS,
-  MAX_READ_ATOMIC,
   MAX_REGION_BYTES,
   MAX_REQUESTS,
   MAX_SEGMENTS,

@@ -14,6 +14,8 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
+import { ThreadDomain } from '../thread-domain.ts'
+import { Tokens } from '../tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import { ShmAsyncEvents } from './async-events.ts'
@@ -33,8 +35,6 @@ import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import { ShmThreadDomain } from './thread-domain.ts'
-import { Tokens } from './tokens.ts'
 import { Visitors } from './visitors.ts'
 import { ShmXrcDomain } from './xrc-domain.ts'
 
@@ -57,7 +57,7 @@ export class ShmDevice implements ProviderDevice {
   readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
-  readonly threadDomains: Set<ShmThreadDomain> = new Set<ShmThreadDomain>()
+  readonly threadDomains: Set<ThreadDomain> = new Set<ThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
   /** How many queue pairs wait for something; read by every poll. */
   pendingCount = 0
@@ -158,7 +158,7 @@ export class ShmDevice implements ProviderDevice {
   }
 
   createThreadDomain(): ProviderThreadDomain {
-    return new ShmThreadDomain(this.threadDomains)
+    return new ThreadDomain(this.threadDomains)
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {

@@ -27,11 +27,6 @@ export function decodeGid(gid: Gid): SegmentLocation | undefined {
   }
 }
 
-/** ff00::/8, as in IPv6 (IB specification 4.1.1). */
-export function isMulticast(gid: Gid): boolean {
-  return typeof gid === 'bigint' && gid >> 120n === 0xffn
-}
-
 /** The gid as four 32-bit words, for the block of a queue pair. */
 export function gidWords(gid: Gid): [number, number, number, number] {
   const word = (shift: bigint): number => Number((gid >> shift) & 0xffffffffn) | 0

@@ -1,13 +1,13 @@
 import { native } from '../../native/index.ts'
-import { type EncodedRequest, RequestSlot, segmentSlot } from '../encoded-request.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import { accessProblem } from '../memory-access.ts'
 import type { ProviderIndirectKey } from '../memory-contract.ts'
+import { MAX_PIECES, PIECE_DOUBLES, piecesOf } from '../pieces.ts'
 import { CompletionStatus } from '../status.ts'
 import { Outcome } from './initiator.ts'
 import type { Invalidatable } from './key-table.ts'
-import { MAX_PIECES, MAX_REPEAT, PAGE_BYTES, PIECE_DOUBLES, PieceDouble } from './layout.ts'
-import { accessProblem } from './memory-access.ts'
-import { Pieces } from './pieces.ts'
+import { PAGE_BYTES } from './layout.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 
 /** A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the key. */
@@ -45,7 +45,7 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   configure(request: EncodedRequest): number {
     const { keys } = this.domain.device
     const access = request.words[RequestSlot.Access] as number
-    const pieces = this.#piecesOf(request)
+    const pieces = piecesOf(request, this.maxPieces)
     if (pieces === undefined || accessProblem(access) !== undefined)
       return CompletionStatus.LocalQueuePairOperationError
     keys.withdraw(this.localKey)
@@ -85,23 +85,5 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
     native.unmapMemory(this.#mapping)
     device.segment.releasePages(this.#firstPage, this.#pages)
     this.domain.indirectKeys.delete(this)
-  }
-
-  #piecesOf(request: EncodedRequest): Pieces | undefined {
-    const { words } = request
-    const count = words[RequestSlot.SegmentCount] as number
-    const repeat = words[RequestSlot.RepeatCount] as number
-    if (count < 1 || count > this.maxPieces || repeat > MAX_REPEAT) return undefined
-    const doubles = new Float64Array(count * PIECE_DOUBLES)
-    for (let index = 0; index < count; index += 1) {
-      const from = segmentSlot(index)
-      const at = index * PIECE_DOUBLES
-      doubles[at + PieceDouble.Address] = words[from] as number
-      doubles[at + PieceDouble.Length] = words[from + 1] as number
-      doubles[at + PieceDouble.Key] = words[from + 2] as number
-      doubles[at + PieceDouble.Skip] = repeat === 0 ? 0 : (words[segmentSlot(count) + index] as number)
-    }
-    const pieces = new Pieces(doubles, count, Math.max(1, repeat))
-    return pieces.plausible ? pieces : undefined
   }
 }

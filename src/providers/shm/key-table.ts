@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { Access } from '../access.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { Pieces } from '../pieces.ts'
 import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, MAX_KEYS, NO_DESCRIPTOR } from './layout.ts'
-import type { Pieces } from './pieces.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 import type { Span } from './span.ts'
@@ -51,11 +51,6 @@ export interface Invalidatable {
  */
 export function keyIndex(key: number): number {
   return (key >>> 8) & (MAX_KEYS - 1)
-}
-
-/** The key with other low eight bits. */
-export function retag(key: number, tag: number): number {
-  return ((key & 0xffffff00) | (tag & 0xff)) >>> 0
 }
 
 /** Keys of the own segment: written here, read by every peer. */

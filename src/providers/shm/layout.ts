@@ -35,7 +35,6 @@ export const MAX_SEGMENTS = 32
 export const MAX_REQUESTS: number = 1 << 16
 export const MAX_COMPLETIONS: number = 1 << 22
 export const MAX_INLINE_BYTES = 1024
-export const MAX_READ_ATOMIC = 16
 /** A message of 2^31 bytes is the longest that InfiniBand carries. */
 export const MAX_MESSAGE_BYTES: number = 2 ** 31
 /** Memory that a device gives out as its own. */
@@ -93,11 +92,6 @@ export const KeyDouble = { Address: 2, Length: 3, Offset: 4 } as const
 export const KeyKind = { Region: 0, Window: 1, Indirect: 2 } as const
 export const KEY_WORDS = 16
 export const KEY_DOUBLES = 8
-/** Doubles of a piece of an indirect key: address, length, bytes to skip, key. */
-export const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
-export const PIECE_DOUBLES = 4
-export const MAX_PIECES = 4096
-export const MAX_REPEAT: number = 2 ** 31 - 1
 /** `Descriptor` of memory that has no memory object: reached by cross-process copy. */
 export const NO_DESCRIPTOR: number = -1
 

@@ -1,11 +1,12 @@
 import { Access, RemoteAccess } from '../access.ts'
 import type { ProviderQueuePair } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import { Errno } from '../errors.ts'
 import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.ts'
 import { CompletionStatus } from '../status.ts'
+import { allowsWindow, retag } from '../window-rules.ts'
 import { Outcome } from './initiator.ts'
-import { type Invalidatable, retag } from './key-table.ts'
+import type { Invalidatable } from './key-table.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 
@@ -16,8 +17,6 @@ export interface WindowView {
   readonly length: number
   readonly access: number
 }
-
-const WINDOW_ACCESS = RemoteAccess | Access.ZeroBased
 
 /**
  * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the table, because a
@@ -65,7 +64,7 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   /** Carry out a bind: a CompletionStatus, or Outcome.PeerInside. */
   show(view: WindowView, key: number, pairNumber: number): number {
     const { keys } = this.domain.device
-    if (!this.#allows(view)) {
+    if (!allowsWindow(this.type, this.isBound, this.domain.id, view)) {
       this.remoteKey = this.#key
       return CompletionStatus.MemoryWindowBindError
     }
@@ -115,30 +114,10 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.domain.windows.delete(this)
   }
 
-  /** The rules of rxe_mw.c, which cites the specification's. */
-  #allows(view: WindowView): boolean {
-    const { memory, address, length, access } = view
-    if ((access & ~WINDOW_ACCESS) !== 0) return false
-    if (this.type === 1 && (access & Access.ZeroBased) !== 0) return false
-    if (this.type === 2 && (memory === undefined || this.isBound)) return false
-    if (memory === undefined) return true
-    if (memory.domain.id !== this.domain.id || memory.isZeroBased) return false
-    if ((memory.access & Access.MemoryWindowBind) === 0) return false
-    const writes = (access & (Access.RemoteWrite | Access.RemoteAtomic)) !== 0
-    if (writes && (memory.access & Access.LocalWrite) === 0) return false
-    return address >= memory.address && address + length <= memory.address + memory.length
-  }
-
   #forget(): void {
     this.#memory?.windows.delete(this)
     this.#memory = undefined
     this.#queuePair = 0
     this.#draining = false
   }
-}
-
-/** Refuse unless it is one of the two there are. */
-export function checkWindowType(type: number): void {
-  if (type !== 1 && type !== 2)
-    throw new VerbsError('ibv_alloc_mw', Errno.EINVAL, `there are windows of type 1 and 2, not ${type}`)
 }

@@ -1,7 +1,6 @@
 import { Errno, VerbsError } from '../errors.ts'
-import type { Gid } from '../gid.ts'
+import { type Gid, isMulticast } from '../gid.ts'
 import { MAX_MULTICAST_GROUPS } from './device-attributes.ts'
-import { isMulticast } from './gid.ts'
 import { Registry } from './registry.ts'
 
 /** A queue pair that receives what is sent to a group. */

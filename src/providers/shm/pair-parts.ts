@@ -1,5 +1,5 @@
 import type { ProviderQueuePairOptions } from '../contract.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import { receivesItself } from '../queue-pair-options.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
 import type { Block } from './block.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
@@ -7,7 +7,7 @@ import { type ConnectedParts, ReliableTransport, UnreliableTransport } from './c
 import { DatagramTransport } from './datagram-transport.ts'
 import type { ShmDevice } from './device.ts'
 import { DynamicTransport } from './dynamic-transport.ts'
-import { BlockKind, BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './layout.ts'
+import { BlockKind, BlockWord } from './layout.ts'
 import { ReceiveQueue } from './receive-queue.ts'
 import { DatagramReceives, NoReceives, type Receives, SharedReceives } from './receives.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -40,13 +40,6 @@ export function makeTransport(type: QueuePairType, parts: PairParts): Transport 
   }
 }
 
-/** Types with a receive queue of their own, unless a shared one stands in for it. */
-const receiving: readonly QueuePairType[] = ['rc', 'uc', 'ud']
-
-function receivesItself(options: ProviderQueuePairOptions): boolean {
-  return receiving.includes(options.type) && options.sharedReceiveQueue === undefined
-}
-
 /** Where the receive requests of a queue pair are kept. */
 export function makeReceives(options: ProviderQueuePairOptions, block: Block, device: ShmDevice): Receives {
   const { type, maxReceiveRequests, sharedReceiveQueue } = options
@@ -55,41 +48,6 @@ export function makeReceives(options: ProviderQueuePairOptions, block: Block, de
   return type === 'ud'
     ? new DatagramReceives(block, device.visitors, maxReceiveRequests)
     : new ReceiveQueue(block, maxReceiveRequests)
-}
-
-/** EINVAL where a type lacks what it needs, or is given what it cannot have. */
-function checkParts(options: ProviderQueuePairOptions): void {
-  const { type, sharedReceiveQueue, xrcDomain, dcAccessKey } = options
-  const shared = sharedReceiveQueue as ShmSharedReceiveQueue | undefined
-  const takesShared = receiving.includes(type) || type === 'dct'
-  refuseIf(!takesShared && shared !== undefined, `queue pairs of type ${type} have no shared receive queue`)
-  refuseIf(
-    shared?.xrcDomain !== undefined,
-    'a shared receive queue of an XRC domain serves xrc-receive only, by its number',
-  )
-  refuseIf(type === 'dct' && shared === undefined, 'a dct needs a sharedReceiveQueue')
-  refuseIf(type === 'dct' && dcAccessKey === undefined, 'a dct needs a dcAccessKey')
-  refuseIf((type === 'xrc-receive') !== (xrcDomain !== undefined), 'an xrcDomain is for xrc-receive, which needs one')
-}
-
-function refuseIf(wrong: boolean, why: string): void {
-  if (wrong) throw new VerbsError('ibv_create_qp', Errno.EINVAL, why)
-}
-
-/** EINVAL where the options do not fit the device or the type. */
-export function checkOptions(options: ProviderQueuePairOptions): void {
-  checkParts(options)
-  const limits: readonly [string, number, number][] = [
-    ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],
-    ['maxReceiveRequests', options.maxReceiveRequests, MAX_REQUESTS],
-    ['maxSendSegments', options.maxSendSegments, MAX_SEGMENTS],
-    ['maxReceiveSegments', options.maxReceiveSegments, MAX_SEGMENTS],
-    ['maxInlineBytes', options.maxInlineBytes, MAX_INLINE_BYTES],
-  ]
-  for (const [name, value, limit] of limits) {
-    if (Number.isInteger(value) && value >= 0 && value <= limit) continue
-    throw new VerbsError('ibv_create_qp', Errno.EINVAL, `${name} must be between 0 and ${limit}, not ${value}`)
-  }
 }
 
 /** Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one slot. */

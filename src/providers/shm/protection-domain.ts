@@ -3,6 +3,7 @@ import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import { checkAccess } from '../memory-access.ts'
 import type {
   Advice,
   AdvisedRange,
@@ -16,12 +17,13 @@ import type {
   ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import type { ThreadDomain } from '../thread-domain.ts'
+import { checkWindowType } from '../window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
 import type { ShmDeviceMemory } from './device-memory.ts'
 import { ShmIndirectKey } from './indirect-key.ts'
-import { checkAccess } from './memory-access.ts'
 import {
   allocateBacking,
   type Backing,
@@ -30,12 +32,11 @@ import {
   zeroBasedBacking,
 } from './memory-backing.ts'
 import { ShmMemoryRegion } from './memory-region.ts'
-import { checkWindowType, ShmMemoryWindow } from './memory-window.ts'
+import { ShmMemoryWindow } from './memory-window.ts'
 import { OpenedPair } from './opened-pair.ts'
 import { prefetch } from './prefetch.ts'
 import { ShmQueuePair } from './queue-pair.ts'
 import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import type { ShmThreadDomain } from './thread-domain.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
 /** A protection domain: an id that keys and queue pairs must share. */
@@ -53,9 +54,9 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   /** Domains that share this one's id. */
   readonly parents: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly #base: ShmProtectionDomain | undefined
-  readonly #threadDomain: ShmThreadDomain | undefined
+  readonly #threadDomain: ThreadDomain | undefined
 
-  constructor(device: ShmDevice, id: number, base?: ShmProtectionDomain, threadDomain?: ShmThreadDomain) {
+  constructor(device: ShmDevice, id: number, base?: ShmProtectionDomain, threadDomain?: ThreadDomain) {
     this.device = device
     this.id = id
     this.#base = base
@@ -125,7 +126,7 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
 
   /** It behaves as its base: one thread uses all that is made here anyway. */
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
-    const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as ShmThreadDomain | undefined)
+    const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as ThreadDomain | undefined)
     this.parents.add(parent)
     return parent
   }

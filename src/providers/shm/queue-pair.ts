@@ -6,29 +6,32 @@ import type {
   QueuePairCapacities,
 } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno, TransitionError, VerbsError } from '../errors.ts'
+import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
-import { judgeTransition, QueuePairState, type QueuePairType, stateNames } from '../queue-pair-state.ts'
+import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
+import { checkQueuePairOptions } from '../queue-pair-options.ts'
+import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { isUnanswered, plainFor, refusal } from '../service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Block } from './block.ts'
 import type { CompletionOwner, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { Initiator, Outcome } from './initiator.ts'
-import { BlockWord, MAX_PIECES, MAX_READ_ATOMIC, stateWord } from './layout.ts'
+import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
 import { Memberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
-import { checkOptions, describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
+import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
 import { Patience } from './patience.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
-import { attributeMask, checkAttributeValues } from './queue-pair-attributes.ts'
 import type { Receives } from './receives.ts'
 import { SendQueue } from './send-queue.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import { isOffered, isUnanswered, plainFor, sends, type Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
+const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 /** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
@@ -80,13 +83,14 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   #lastRequestTold = false
 
   constructor(domain: ShmProtectionDomain, options: ProviderQueuePairOptions) {
-    checkOptions(options)
+    const shared = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
+    checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
     const { device } = domain
     this.#domain = domain
     this.#device = device
     this.type = options.type
     this.capacities = capacitiesOf(options)
-    this.sharedQueue = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
+    this.sharedQueue = shared
     this.#signalAll = options.signalAll
     this.#sendQueue = options.sendQueue as ShmCompletionQueue
     this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined
@@ -133,21 +137,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   }
 
   modify(attributes: QueuePairAttributes): void {
-    const mask = attributeMask(attributes)
-    const wanted = attributes.state ?? this.state
-    const { currentState } = attributes
-    if (currentState !== undefined && currentState !== this.state) {
-      throw new VerbsError(
-        'ibv_modify_qp',
-        Errno.EINVAL,
-        `the state is ${stateNames[this.state]}, not ${stateNames[currentState]} as currentState says`,
-      )
-    }
-    checkAttributeValues(attributes)
-    const { legal, missing, extra } = judgeTransition(this.type, this.state, wanted, mask)
-    if (!legal || missing.length + extra.length > 0) {
-      throw new TransitionError(stateNames[this.state] as string, stateNames[wanted] as string, missing, extra, legal)
-    }
+    const wanted = checkModify(this.type, this.state, attributes)
     this.#transit(wanted, attributes)
   }
 
@@ -411,21 +401,8 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   }
 
   #refusal(request: EncodedRequest, opcode: number): number {
-    const { words } = request
-    if (!isOffered(opcode)) return Errno.EOPNOTSUPP
-    if (!sends(this.type, opcode) || !this.#transport.admits(request)) return Errno.EINVAL
-    const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : this.capacities.maxSendSegments
-    if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
-    const inline = ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
-    return inline && !this.#inlineFits(request, opcode) ? Errno.EINVAL : 0
-  }
-
-  #inlineFits(request: EncodedRequest, opcode: number): boolean {
-    if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
-    let total = 0
-    for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1)
-      total += request.sources[index]?.length ?? 0
-    return total <= this.capacities.maxInlineBytes
+    const refused = refusal(this.type, this.capacities, request, opcode)
+    return refused === 0 && !this.#transport.admits(request) ? Errno.EINVAL : refused
   }
 
   #postSendElsewhere(request: EncodedRequest): number {

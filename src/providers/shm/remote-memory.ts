@@ -1,18 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AetherError, native } from '../../native/index.ts'
+import { MAX_PIECES, PIECE_DOUBLES, Pieces } from '../pieces.ts'
 import {
   KEY_DOUBLES,
   KEY_WORDS,
   KeyDouble,
   KeyKind,
   KeyWord,
-  MAX_PIECES,
   MAX_REGION_BYTES,
   NO_DESCRIPTOR,
   PAGE_BYTES,
-  PIECE_DOUBLES,
 } from './layout.ts'
-import { Pieces } from './pieces.ts'
 import type { FixedViews } from './segment.ts'
 import { Span } from './span.ts'
 

@@ -1,7 +1,5 @@
-import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { RequestFlag } from '../opcode.ts'
-
-const NOTHING = new Uint8Array(0)
+import { captureRequest } from '../captured-request.ts'
+import { EncodedRequest } from '../encoded-request.ts'
 
 /**
  * Requests that were posted but cannot be carried out yet, oldest first, copied so that the caller may patch theirs.
@@ -32,10 +30,7 @@ export class SendQueue {
     const known = this.#slots[index]
     const slot = known !== undefined && known.segmentCapacity >= needed ? known : new EncodedRequest(needed)
     this.#slots[index] = slot
-    slot.copyFrom(request)
-    slot.view = undefined
-    slot.viewOwner = undefined
-    if (((request.words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0) this.#copyInline(slot, request)
+    captureRequest(slot, request, this.#inlineBytes)
     this.count += 1
   }
 
@@ -47,18 +42,5 @@ export class SendQueue {
   clear(): void {
     this.#head = 0
     this.count = 0
-  }
-
-  /** Inline bytes are the caller's again after the post. */
-  #copyInline(slot: EncodedRequest, request: EncodedRequest): void {
-    const bytes = new Uint8Array(this.#inlineBytes)
-    let offset = 0
-    for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1) {
-      const source = request.sources[index] ?? NOTHING
-      bytes.set(source, offset)
-      slot.sources[index] = bytes.subarray(offset, offset + source.length)
-      slot.setSegment(index, 0, source.length, 0)
-      offset += source.length
-    }
   }
 }

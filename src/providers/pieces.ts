@@ -1,4 +1,10 @@
-import { PIECE_DOUBLES, PieceDouble } from './layout.ts'
+import { type EncodedRequest, RequestSlot, segmentSlot } from './encoded-request.ts'
+
+/** Doubles of a piece of an indirect key: address, length, bytes to skip, key. */
+export const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const
+export const PIECE_DOUBLES = 4
+export const MAX_PIECES = 4096
+export const MAX_REPEAT: number = 2 ** 31 - 1
 
 /** The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each round. */
 export class Pieces {
@@ -57,4 +63,23 @@ export class Pieces {
     }
     return left === 0
   }
+}
+
+/** The layout that a ConfigureIndirectKey request asks for; undefined where it cannot be. */
+export function piecesOf(request: EncodedRequest, maxPieces: number): Pieces | undefined {
+  const { words } = request
+  const count = words[RequestSlot.SegmentCount] as number
+  const repeat = words[RequestSlot.RepeatCount] as number
+  if (count < 1 || count > maxPieces || repeat > MAX_REPEAT) return undefined
+  const doubles = new Float64Array(count * PIECE_DOUBLES)
+  for (let index = 0; index < count; index += 1) {
+    const from = segmentSlot(index)
+    const at = index * PIECE_DOUBLES
+    doubles[at + PieceDouble.Address] = words[from] as number
+    doubles[at + PieceDouble.Length] = words[from + 1] as number
+    doubles[at + PieceDouble.Key] = words[from + 2] as number
+    doubles[at + PieceDouble.Skip] = repeat === 0 ? 0 : (words[segmentSlot(count) + index] as number)
+  }
+  const pieces = new Pieces(doubles, count, Math.max(1, repeat))
+  return pieces.plausible ? pieces : undefined
 }

@@ -1,10 +1,16 @@
-import type { QueuePairAttributes } from '../contract.ts'
-import { Errno, VerbsError } from '../errors.ts'
-import { Attribute, type AttributeName } from '../queue-pair-state.ts'
-import { MAX_READ_ATOMIC } from './layout.ts'
+import type { QueuePairAttributes } from './contract.ts'
+import { Errno, TransitionError, VerbsError } from './errors.ts'
+import {
+  Attribute,
+  type AttributeName,
+  judgeTransition,
+  type QueuePairState,
+  type QueuePairType,
+  stateNames,
+} from './queue-pair-state.ts'
 
 /** The attribute mask that the present properties make. */
-export function attributeMask(attributes: QueuePairAttributes): number {
+function attributeMask(attributes: QueuePairAttributes): number {
   let mask = 0
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined) continue
@@ -14,6 +20,9 @@ export function attributeMask(attributes: QueuePairAttributes): number {
   }
   return mask
 }
+
+/** READs and atomics at once, of the devices that are made of software here. */
+export const MAX_READ_ATOMIC = 16
 
 const PATH_MTUS = [256, 512, 1024, 2048, 4096]
 const within =
@@ -40,10 +49,29 @@ const ranges: Readonly<Partial<Record<AttributeName, readonly [(value: number) =
 }
 
 /** EINVAL, naming the attribute, where a value is out of range. */
-export function checkAttributeValues(attributes: QueuePairAttributes): void {
+function checkAttributeValues(attributes: QueuePairAttributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     const range = ranges[name as AttributeName]
     if (value === undefined || range === undefined || range[0](value as number)) continue
     throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `${name} must be ${range[1]}, not ${String(value)}`)
   }
+}
+
+/** What a modify may do: the wanted state. Throws VerbsError or TransitionError, and then nothing may change. */
+export function checkModify(
+  type: QueuePairType,
+  state: QueuePairState,
+  attributes: QueuePairAttributes,
+): QueuePairState {
+  const mask = attributeMask(attributes)
+  const wanted = attributes.state ?? state
+  const { currentState } = attributes
+  if (currentState !== undefined && currentState !== state) {
+    const what = `the state is ${stateNames[state]}, not ${stateNames[currentState]} as currentState says`
+    throw new VerbsError('ibv_modify_qp', Errno.EINVAL, what)
+  }
+  checkAttributeValues(attributes)
+  const { legal, missing, extra } = judgeTransition(type, state, wanted, mask)
+  if (legal && missing.length + extra.length === 0) return wanted
+  throw new TransitionError(stateNames[state] as string, stateNames[wanted] as string, missing, extra, legal)
 }

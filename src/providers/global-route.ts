@@ -1,6 +1,5 @@
-import type { AddressVector } from '../address.ts'
-import type { Gid } from '../gid.ts'
-import { Span } from './span.ts'
+import type { AddressVector } from './address.ts'
+import type { Gid } from './gid.ts'
 
 /** A global route header in front of every datagram, as in IPv6 (IB specification 8.3). */
 export const GLOBAL_ROUTE_BYTES = 40
@@ -11,13 +10,12 @@ const DEFAULT_HOP_LIMIT = 64
 
 /** The header of the datagrams of one sender; patched for each. */
 export class GlobalRoute {
-  readonly span: Span
+  readonly bytes: Uint8Array
   readonly #view: DataView
 
   constructor(source: Gid) {
-    const bytes = new Uint8Array(GLOBAL_ROUTE_BYTES)
-    this.span = new Span(bytes, 0, 0)
-    this.#view = new DataView(bytes.buffer)
+    this.bytes = new Uint8Array(GLOBAL_ROUTE_BYTES)
+    this.#view = new DataView(this.bytes.buffer)
     this.#view.setUint8(6, NEXT_HEADER)
     this.#writeGid(8, source)
   }

@@ -1,0 +1,54 @@
+import type { ProviderQueuePairOptions } from './contract.ts'
+import { Errno, VerbsError } from './errors.ts'
+import type { QueuePairType } from './queue-pair-state.ts'
+
+/** Types with a receive queue of their own, unless a shared one stands in for it. */
+const receiving: readonly QueuePairType[] = ['rc', 'uc', 'ud']
+
+/** Whether the queue pair keeps receive requests of its own. */
+export function receivesItself(options: ProviderQueuePairOptions): boolean {
+  return receiving.includes(options.type) && options.sharedReceiveQueue === undefined
+}
+
+/** What a device gives at most. */
+export interface QueuePairLimits {
+  readonly maxRequests: number
+  readonly maxSegments: number
+  readonly maxInlineBytes: number
+}
+
+/** EINVAL where the options do not fit the device or the type. `sharedIsXrc`: the shared receive queue given is one of an XRC domain. */
+export function checkQueuePairOptions(
+  options: ProviderQueuePairOptions,
+  limits: QueuePairLimits,
+  sharedIsXrc: boolean,
+): void {
+  checkParts(options, sharedIsXrc)
+  const { maxRequests, maxSegments, maxInlineBytes } = limits
+  const ranges: readonly [string, number, number][] = [
+    ['maxSendRequests', options.maxSendRequests, maxRequests],
+    ['maxReceiveRequests', options.maxReceiveRequests, maxRequests],
+    ['maxSendSegments', options.maxSendSegments, maxSegments],
+    ['maxReceiveSegments', options.maxReceiveSegments, maxSegments],
+    ['maxInlineBytes', options.maxInlineBytes, maxInlineBytes],
+  ]
+  for (const [name, value, limit] of ranges) {
+    if (Number.isInteger(value) && value >= 0 && value <= limit) continue
+    throw new VerbsError('ibv_create_qp', Errno.EINVAL, `${name} must be between 0 and ${limit}, not ${value}`)
+  }
+}
+
+/** EINVAL where a type lacks what it needs, or is given what it cannot have. */
+function checkParts(options: ProviderQueuePairOptions, sharedIsXrc: boolean): void {
+  const { type, sharedReceiveQueue: shared, xrcDomain, dcAccessKey } = options
+  const takesShared = receiving.includes(type) || type === 'dct'
+  refuseIf(!takesShared && shared !== undefined, `queue pairs of type ${type} have no shared receive queue`)
+  refuseIf(sharedIsXrc, 'a shared receive queue of an XRC domain serves xrc-receive only, by its number')
+  refuseIf(type === 'dct' && shared === undefined, 'a dct needs a sharedReceiveQueue')
+  refuseIf(type === 'dct' && dcAccessKey === undefined, 'a dct needs a dcAccessKey')
+  refuseIf((type === 'xrc-receive') !== (xrcDomain !== undefined), 'an xrcDomain is for xrc-receive, which needs one')
+}
+
+function refuseIf(wrong: boolean, why: string): void {
+  if (wrong) throw new VerbsError('ibv_create_qp', Errno.EINVAL, why)
+}

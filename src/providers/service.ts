@@ -1,0 +1,86 @@
+import type { QueuePairCapacities } from './contract.ts'
+import { type EncodedRequest, RequestSlot } from './encoded-request.ts'
+import { Errno } from './errors.ts'
+import { Opcode, RequestFlag } from './opcode.ts'
+import { MAX_PIECES } from './pieces.ts'
+import type { QueuePairType } from './queue-pair-state.ts'
+
+function bits(...opcodes: readonly number[]): number {
+  return opcodes.reduce((mask, opcode) => mask | (1 << opcode), 0)
+}
+
+const datagrams = bits(Opcode.Send, Opcode.SendWithImmediate)
+const unreliable =
+  datagrams |
+  bits(
+    Opcode.Write,
+    Opcode.WriteWithImmediate,
+    Opcode.SendWithInvalidate,
+    Opcode.LocalInvalidate,
+    Opcode.BindMemoryWindow,
+  )
+const reliable =
+  unreliable |
+  bits(
+    Opcode.Read,
+    Opcode.CompareSwap,
+    Opcode.FetchAdd,
+    Opcode.MaskedCompareSwap,
+    Opcode.MaskedFetchAdd,
+    Opcode.ConfigureIndirectKey,
+  )
+
+/** What each type sends: IB specification table 35, operations by transport service. */
+const sent: Readonly<Record<QueuePairType, number>> = {
+  rc: reliable,
+  uc: unreliable,
+  ud: datagrams,
+  'xrc-send': reliable,
+  'xrc-receive': 0,
+  dci: reliable,
+  dct: 0,
+}
+
+function sends(type: QueuePairType, opcode: number): boolean {
+  return (sent[type] & (1 << opcode)) !== 0
+}
+
+/** What a type sends that is neither work on keys nor names its destination, one bit an opcode. */
+export function plainFor(type: QueuePairType): number {
+  const special = bits(Opcode.BindMemoryWindow, Opcode.ConfigureIndirectKey, Opcode.LocalInvalidate)
+  return type === 'ud' || type === 'dci' ? 0 : sent[type] & ~special
+}
+
+/** Whether any type of the devices that are made of software here does it. */
+function isOffered(opcode: number): boolean {
+  return (reliable & (1 << opcode)) !== 0
+}
+
+/** Types where nobody answers a request. */
+export function isUnanswered(type: QueuePairType): boolean {
+  return type === 'uc' || type === 'ud'
+}
+
+/** Why a request may not be posted to a queue pair of that type, whatever its state: 0 or an errno. */
+export function refusal(
+  type: QueuePairType,
+  capacities: QueuePairCapacities,
+  request: EncodedRequest,
+  opcode: number,
+): number {
+  const { words } = request
+  if (!isOffered(opcode)) return Errno.EOPNOTSUPP
+  if (!sends(type, opcode)) return Errno.EINVAL
+  const limit = opcode === Opcode.ConfigureIndirectKey ? MAX_PIECES : capacities.maxSendSegments
+  if ((words[RequestSlot.SegmentCount] as number) > limit) return Errno.EINVAL
+  const inline = ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+  return inline && !inlineFits(request, opcode, capacities.maxInlineBytes) ? Errno.EINVAL : 0
+}
+
+function inlineFits(request: EncodedRequest, opcode: number, maxInlineBytes: number): boolean {
+  if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
+  let total = 0
+  for (let index = 0; index < (request.words[RequestSlot.SegmentCount] as number); index += 1)
+    total += request.sources[index]?.length ?? 0
+  return total <= maxInlineBytes
+}
