@@ -88,7 +88,7 @@ export class HardwareRegion extends Region {
     const offsetBytes = index * PAGE_BYTES
     const lengthBytes = Math.min(PAGE_BYTES, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))
-    return { index, offsetBytes, lengthBytes, state: 'hardware', owner: null, sharers: [], version: null }
+    return { index, offsetBytes, lengthBytes, state: 'hardware', home: null, owner: null, sharers: [], version: null }
   }
 
   close(): Promise<void> {

@@ -19,6 +19,7 @@ export { PageLostError } from './coherent/page-access.ts'
 export { MemoryExhaustedError, OutOfBoundsError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
+export type { Placement } from './placement.ts'
 export {
   type Bytes,
   type PageDescription,
@@ -27,7 +28,7 @@ export {
   type RegionCallOptions,
   type RegionDescription,
 } from './region.ts'
-export { type Placement, REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'
+export { REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'
 export { formatSize, parseSize, type Size } from './size.ts'
 export { type OpenOptions, open, Space } from './space.ts'
 export type { View, ViewConstructor, ViewOptions } from './view-kind.ts'

@@ -4,7 +4,8 @@ import { native, SystemError } from '../native/index.ts'
 import { availableMemory } from './available-memory.ts'
 import { COHERENCE_NUMBERS, coherenceOf } from './coherence.ts'
 import { MemoryExhaustedError, RegionError } from './errors.ts'
-import type { Placement, RegionRequest } from './region-request.ts'
+import type { Placement } from './placement.ts'
+import type { RegionRequest } from './region-request.ts'
 import { alignUp, type Extent, type RegionEntry, RegionState, RegionTable } from './region-table.ts'
 import { formatSize } from './size.ts'
 
@@ -15,7 +16,8 @@ const RESERVE_ATTEMPTS_MAX = 100
 /** Left for everybody else. */
 const HEADROOM_BYTES = 2 ** 26
 
-const PLACEMENT_NUMBERS: Readonly<Record<Placement, number>> = { block: 1, cyclic: 2 }
+/** The table has room for the two that need no parameter; the others are of kinds that are not kept in it. */
+const placementNumber = (placement: Placement): number => (placement === 'block' ? 1 : placement === 'cyclic' ? 2 : 3)
 
 /** A member's hold on an entry of the directory. */
 export interface HeldRegion extends RegionEntry {
@@ -246,7 +248,7 @@ function numbersOf(request: RegionRequest): Omit<RegionEntry, 'name' | 'size' | 
   return {
     coherence: COHERENCE_NUMBERS[request.coherence],
     pageSize: request.pageSize,
-    placement: PLACEMENT_NUMBERS[request.placement],
+    placement: placementNumber(request.placement),
     reserved: request.reserve,
   }
 }
@@ -264,7 +266,7 @@ function checkSame(request: RegionRequest, entry: RegionEntry): void {
 
 function describe(size: number, entry: RegionEntry): string {
   const kind = coherenceOf(entry.coherence) ?? `kind ${entry.coherence}`
-  const placement = entry.placement === PLACEMENT_NUMBERS.block ? 'block' : 'cyclic'
+  const placement = ['block', 'cyclic'][entry.placement - 1] ?? 'of its own'
   const grain = kind === 'hardware' ? '' : `, pageSize ${formatSize(entry.pageSize)}, placement ${placement}`
   return `{ size ${formatSize(size)} (${size} B), coherence ${kind}${grain} }`
 }

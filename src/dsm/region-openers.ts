@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../native/index.ts'
 import type { CoherenceKind } from './coherence.ts'
-import { openCoherentRegion } from './coherent/coherent-region.ts'
+import { openCoherentRegion } from './coherent/region-opening.ts'
 import { openHardwareRegion } from './hardware-region.ts'
 import type { Region } from './region.ts'
 import type { RegionHost } from './region-host.ts'

@@ -1,9 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import { type Coherence, type CoherenceKind, checkCoherence } from './coherence.ts'
+import { checkPlacement, type Placement } from './placement.ts'
 import { parseSize, type Size } from './size.ts'
-
-/** Which member is the home of a page: contiguous blocks of pages a member, or page i at member i modulo their number. */
-export type Placement = 'block' | 'cyclic'
 
 /** Options of `openRegion`. */
 export interface RegionOptions {
@@ -13,7 +11,7 @@ export interface RegionOptions {
   readonly coherence?: Coherence
   /** Grain of coherence: a multiple of 4 KiB, default 4 KiB. Means nothing to `hardware`. */
   readonly pageSize?: Size
-  /** Default `'block'`. Means nothing to `hardware`. */
+  /** Which rank keeps each page; see {@link Placement}. Default `'block'`. Means nothing to `hardware`. */
   readonly placement?: Placement
   /**
    * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
@@ -67,11 +65,6 @@ function checkPageSize(size: Size): number {
   const bytes = parseSize(size, 'pageSize')
   if (bytes % PAGE_BYTES_MIN === 0) return bytes
   throw new ArgumentError('pageSize', `pageSize must be a multiple of ${PAGE_BYTES_MIN} bytes, not ${bytes}`)
-}
-
-function checkPlacement(placement: unknown): Placement {
-  if (placement === 'block' || placement === 'cyclic') return placement
-  throw new ArgumentError('placement', `placement must be 'block' or 'cyclic', not '${String(placement)}'`)
 }
 
 function checkFlag(value: unknown, argument: string): boolean {

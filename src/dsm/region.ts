@@ -36,6 +36,8 @@ export interface PageDescription {
   readonly lengthBytes: number
   /** The state's name in the table of the region's protocol; `hardware` where there is none. */
   readonly state: string
+  /** Rank that keeps it; null where there is none, or where that is not decided yet (placement `'first-touch'`). */
+  readonly home: number | null
   /** Slot or rank that may write it now; null where nobody or anybody may. */
   readonly owner: number | null
   /** Slots or ranks that hold a copy. */

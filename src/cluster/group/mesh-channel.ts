@@ -8,4 +8,6 @@ export const MeshChannel = {
   Control: 2,
   /** Binary, see dsm/coherent/coherence-channel.ts. */
   Coherence: 3,
+  /** Binary, see dsm/coherent/home-claims.ts. */
+  Homes: 4,
 } as const

@@ -8,5 +8,12 @@ export { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node
 export { ProtocolError } from './errors.ts'
 export { protocols } from './known-protocols.ts'
 export { mesi } from './mesi.ts'
-export { type CoherenceMessage, type FrameReference, MessageKind, messageKindName, noFrame } from './message.ts'
+export {
+  type CoherenceMessage,
+  type FrameReference,
+  isForDirectory,
+  MessageKind,
+  messageKindName,
+  noFrame,
+} from './message.ts'
 export type { Protocol, Right } from './protocol.ts'

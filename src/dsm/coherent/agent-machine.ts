@@ -1,7 +1,13 @@
 /**
  * The machine that the agent of a group runs: the group's own part, and a {@link RegionServer} for each coherent region. Loaded by its URL in the agent.
  */
-import { type GroupAgentData, GroupMachine, type GroupPeer, type RegistryAnswer } from '../../cluster/index.ts'
+import {
+  type GroupAgentData,
+  GroupMachine,
+  type GroupPeer,
+  MeshChannel,
+  type RegistryAnswer,
+} from '../../cluster/index.ts'
 import { AetherError, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
@@ -11,10 +17,11 @@ import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { DemandRing } from './demand-ring.ts'
+import { decodeHomeMessage } from './home-claims.ts'
 import { FAULT_HISTOGRAM, pageCounters } from './page-counters.ts'
 import type { PageWords } from './page-words.ts'
 import type { RegionPlan } from './region-plan.ts'
-import { RegionServer } from './region-server.ts'
+import { type PageKnowledge, RegionServer } from './region-server.ts'
 import type { WindowTable } from './window-table.ts'
 
 /** What the agent of a group with regions is started with. */
@@ -43,7 +50,7 @@ class RegionAgentMachine implements Machine {
   readonly #demands: DemandRing
   readonly #servers = new Map<number, RegionServer>()
   /** Messages for regions that this rank has not opened yet. */
-  readonly #early = new Map<number, CoherenceMessage[]>()
+  readonly #early = new Map<number, ((server: RegionServer) => void)[]>()
   /** Regions that nobody has open any more, but with messages still under way. */
   readonly #freed = new Set<number>()
   readonly #codec = new CoherenceCodec()
@@ -143,7 +150,7 @@ class RegionAgentMachine implements Machine {
       makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
     })
     this.#servers.set(id, server)
-    for (const message of this.#early.get(id) ?? []) if (server.has(message.page)) server.receive(message)
+    for (const handle of this.#early.get(id) ?? []) handle(server)
     this.#early.delete(id)
   }
 
@@ -153,16 +160,38 @@ class RegionAgentMachine implements Machine {
   }
 
   #receive(from: number, bytes: Uint8Array): void {
+    if (bytes[0] === MeshChannel.Coherence) this.#receiveCoherence(from, bytes)
+    else if (bytes[0] === MeshChannel.Homes) this.#receiveHome(from, bytes)
+    else this.#group.mesh.reject(from)
+  }
+
+  #receiveCoherence(from: number, bytes: Uint8Array): void {
     const decoded = this.#codec.decode(from, bytes)
     if (decoded === undefined || !this.#isPlausible(decoded.message)) {
       this.#group.mesh.reject(from)
       return
     }
     const { region, message } = decoded
+    this.#handle(region, (server) => {
+      if (server.isFor(message)) server.receive(message)
+      else this.#group.mesh.reject(from)
+    })
+  }
+
+  #receiveHome(from: number, bytes: Uint8Array): void {
+    const message = decodeHomeMessage(bytes, this.#data.group.size)
+    if (message === undefined) this.#group.mesh.reject(from)
+    else
+      this.#handle(message.region, (server) => {
+        if (!server.has(message.page) || !server.receiveHome(from, message)) this.#group.mesh.reject(from)
+      })
+  }
+
+  /** At once, or when this rank opens the region. */
+  #handle(region: number, handle: (server: RegionServer) => void): void {
     const server = this.#servers.get(region)
-    if (server?.has(message.page) === false) this.#group.mesh.reject(from)
-    else if (server !== undefined) server.receive(message)
-    else this.#early.set(region, [...(this.#early.get(region) ?? []), message])
+    if (server !== undefined) handle(server)
+    else this.#early.set(region, [...(this.#early.get(region) ?? []), handle])
   }
 
   #isPlausible({ kind, page, requester }: CoherenceMessage): boolean {
@@ -193,16 +222,24 @@ class RegionAgentMachine implements Machine {
     throw new AetherError('ERR_AETHER_AGENT', `a fault at address ${address.toString(16)} is in no region's window`)
   }
 
-  /** A page's home answers for it. */
+  /** A page's home answers for it; where this rank does not know that, another does. */
   #describePage({ id, page }: { id: number; page: number }, reply: Reply): void {
     const here = this.#servers.get(id)?.describe(page)
-    if (here === undefined) {
-      reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
-    } else if (here.directory !== undefined) {
-      reply.resolve(here)
-    } else {
-      this.#group.ask(here.home, { region: id, page }, (answer) => reply.resolve(answer ?? here))
+    if (here === undefined) reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
+    else this.#askOn({ region: id, page }, here, this.#data.group.rank, reply)
+  }
+
+  #askOn(question: { region: number; page: number }, known: PageKnowledge, by: number, reply: Reply): void {
+    const next = known.register ?? known.home
+    if (known.directory !== undefined || next === by) {
+      reply.resolve(known)
+      return
     }
+    this.#group.ask(next, question, (answer) => {
+      const told = answer as PageKnowledge | null | undefined
+      if (told === null || told === undefined) reply.resolve(known)
+      else this.#askOn(question, told, next, reply)
+    })
   }
 
   #answer(question: unknown): unknown {

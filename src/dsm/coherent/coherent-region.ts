@@ -1,127 +1,22 @@
-import { MemberEndedError, type RegistryAnswer } from '../../cluster/index.ts'
-import { type AetherError, ArgumentError, ClosedError, native } from '../../native/index.ts'
-import { RegionError } from '../errors.ts'
+import { ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { MemoryWindow } from '../memory-window.ts'
 import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from '../region.ts'
-import type { RegionRequest } from '../region-request.ts'
-import { formatSize } from '../size.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { Frames } from './frames.ts'
 import { Lookahead } from './lookahead.ts'
 import { PageAccess } from './page-access.ts'
 import { PageRight, PageWords } from './page-words.ts'
-import { homeFunction } from './placement.ts'
+import { homeFunction, NO_HOME } from './placement.ts'
 import { pageCount, type RegionPlan } from './region-plan.ts'
+import type { PageKnowledge } from './region-server.ts'
 import { WindowTable } from './window-table.ts'
 
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
 
-/** What the ranks must agree on. */
-type Parameters = Pick<RegionPlan, 'size' | 'pageSize' | 'placement' | 'coherence'>
-
-/** Makes or opens a region whose ranks have memory of their own, kept coherent by the protocol `request.coherence`. */
-export function openCoherentRegion(host: CoherentHost, request: RegionRequest): Promise<Region> {
-  const open = (): Promise<Region> => openAlone(host, request)
-  const opening = (host.openings.get(request.name) ?? Promise.resolve()).then(open, open)
-  host.openings.set(request.name, opening)
-  return opening
-}
-
-async function openAlone(host: CoherentHost, request: RegionRequest): Promise<Region> {
-  const known = host.regions.get(request.name) as CoherentRegion | undefined
-  if (known?.closed === false) {
-    checkSame(request, known)
-    return known
-  }
-  await known?.close()
-  const parameters = await agreedParameters(host, request)
-  const plan = makePlan(request.name, parameters)
-  const id = await register(host, request, plan, parameters)
-  // Other ranks still had it: this rank's agent went on serving it, with the memory it has.
-  if (known?.id === id) {
-    native.closeDescriptor(plan.framesDescriptor)
-    return known.reopen()
-  }
-  known?.unmap()
-  const region = new CoherentRegion(host, plan, id)
-  host.regions.set(request.name, region)
-  return region
-}
-
-/** Resolves with the region's number. From then on the descriptor of the frames is the agent's to close. */
-async function register(
-  host: CoherentHost,
-  request: RegionRequest,
-  plan: RegionPlan,
-  parameters: Parameters,
-): Promise<number> {
-  try {
-    const payload = { plan, parameters: JSON.stringify(parameters) }
-    const reply = (await host.agent.command('openRegion', payload)) as RegistryAnswer
-    if (reply.kind === 'opened') return reply.id
-    throw mismatch(request, reply)
-  } catch (error) {
-    native.closeDescriptor(plan.framesDescriptor)
-    throw error
-  }
-}
-
-/** Those asked for; without a size those in force. */
-async function agreedParameters(host: CoherentHost, request: RegionRequest): Promise<Parameters> {
-  const { size, pageSize, placement, coherence, name } = request
-  if (size !== undefined) return { size, pageSize, placement, coherence }
-  const answer = (await host.agent.command('lookUpRegion', name)) as RegistryAnswer
-  if (answer.kind === 'opened') return JSON.parse(answer.parameters) as Parameters
-  throw mismatch(request, answer)
-}
-
-function makePlan(name: string, parameters: Parameters): RegionPlan {
-  const { size, pageSize } = parameters
-  const pages = pageCount(size, pageSize)
-  return {
-    ...parameters,
-    name,
-    words: new PageWords(pages).buffer,
-    windows: new WindowTable().buffer,
-    framesDescriptor: native.createMemory('aether-frames', pages * pageSize, 0),
-  }
-}
-
-function mismatch(request: RegionRequest, answer: RegistryAnswer): AetherError {
-  const { name } = request
-  if (answer.kind === 'gone') {
-    const why = `rank ${answer.rank} has ended or left, and it kept the names of the regions`
-    return new MemberEndedError([answer.rank], `region '${name}' cannot be opened: ${why}`)
-  }
-  if (answer.kind !== 'other') {
-    return new RegionError(
-      'ERR_AETHER_REGION_NOT_FOUND',
-      name,
-      `there is no region '${name}' in this group; give its size to make it`,
-    )
-  }
-  return differs(name, inWords(request as Parameters), inWords(JSON.parse(answer.parameters) as Parameters))
-}
-
-function checkSame(request: RegionRequest, known: CoherentRegion): void {
-  const { name, size = known.size, pageSize, placement, coherence } = request
-  const wanted = inWords({ size, pageSize, placement, coherence })
-  if (wanted !== inWords(known.plan)) throw differs(name, wanted, inWords(known.plan))
-}
-
-function differs(name: string, wanted: string, present: string): RegionError {
-  return new RegionError(
-    'ERR_AETHER_REGION_MISMATCH',
-    name,
-    `region '${name}' exists with other parameters: it has ${present}; asked for was ${wanted}`,
-  )
-}
-
-function inWords({ size, pageSize, placement, coherence }: Parameters): string {
-  return `size ${formatSize(size)}, coherence ${coherence}, page size ${formatSize(pageSize)}, placement ${placement}`
-}
+/** Where the home of a page does not answer. */
+const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
 
 /**
  * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls below ask the agent for the page,
@@ -229,15 +124,11 @@ export class CoherentRegion extends Region {
     const offsetBytes = index * this.pageSize
     const lengthBytes = Math.min(this.pageSize, this.size - offsetBytes)
     this.checkRange(offsetBytes, Math.max(1, lengthBytes))
-    const answer = this.#host.agent.commandSync('page', { id: this.id, page: index }, PAGE_ANSWER_MS) as {
-      copy: string
-      directory?: { state: string; owner: number; sharers: number[]; version: number }
-    }
-    const { directory } = answer
-    if (directory === undefined)
-      return { index, offsetBytes, lengthBytes, state: answer.copy, owner: null, sharers: [], version: null }
-    const { state, owner, sharers, version } = directory
-    return { index, offsetBytes, lengthBytes, state, owner: owner < 0 ? null : owner, sharers, version }
+    const known = this.#host.agent.commandSync('page', { id: this.id, page: index }, PAGE_ANSWER_MS) as PageKnowledge
+    const { state, owner, sharers, version } = known.directory ?? NOTHING_KNOWN
+    const home = known.home === NO_HOME ? null : known.home
+    const place = { index, offsetBytes, lengthBytes, home }
+    return { ...place, state: state ?? known.copy, owner: owner < 0 ? null : owner, sharers, version }
   }
 
   /** Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region. */

@@ -4,6 +4,7 @@ import { KeepAlive } from '../../runtime/index.ts'
 import { MemoryExhaustedError } from '../errors.ts'
 import type { DemandRing } from './demand-ring.ts'
 import { PageRight, type PageWords, PinResult } from './page-words.ts'
+import { NO_HOME } from './placement.ts'
 import type { PageFailure } from './region-plan.ts'
 
 /** A page cannot be had any more: its only copy, or its home, was at a member that died. */
@@ -139,9 +140,10 @@ export class PageAccess {
 
   #late(page: number): TimeoutError {
     const { region, homeOf } = this.#options
-    const home = homeOf(page)
+    const known = homeOf(page)
+    const home = known === NO_HOME ? 'not decided' : `rank ${known}`
     return new TimeoutError(
-      `page ${page} of region '${region}' did not come within ${PAGE_MS_MAX} ms; its home is rank ${home}: is it stopped, or has it not opened the region?`,
+      `page ${page} of region '${region}' did not come within ${PAGE_MS_MAX} ms; its home is ${home}: is a rank stopped, or has it not opened the region?`,
     )
   }
 }

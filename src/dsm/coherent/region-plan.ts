@@ -1,4 +1,4 @@
-import type { Placement } from '../region-request.ts'
+import type { EvaluatedPlacement } from './placement.ts'
 
 /** What the main thread hands to the agent for a region; everything in it is shared or plain. */
 export interface RegionPlan {
@@ -6,7 +6,7 @@ export interface RegionPlan {
   /** Length in bytes as asked for; the frames are rounded up to whole pages. */
   readonly size: number
   readonly pageSize: number
-  readonly placement: Placement
+  readonly placement: EvaluatedPlacement
   /** Name of the protocol. */
   readonly coherence: string
   readonly words: SharedArrayBuffer

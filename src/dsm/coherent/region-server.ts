@@ -1,29 +1,28 @@
-import { writeSync } from 'node:fs'
 import type { Mesh } from '../../cluster/index.ts'
-import { native, SystemError } from '../../native/index.ts'
+import { native } from '../../native/index.ts'
 import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { Errno, type MemoryRegion, VerbsError } from '../../verbs/index.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
   type FrameReference,
+  isForDirectory,
   MessageKind,
   type NodePort,
   type Protocol,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
+import { FrameMemory } from './frame-memory.ts'
 import { Frames } from './frames.ts'
 import { Holds } from './holds.ts'
+import { HomeClaims, type HomeMessage } from './home-claims.ts'
 import type { pageCounters } from './page-counters.ts'
+import { PageFailures } from './page-failures.ts'
 import { PageRight, PageWords } from './page-words.ts'
-import { homeFunction } from './placement.ts'
+import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
-
-/** Ends the process: a page that a view needs cannot be had, and a load or store cannot be given an error. */
-const LOST_PAGE_EXIT_CODE = 71
 
 export interface RegionServerOptions {
   readonly id: number
@@ -35,9 +34,6 @@ export interface RegionServerOptions {
   readonly faultNs: HistogramBlock
   readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
 }
-
-/** What fallocate(2) says where there is no memory left, in the file system, the cgroup or the process's limits. */
-const MEMORY_ERRORS: ReadonlySet<string> = new Set(['ENOSPC', 'ENOMEM', 'EFBIG', 'EDQUOT'])
 
 const isRequest = (kind: number): boolean => kind === MessageKind.GetShared || kind === MessageKind.GetModified
 
@@ -52,6 +48,18 @@ interface Demand {
 /** Not looked up yet. */
 const TURNS_UNKNOWN = -2
 
+/** What one rank knows of a page. */
+export interface PageKnowledge {
+  /** {@link NO_HOME} where it does not know. */
+  readonly home: number
+  /** Who knows the home, where this rank does not. */
+  readonly register?: number
+  /** The state of its own copy. */
+  readonly copy: string
+  /** Only at the page's home. */
+  readonly directory?: ReturnType<CoherenceNode['directory']>
+}
+
 /** One region in the agent: real frames, page rights and queue pairs around a {@link CoherenceNode}. */
 export class RegionServer implements NodePort {
   readonly id: number
@@ -60,16 +68,16 @@ export class RegionServer implements NodePort {
   readonly #options: RegionServerOptions
   readonly #node: CoherenceNode
   readonly #words: PageWords
-  readonly #frames: Frames
-  readonly #memory = new Map<number, MemoryRegion>()
+  readonly #memory: FrameMemory
   readonly #mmu: Mmu
   readonly #holds: Holds
   readonly #codec = new CoherenceCodec()
   readonly #demands = new Map<number, Demand>()
-  readonly #failures = new Map<number, PageFailure>()
+  readonly #failures = new PageFailures()
   /** Pages that user threads have pinned and that others wait for. */
   readonly #pinned = new Set<number>()
   readonly #homeOf: (page: number) => number
+  readonly #claims: HomeClaims
   readonly #pages: number
 
   constructor(options: RegionServerOptions) {
@@ -81,7 +89,8 @@ export class RegionServer implements NodePort {
     this.#words = new PageWords(plan.words)
     const pages = pageCount(plan.size, plan.pageSize)
     this.#pages = pages
-    this.#frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, plan.pageSize)
+    const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, plan.pageSize)
+    this.#memory = new FrameMemory(frames, options.mesh, plan.pageSize)
     this.#mmu = options.makeMmu(this.windows, this.#words, plan.pageSize)
     this.#holds = new Holds({
       runtime,
@@ -90,6 +99,16 @@ export class RegionServer implements NodePort {
     })
     const { rank, size } = options.mesh
     this.#homeOf = homeFunction(plan.placement, pages, size)
+    this.#claims = new HomeClaims({
+      region: options.id,
+      rank,
+      ranks: size,
+      homes: plan.placement.homes,
+      send: (to, bytes) => options.mesh.send(to, bytes),
+      isAlive: (peer) => options.mesh.isAlive(peer),
+      onDecided: (page, write) => this.#ask(page, write),
+      onLost: (page, peer) => this.#fail(page, { kind: 'memberDied', rank: peer }),
+    })
     this.#node = new CoherenceNode({ rank, ranks: size, protocol: options.protocol, homeOf: this.#homeOf, port: this })
   }
 
@@ -98,6 +117,11 @@ export class RegionServer implements NodePort {
     const { runtime } = this.#options
     if (thread !== 0 || !this.#demands.has(page))
       this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
+    if (this.#claims.isKnown(page)) this.#ask(page, write)
+    else this.#claims.claim(page, write)
+  }
+
+  #ask(page: number, write: boolean): void {
     if (!this.#reserve(page)) return
     this.#node.demand(page, write)
     // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
@@ -107,8 +131,13 @@ export class RegionServer implements NodePort {
 
   receive(message: CoherenceMessage): void {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
-    if (isRequest(message.kind) && !this.#hasMemory(message.page)) this.#refuse(message)
+    if (isRequest(message.kind) && !this.#memory.tryTake(message.page)) this.#refuse(message)
     else this.#node.receive(message)
+  }
+
+  /** A claim for the home of a page, or what was decided. False where it makes no sense. */
+  receiveHome(from: number, message: HomeMessage): boolean {
+    return this.#claims.receive(from, message)
   }
 
   /** User threads may have let go of pages (they ring): serve who waits for those. */
@@ -123,25 +152,31 @@ export class RegionServer implements NodePort {
     return page < this.#pages
   }
 
+  /** Whether a message for the page can be one to this rank. */
+  isFor({ page, kind }: CoherenceMessage): boolean {
+    return this.has(page) && (this.#claims.isKnown(page) || (isForDirectory(kind) && this.#claims.isOwn(page)))
+  }
+
   memberDied(rank: number): void {
+    this.#claims.memberDied(rank)
     this.#node.memberDied(rank)
   }
 
-  /** What this node knows of a page; `directory` only at its home. */
-  describe(page: number): { home: number; copy: string; directory?: ReturnType<CoherenceNode['directory']> } {
+  /** What this node knows of a page. */
+  describe(page: number): PageKnowledge {
     const home = this.#homeOf(page)
     const copy = this.#node.copyState(page)
+    if (home === NO_HOME) return { home, register: this.#claims.registerOf(page), copy }
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
   }
 
   /** True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames. */
   isQuiescent(): boolean {
-    return this.#node.isQuiescent()
+    return this.#node.isQuiescent() && this.#claims.isQuiescent()
   }
 
   close(): void {
-    for (const memory of this.#memory.values()) memory.close()
-    this.#frames.close()
+    this.#memory.close()
     // Peers find the frames through it, so it goes with the registrations.
     native.closeDescriptor(this.plan.framesDescriptor)
   }
@@ -157,13 +192,11 @@ export class RegionServer implements NodePort {
     const { counters, mesh } = this.#options
     counters.add('pagesSent', 1)
     counters.add('bytesSent', this.plan.pageSize)
-    const memory = this.#memoryOf(page)
-    const own = this.#frameIn(memory, page)
-    mesh.write(to, { address: own.address, key: memory.localKey }, this.plan.pageSize, frame)
+    mesh.write(to, this.#memory.frame(page).local, this.plan.pageSize, frame)
   }
 
   ownFrame(page: number): FrameReference {
-    return this.#frameIn(this.#memoryOf(page), page)
+    return this.#memory.frame(page).remote
   }
 
   mapReadOnly(page: number): void {
@@ -201,12 +234,12 @@ export class RegionServer implements NodePort {
   }
 
   #fail(page: number, failure: PageFailure): void {
-    // The first reason stays: what comes later only says that it is so.
-    if (!this.#failures.has(page)) this.#failures.set(page, failure)
+    this.#failures.add(page, failure)
     this.#words.fail(page)
     const demand = this.#demands.get(page)
     this.#demands.delete(page)
-    if (demand !== undefined && demand.thread !== 0) this.#endProcess(page)
+    if (demand !== undefined && demand.thread !== 0)
+      this.#failures.endProcess(this.#options.mesh.rank, this.plan.name, page)
   }
 
   mustHold(page: number): boolean {
@@ -247,58 +280,15 @@ export class RegionServer implements NodePort {
 
   /** Before a page is asked for, its chunk must have memory: a peer is going to write into it. False where there is none left. */
   #reserve(page: number): boolean {
-    if (this.#hasMemory(page)) return true
+    if (this.#memory.tryTake(page)) return true
     this.#fail(page, { kind: 'memoryExhausted', rank: this.#options.mesh.rank })
     return false
-  }
-
-  #hasMemory(page: number): boolean {
-    try {
-      this.#memoryOf(page)
-      return true
-    } catch (error) {
-      if (error instanceof SystemError && MEMORY_ERRORS.has(error.errnoName)) return false
-      // The device cannot lock it: the limit of the process, or the device's own.
-      if (error instanceof VerbsError && error.errno === Errno.ENOMEM) return false
-      throw error
-    }
   }
 
   /** Home has no memory to serve a request from: the requester is told, and may ask again. */
   #refuse(message: CoherenceMessage): void {
     const { rank } = this.#options.mesh
     this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, acks: rank })
-  }
-
-  #memoryOf(page: number): MemoryRegion {
-    const offsetBytes = page * this.plan.pageSize
-    const index = Math.floor(offsetBytes / this.#frames.chunkBytes)
-    const known = this.#memory.get(index)
-    if (known !== undefined) return known
-    this.#frames.reserveChunk(offsetBytes)
-    const chunk = this.#frames.chunkAt(offsetBytes)
-    const origin = { descriptor: this.#frames.descriptor, offsetBytes: chunk.offsetBytes }
-    const memory = this.#options.mesh.register(chunk.bytes, origin)
-    this.#memory.set(index, memory)
-    return memory
-  }
-
-  #frameIn(memory: MemoryRegion, page: number): FrameReference {
-    const within = (page * this.plan.pageSize) % this.#frames.chunkBytes
-    return { address: memory.address + within, key: memory.remoteKey }
-  }
-
-  #endProcess(page: number): never {
-    const { kind, rank } = this.#failures.get(page)!
-    const why =
-      kind === 'memoryExhausted'
-        ? `there is no memory left for it at rank ${rank}`
-        : `its only copy or its home was at rank ${rank}, which has died`
-    writeSync(
-      2,
-      `aether: rank ${this.#options.mesh.rank}: page ${page} of region '${this.plan.name}' is lost: ${why}. A view was read or written there, which cannot be answered with an error; ending the process.\n`,
-    )
-    native.exitNow(LOST_PAGE_EXIT_CODE)
   }
 }
 

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { CoherenceCodec } from '../../../src/dsm/coherent/coherence-channel.ts'
 import { DemandRing } from '../../../src/dsm/coherent/demand-ring.ts'
 import { PageRight, PageWords, PinResult } from '../../../src/dsm/coherent/page-words.ts'
-import { homeFunction } from '../../../src/dsm/coherent/placement.ts'
 import { WindowTable } from '../../../src/dsm/coherent/window-table.ts'
 import type { MessageKind } from '../../../src/dsm/index.ts'
 
@@ -132,23 +131,4 @@ test('a coherence message comes back as it was; what has another length is none'
     }),
   )
   for (const length of [0, 1, 47, 49]) assert.equal(receiver.decode(0, new Uint8Array(length)), undefined)
-})
-
-test('every page has one home among the ranks: contiguous and even by block, in turn when cyclic', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 64 }), (pages, ranks) => {
-      const block = Array.from({ length: pages }, (_, page) => homeFunction('block', pages, ranks)(page))
-      const cyclic = Array.from({ length: pages }, (_, page) => homeFunction('cyclic', pages, ranks)(page))
-      assert.deepEqual(
-        block,
-        block.slice().sort((a, b) => a - b),
-      )
-      for (const homes of [block, cyclic]) {
-        assert.ok(homes.every((home) => Number.isInteger(home) && home >= 0 && home < ranks))
-        const counts = Array.from({ length: ranks }, (_, rank) => homes.filter((home) => home === rank).length)
-        assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, counts.join())
-      }
-    }),
-    { numRuns: 50 },
-  )
 })
