@@ -1,0 +1,313 @@
+/**
+ * Who belongs to a group, in epochs: every survivor installs the same sequence of {@link MembershipView}s. A synchronous state machine.
+ *
+ * A member says what it holds against others (a {@link MembershipStatement}) to all, at every change and at every beat. What one member holds
+ * against a rank the others adopt, so their statements become equal; the next view is installed where every remaining member has made the very
+ * same statement and the remaining ones are a quorum of the present view:
+ *
+ *   more than half of its members, or exactly half with the lowest rank among them. Members whose death is certain do not count, unless they
+ *   had held something against one of those who remain. Where all others are certainly dead, nothing is counted.
+ *
+ * A member that can no longer be part of a quorum ends itself, at once where nothing could change that, else after a grace in which the death
+ * of those who are silent may become certain.
+ *
+ * Why no two halves go on. Take two sets A and B of members that both made a view of the same epoch.
+ * - Disjoint: members of A stated that all of B is out before A could be installed, the accused first, so B knows what a dead member of A had held
+ *   against it, and counts it. So both sides are counted among the same members, and only one of them is more than half, or half with the lowest rank.
+ * - With a member m in common: m stated both, and statements only grow, so (say) what B leaves out includes what A leaves out. Who installed A
+ *   never stated B afterwards, so B leaves it out, and its own next view needs members of B, none of whom hears it any more: it ends.
+ *
+ * It rests on three things: a death that is called certain is one; what a rank sent before its certain death came first; and a member that
+ * was itself stopped for as long as a lease (it may have missed what others said meanwhile) calls nothing certain until it has been back for a lease.
+ * The two cases and the random faults of the test are the argument's check.
+ */
+
+/** The members of one epoch. */
+export interface MembershipView {
+  readonly epoch: number
+  /** Ascending. */
+  readonly members: readonly number[]
+}
+
+/** What a member says to all others. Ranks ascending. */
+export interface MembershipStatement extends MembershipView {
+  /** Members that shall not be in the next view. */
+  readonly out: readonly number[]
+  /** Those of them whose death is certain. */
+  readonly certain: readonly number[]
+  /** Those that hold something against one of us. */
+  readonly hostile: readonly number[]
+}
+
+export type MembershipEvent =
+  /** Time passes; `heard` are the ranks that something has come from since the last tick. At least every {@link MembershipOptions.beatNs}. */
+  | { readonly type: 'tick'; readonly heard: readonly number[] }
+  /** The death of a rank is certain; all that it sent has been handled. */
+  | { readonly type: 'ended'; readonly rank: number; readonly why: string }
+  /** A rank is not reached, or does what no rank does. */
+  | { readonly type: 'suspected'; readonly rank: number; readonly why: string }
+  | { readonly type: 'stated'; readonly from: number; readonly statement: MembershipStatement }
+
+export type MembershipEffect =
+  | { readonly type: 'state'; readonly to: number; readonly statement: MembershipStatement }
+  /** The next view is in force. `gone` are the members of the last one that are not in it. */
+  | {
+      readonly type: 'view'
+      readonly view: MembershipView
+      readonly gone: readonly { readonly rank: number; readonly why: string }[]
+    }
+  /** This member does not belong to the group any more and must end itself. */
+  | { readonly type: 'end'; readonly why: string }
+
+export interface MembershipOptions {
+  readonly rank: number
+  readonly size: number
+  /** A member that nothing was heard from for so long shall go. */
+  readonly leaseNs: number
+  /** How often a member says something. */
+  readonly beatNs: number
+}
+
+/** A gap between two ticks of more than this part of a lease is this member's own: it holds no silence of it against others. */
+const OWN_GAP = 0.25
+/** After a gap of this part of a lease others may have made statements that were never heard here. */
+const LAPSE = 0.5
+/** How long to be without a quorum before the end, as a part of a lease. */
+const GRACE = 0.5
+
+const ascending = (ranks: Iterable<number>): number[] => [...ranks].sort((a, b) => a - b)
+const same = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((rank, index) => rank === b[index])
+
+export class MembershipMachine {
+  readonly #rank: number
+  readonly #options: MembershipOptions
+  #view: MembershipView
+  /** Members that shall go, with the reason. */
+  #out = new Map<number, string>()
+  #certain = new Set<number>()
+  #hostile = new Set<number>()
+  /** Deaths that came to be known while this member was not to be trusted with them. */
+  #notYetCertain = new Set<number>()
+  /** The last statement of each other member in this epoch. */
+  readonly #statements = new Map<number, MembershipStatement>()
+  readonly #heardNs: number[]
+  #tickedNs = Number.NaN
+  #lapsedUntilNs = Number.NEGATIVE_INFINITY
+  #withoutQuorumNs = Number.NaN
+  #ended = false
+  #effects: MembershipEffect[] = []
+
+  constructor(options: MembershipOptions) {
+    this.#rank = options.rank
+    this.#options = options
+    this.#view = { epoch: 0, members: Array.from({ length: options.size }, (_, rank) => rank) }
+    this.#heardNs = new Array<number>(options.size).fill(Number.NaN)
+  }
+
+  get view(): MembershipView {
+    return this.#view
+  }
+
+  step(event: MembershipEvent, nowNs: number): readonly MembershipEffect[] {
+    this.#effects = []
+    if (this.#ended) return this.#effects
+    const before = this.#ownStatement()
+    this.#take(event, nowNs)
+    this.#conclude(before, nowNs)
+    if (event.type === 'tick' && !this.#ended) this.#state(this.#view.members)
+    return this.#effects
+  }
+
+  #take(event: MembershipEvent, nowNs: number): void {
+    switch (event.type) {
+      case 'tick':
+        this.#tick(event.heard, nowNs)
+        break
+      case 'ended':
+        this.#accuse(event.rank, event.why)
+        this.#notYetCertain.add(event.rank)
+        if (nowNs >= this.#lapsedUntilNs || this.#allOthersAreDead()) this.#believeInDeaths()
+        break
+      case 'suspected':
+        this.#accuse(event.rank, event.why)
+        break
+      case 'stated':
+        this.#hear(event.from, event.statement)
+    }
+  }
+
+  #tick(heard: readonly number[], nowNs: number): void {
+    const { leaseNs } = this.#options
+    const gapNs = nowNs - this.#tickedNs
+    this.#tickedNs = nowNs
+    if (gapNs > LAPSE * leaseNs) this.#lapsedUntilNs = nowNs + leaseNs
+    // At first, and after a gap of our own, everybody's lease begins anew.
+    if (!(gapNs <= OWN_GAP * leaseNs)) this.#heardNs.fill(nowNs)
+    for (const rank of heard) this.#heardNs[rank] = nowNs
+    if (nowNs >= this.#lapsedUntilNs) this.#believeInDeaths()
+    for (const rank of this.#view.members) {
+      if (nowNs - this.#heardNs[rank]! > leaseNs) this.#accuse(rank, `nothing was heard from it for ${leaseNs / 1e9} s`)
+    }
+  }
+
+  #accuse(rank: number, why: string): void {
+    if (rank === this.#rank || this.#out.has(rank) || !this.#view.members.includes(rank)) return
+    this.#out.set(rank, why)
+  }
+
+  #allOthersAreDead(): boolean {
+    const isDead = (rank: number): boolean => this.#certain.has(rank) || this.#notYetCertain.has(rank)
+    return this.#view.members.every((rank) => rank === this.#rank || isDead(rank))
+  }
+
+  #believeInDeaths(): void {
+    for (const rank of this.#notYetCertain) this.#makeCertain(rank)
+    this.#notYetCertain.clear()
+  }
+
+  #makeCertain(rank: number): void {
+    if (this.#out.has(rank)) this.#certain.add(rank)
+  }
+
+  #hear(from: number, statement: MembershipStatement): void {
+    if (!this.#view.members.includes(from)) return
+    if (statement.epoch > this.#view.epoch) {
+      if (!statement.members.includes(this.#rank))
+        this.#end(`rank ${from} says that the others go on without this rank`)
+      // Who is out here has not heard what we stated last; its view leads nowhere.
+      else if (!this.#out.has(from) && statement.epoch === this.#view.epoch + 1) this.#install(statement.members)
+    }
+    if (this.#ended) return
+    if (statement.epoch < this.#view.epoch) this.#hearOld(from, statement)
+    else if (statement.epoch === this.#view.epoch) this.#hearPresent(from, statement)
+  }
+
+  /** It has not heard of the present view, or will never be part of it. */
+  #hearOld(from: number, statement: MembershipStatement): void {
+    if (statement.out.includes(this.#rank)) this.#accusedBy(from)
+    else this.#effects.push({ type: 'state', to: from, statement: this.#ownStatement() })
+  }
+
+  #hearPresent(from: number, statement: MembershipStatement): void {
+    if (!same(statement.members, this.#view.members)) {
+      this.#end(`rank ${from} says that the others go on without this rank`)
+      return
+    }
+    if (statement.out.includes(this.#rank)) {
+      this.#accusedBy(from)
+      return
+    }
+    if (this.#out.has(from)) return
+    this.#statements.set(from, statement)
+    for (const rank of statement.out) this.#accuse(rank, `rank ${from} says that it is gone`)
+    for (const rank of statement.certain) this.#makeCertain(rank)
+    for (const rank of statement.hostile) this.#hostile.add(rank)
+  }
+
+  #accusedBy(rank: number): void {
+    this.#accuse(rank, 'it takes this rank for dead')
+    this.#hostile.add(rank)
+  }
+
+  /** What follows from what is held against others now. */
+  #conclude(before: MembershipStatement, nowNs: number): void {
+    while (!this.#ended) {
+      const own = this.#ownStatement()
+      if (!sameStatement(own, before)) this.#stateToAccusedFirst(before, own)
+      if (this.#out.size === 0) return
+      const remaining = this.#remaining()
+      if (!this.#isQuorum(remaining, this.#certain)) {
+        this.#withoutQuorum(remaining, nowNs)
+        return
+      }
+      this.#withoutQuorumNs = Number.NaN
+      const agreed = remaining.every((rank) => rank === this.#rank || this.#saysTheSame(rank, own))
+      if (!agreed) return
+      this.#install(remaining)
+      before = own
+    }
+  }
+
+  #remaining(): number[] {
+    return this.#view.members.filter((rank) => !this.#out.has(rank))
+  }
+
+  /** Whether `ranks` may go on alone where the death of `dead` is certain. */
+  #isQuorum(ranks: readonly number[], dead: ReadonlySet<number>): boolean {
+    const others = this.#view.members.filter((rank) => !ranks.includes(rank))
+    // Where all others are dead, nobody else can go on.
+    if (others.every((rank) => dead.has(rank))) return true
+    const counted = this.#view.members.filter((rank) => !dead.has(rank) || this.#hostile.has(rank))
+    return 2 * ranks.length > counted.length || (2 * ranks.length === counted.length && ranks[0] === counted[0])
+  }
+
+  #withoutQuorum(remaining: readonly number[], nowNs: number): void {
+    if (Number.isNaN(this.#withoutQuorumNs)) this.#withoutQuorumNs = nowNs
+    // What if every silent member turned out to be dead? Who takes us for dead is alive.
+    const silent = [...this.#out.keys()].filter((rank) => this.#certain.has(rank) || !this.#hostile.has(rank))
+    const hopeless = !this.#isQuorum(remaining, new Set(silent))
+    if (!hopeless && nowNs - this.#withoutQuorumNs < GRACE * this.#options.leaseNs) return
+    const held = [...this.#out].map(([rank, why]) => `rank ${rank}: ${why}`).join('; ')
+    this.#end(
+      this.#hostile.size > 0
+        ? `the others take this rank for dead and go on without it (${held})`
+        : `too few ranks are left with this one to be sure that no others go on (${held})`,
+    )
+  }
+
+  #saysTheSame(rank: number, own: MembershipStatement): boolean {
+    const statement = this.#statements.get(rank)
+    return statement !== undefined && sameStatement(statement, own)
+  }
+
+  #install(members: readonly number[]): void {
+    const gone = this.#view.members
+      .filter((rank) => !members.includes(rank))
+      .map((rank) => ({ rank, why: this.#out.get(rank) ?? 'the others take it for dead' }))
+    this.#view = { epoch: this.#view.epoch + 1, members: [...members] }
+    const stays = (rank: number): boolean => members.includes(rank)
+    this.#out = new Map([...this.#out].filter(([rank]) => stays(rank)))
+    this.#certain = new Set([...this.#certain].filter(stays))
+    this.#hostile = new Set([...this.#hostile].filter(stays))
+    this.#statements.clear()
+    this.#withoutQuorumNs = Number.NaN
+    this.#effects.push({ type: 'view', view: this.#view, gone })
+  }
+
+  /** Who is accused must hear of it even where we die in the middle of telling. */
+  #stateToAccusedFirst(before: MembershipStatement, own: MembershipStatement): void {
+    const accused = own.out.filter((rank) => own.epoch !== before.epoch || !before.out.includes(rank))
+    this.#state([...accused, ...this.#view.members.filter((rank) => !accused.includes(rank))])
+  }
+
+  #state(ranks: readonly number[]): void {
+    const statement = this.#ownStatement()
+    for (const to of ranks) if (to !== this.#rank) this.#effects.push({ type: 'state', to, statement })
+  }
+
+  #ownStatement(): MembershipStatement {
+    const { epoch, members } = this.#view
+    const [out, certain, hostile] = [this.#out.keys(), this.#certain, this.#hostile].map(ascending) as [
+      number[],
+      number[],
+      number[],
+    ]
+    return { epoch, members, out, certain, hostile }
+  }
+
+  #end(why: string): void {
+    this.#ended = true
+    this.#effects.push({ type: 'end', why })
+  }
+}
+
+function sameStatement(a: MembershipStatement, b: MembershipStatement): boolean {
+  return (
+    a.epoch === b.epoch &&
+    same(a.members, b.members) &&
+    same(a.out, b.out) &&
+    same(a.certain, b.certain) &&
+    same(a.hostile, b.hostile)
+  )
+}
