@@ -55,13 +55,14 @@ export class RegionGroup extends Group {
     const { membership } = parts.meeting
     const coherent: CoherentHost = {
       agent,
+      locks: this.locks,
       ranks: plan.size,
       demands,
       userfault,
       regions: new Map(),
       openings: new Map(),
     }
-    this.#host = { membership, directory: new RegionDirectory(membership), coherent }
+    this.#host = { membership, directory: new RegionDirectory(membership), locks: this.locks, coherent }
   }
 
   /** Whether views of coherent regions are to be had here; else why not. */

@@ -1,3 +1,4 @@
+import type { Locks } from '../cluster/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from './region.ts'
@@ -22,6 +23,7 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
 export class HardwareRegion extends Region {
   readonly #directory: RegionDirectory
   readonly #held: HeldRegion
+  protected readonly locks: Locks | undefined
   readonly #windows: WindowSet
   #closed = false
   #closing: Promise<void> | undefined
@@ -29,6 +31,7 @@ export class HardwareRegion extends Region {
   constructor(host: RegionHost, held: HeldRegion) {
     super({ name: held.name, size: held.size, coherence: 'hardware', pageSize: PAGE_BYTES })
     this.#directory = host.directory
+    this.locks = host.locks
     this.#held = held
     const { descriptor } = host.membership.arena
     const open = (offsetBytes: number, lengthBytes: number) =>

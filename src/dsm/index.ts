@@ -27,6 +27,7 @@ export {
   Region,
   type RegionCallOptions,
   type RegionDescription,
+  type RegionLockRequest,
 } from './region.ts'
 export { REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'
 export { formatSize, parseSize, type Size } from './size.ts'

@@ -1,4 +1,4 @@
-import type { Membership } from '../cluster/index.ts'
+import type { Locks, Membership } from '../cluster/index.ts'
 import type { CoherentHost } from './coherent/coherent-host.ts'
 import type { RegionDirectory } from './region-directory.ts'
 
@@ -8,6 +8,8 @@ export interface RegionHost {
   readonly membership: Membership
   /** The arena's list of regions. */
   readonly directory: RegionDirectory
+  /** Who keeps locks; a space has nobody. */
+  readonly locks?: Locks
   /** What coherent kinds need; a space has none. */
   readonly coherent?: CoherentHost
 }

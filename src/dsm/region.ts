@@ -1,4 +1,5 @@
-import { ArgumentError, ClosedError } from '../native/index.ts'
+import type { HeldLock, LockRequest, Locks } from '../cluster/index.ts'
+import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError } from './errors.ts'
 import type { MemoryWindow } from './memory-window.ts'
@@ -17,6 +18,12 @@ export interface RegionCallOptions {
 export interface PrefetchOptions extends RegionCallOptions {
   /** What the pages are wanted for; default `'read'`. For writing, every other copy is taken away. */
   readonly access?: 'read' | 'write'
+}
+
+/** Options of `lock`. */
+export interface RegionLockRequest extends LockRequest {
+  /** Which lock of the region; without a name there is one for the whole of it. */
+  readonly name?: string
 }
 
 /** What a region is, fixed when it is made. */
@@ -105,6 +112,8 @@ export abstract class Region implements AsyncDisposable {
   abstract fence(options?: RegionCallOptions): Promise<void>
   /** Bring the pages of this range here, for reading or (`access: 'write'`) for writing, where that means anything. */
   abstract prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void>
+  /** Who keeps locks for those who share the region; undefined where nobody does. */
+  protected abstract get locks(): Locks | undefined
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
   /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */
@@ -167,6 +176,19 @@ export abstract class Region implements AsyncDisposable {
   }
   get bigUint64(): BigUint64Array {
     return this.#wholeView(BigUint64Array)
+  }
+
+  /**
+   * Take a lock of this region, which means what its users agree on: see `lock` of a group for who gets it and when.
+   * @throws LockTimeoutError; UnsupportedError in a space, whose members have nobody that keeps locks.
+   */
+  async lock(options: RegionLockRequest = {}): Promise<HeldLock> {
+    return await this.#checkLocks().lock(this.#lockName(options), options)
+  }
+
+  /** Like {@link lock}, blocking the thread. */
+  lockSync(options: RegionLockRequest = {}): HeldLock {
+    return this.#checkLocks().lockSync(this.#lockName(options), options)
   }
 
   /** Like {@link read}, on this thread. */
@@ -244,6 +266,20 @@ export abstract class Region implements AsyncDisposable {
   /** For `close()`: whole-region views are not handed out any more. */
   protected forgetViews(): void {
     this.#whole.clear()
+  }
+
+  #checkLocks(): Locks {
+    this.checkOpen()
+    const { locks } = this
+    if (locks !== undefined) return locks
+    throw new UnsupportedError(
+      `region '${this.name}' is in a space, where nobody keeps locks; ranks that join() have them`,
+    )
+  }
+
+  #lockName({ name = '' }: RegionLockRequest): string {
+    if (typeof name !== 'string') throw new ArgumentError('options.name', 'options.name must be text')
+    return `region/${this.name}/${name}`
   }
 
   #wholeView<T extends View>(kind: ViewConstructor<T>): T {

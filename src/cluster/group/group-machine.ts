@@ -3,6 +3,7 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { type ControlMessage, decodeControl } from './control-message.ts'
+import { LockMachine } from './locks/index.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { Registry, type RegistryAnswer } from './registry.ts'
@@ -52,6 +53,7 @@ export class GroupMachine {
   readonly #context: AgentContext
   readonly #start: GroupStart
   readonly #barrier: BarrierMachine
+  readonly locks: LockMachine
   /** Only the coordinator's is used. */
   readonly #registry = new Registry()
   readonly #gone = new Map<number, 'left' | 'died'>()
@@ -78,7 +80,9 @@ export class GroupMachine {
       onDeath: (rank, reason) => this.#died(rank, reason),
     })
     const words = new Int32Array(start.barrierWords)
-    this.#barrier = new BarrierMachine({ ...start, words, send: (rank, bytes) => this.mesh.send(rank, bytes) })
+    const send = (rank: number, bytes: Uint8Array): void => this.mesh.send(rank, bytes)
+    this.#barrier = new BarrierMachine({ ...start, words, send })
+    this.locks = new LockMachine({ ...start, send })
   }
 
   listen(listener: GroupListener): void {
@@ -175,6 +179,7 @@ export class GroupMachine {
   leave(reply: Reply): void {
     this.#leaving = reply
     this.#hasLeft = true
+    this.locks.leave()
     this.#broadcast({ op: 'leave', passed: this.#barrier.passed })
     this.#maybeLeft()
   }
@@ -187,6 +192,9 @@ export class GroupMachine {
     switch (bytes[0]) {
       case MeshChannel.Barrier:
         if (!this.#barrier.receive(from, bytes)) this.mesh.reject(from)
+        break
+      case MeshChannel.Locks:
+        if (!this.locks.receive(from, bytes)) this.mesh.reject(from)
         break
       case MeshChannel.Control:
         this.#obeyIfSound(from, decodeControl(bytes.subarray(1)))
@@ -241,6 +249,7 @@ export class GroupMachine {
     // Who has left stays until all have: one that ends after we did is missed by nobody, one that ends before was ended by force.
     if (this.#gone.get(rank) === 'left' && this.#hasLeft) return
     this.#listener?.memberDied(rank)
+    this.locks.memberDied(rank)
     this.#end(rank, 'died', reason)
     for (const id of this.#registry.memberEnded(rank)) this.#freed(id)
   }

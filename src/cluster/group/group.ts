@@ -1,6 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
-import { ClosedError } from '../../native/index.ts'
+import { ArgumentError, ClosedError } from '../../native/index.ts'
 import { PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
@@ -10,6 +10,7 @@ import { Barrier, type BarrierOptions } from './barrier.ts'
 import type { GroupNote, GroupPeer, GroupStart } from './group-machine.ts'
 import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
 import { LocalMeeting } from './local-meeting.ts'
+import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
 import type { Meeting } from './meeting.ts'
 import type { RankMember } from './rank-member.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
@@ -48,6 +49,7 @@ export abstract class Group implements AsyncDisposable {
   readonly rank: number
   readonly size: number
   protected readonly parts: GroupParts
+  protected readonly locks: Locks
   readonly #ranks: readonly RankMember[]
   readonly #listeners = new Set<(event: GroupEvent) => void>()
   readonly #onBeforeExit = (): void => void this.close()
@@ -55,6 +57,7 @@ export abstract class Group implements AsyncDisposable {
 
   protected constructor(parts: GroupParts, notes: NoteBox) {
     this.parts = parts
+    this.locks = new Locks(parts.agent)
     this.rank = parts.plan.rank
     this.size = parts.plan.size
     this.#ranks = parts.ranks
@@ -102,6 +105,29 @@ export abstract class Group implements AsyncDisposable {
     this.parts.barrier.waitSync(options)
   }
 
+  /**
+   * Take the lock `name` of this group: alone, or with `mode: 'read'` together with other readers. Who asks first gets it first. It is let go of by
+   * `release()` or at the end of a block:
+   *
+   * ```ts
+   * using held = await group.lock('accounts')
+   * if (held.abandonedBy !== null) repair()
+   * ```
+   *
+   * It does not count: who holds it and asks again waits for itself. When its holder dies or leaves, the next one gets it.
+   * @throws LockTimeoutError naming the ranks that hold it; ArgumentError.
+   */
+  async lock(name: string, options: LockRequest = {}): Promise<HeldLock> {
+    this.checkOpen()
+    return await this.locks.lock(lockName(name), options)
+  }
+
+  /** As {@link lock}, blocking the thread; `signal` has no effect. */
+  lockSync(name: string, options: LockRequest = {}): HeldLock {
+    this.checkOpen()
+    return this.locks.lockSync(lockName(name), options)
+  }
+
   /** Call `listener` when a rank leaves or dies, until the returned function is called. */
   onEvent(listener: (event: GroupEvent) => void): () => void {
     this.#listeners.add(listener)
@@ -142,6 +168,12 @@ export abstract class Group implements AsyncDisposable {
   #tell(event: GroupEvent): void {
     for (const listener of [...this.#listeners]) listener(event)
   }
+}
+
+/** Apart from those of regions. */
+function lockName(name: string): string {
+  if (typeof name === 'string' && name !== '') return `group/${name}`
+  throw new ArgumentError('name', 'a lock of a group has a name')
 }
 
 /** Keeps what the agent says until there is a group to hear it. */

@@ -16,6 +16,15 @@ export {
 } from './group.ts'
 export { type GroupListener, GroupMachine, type GroupNote, type GroupPeer, type GroupStart } from './group-machine.ts'
 export type { JoinOptions } from './group-options.ts'
+export {
+  HeldLock,
+  LOCK_NAME_BYTES_MAX,
+  type LockMode,
+  type LockOutcome,
+  type LockRequest,
+  Locks,
+  LockTimeoutError,
+} from './locks/index.ts'
 export type { Mesh } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'

@@ -10,4 +10,6 @@ export const MeshChannel = {
   Coherence: 3,
   /** Binary, see dsm/coherent/home-claims.ts. */
   Homes: 4,
+  /** JSON from byte 1 on, see locks/lock-message.ts. */
+  Locks: 5,
 } as const

@@ -5,6 +5,7 @@ import {
   type GroupAgentData,
   GroupMachine,
   type GroupPeer,
+  type LockMode,
   MeshChannel,
   type RegistryAnswer,
 } from '../../cluster/index.ts'
@@ -63,6 +64,8 @@ class RegionAgentMachine implements Machine {
     endpoints: (_, reply) => reply.resolve(this.#group.endpoints()),
     connect: (peers, reply) => reply.resolve(this.#group.connect(peers as GroupPeer[])),
     leave: (_, reply) => this.#group.leave(reply),
+    lock: (wanted, reply) => this.#lock(wanted as { token: number; name: string; mode: LockMode }, reply),
+    unlock: (token, reply) => reply.resolve(this.#group.locks.release(token as number)),
     openRegion: (region, reply) => this.#openRegion(region as { plan: RegionPlan; parameters: string }, reply),
     lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
@@ -121,6 +124,10 @@ class RegionAgentMachine implements Machine {
   close(): void {
     for (const server of this.#servers.values()) server.close()
     this.#group.close()
+  }
+
+  #lock({ token, name, mode }: { token: number; name: string; mode: LockMode }, reply: Reply): void {
+    this.#group.locks.want(token, name, mode, (outcome) => reply.resolve(outcome))
   }
 
   #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string }, reply: Reply): void {

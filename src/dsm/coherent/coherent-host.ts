@@ -1,3 +1,4 @@
+import type { Locks } from '../../cluster/index.ts'
 import type { Agent } from '../../runtime/index.ts'
 import type { UserfaultProbe } from '../mmu/probe.ts'
 import type { DemandRing } from './demand-ring.ts'
@@ -5,6 +6,7 @@ import type { DemandRing } from './demand-ring.ts'
 /** What a group offers to its coherent regions. */
 export interface CoherentHost {
   readonly agent: Agent
+  readonly locks: Locks
   readonly ranks: number
   readonly demands: DemandRing
   readonly userfault: UserfaultProbe

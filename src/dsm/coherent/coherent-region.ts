@@ -1,3 +1,4 @@
+import type { Locks } from '../../cluster/index.ts'
 import { ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { MemoryWindow } from '../memory-window.ts'
 import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from '../region.ts'
@@ -161,6 +162,10 @@ export class CoherentRegion extends Region {
   unmap(): void {
     this.#closeWindows()
     this.#frames.close()
+  }
+
+  protected get locks(): Locks {
+    return this.#host.locks
   }
 
   protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {

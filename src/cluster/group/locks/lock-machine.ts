@@ -1,0 +1,190 @@
+import { decodeLockMessage, encodeLockMessage, type LockMessage } from './lock-message.ts'
+import { type LockMode, LockQueue, NOBODY } from './lock-queue.ts'
+
+/** What comes of a wish for a lock. */
+export type LockOutcome =
+  | { readonly kind: 'granted'; readonly abandonedBy: number }
+  /** It was given up; these ranks hold the lock, as far as is known. */
+  | { readonly kind: 'givenUp'; readonly holders: readonly number[] }
+
+/** A lock that this rank holds or wants. */
+interface Own {
+  readonly name: string
+  readonly mode: LockMode
+  state: 'waiting' | 'held' | 'leaving'
+  abandonedBy: number
+  readonly done: (outcome: LockOutcome) => void
+}
+
+export interface LockMachineOptions {
+  readonly rank: number
+  readonly size: number
+  readonly send: (rank: number, bytes: Uint8Array) => void
+}
+
+/**
+ * The agent's side of locks. The queue of a lock is kept by one rank, chosen by the lock's name; when that rank dies, by the next living one.
+ *
+ * A new keeper knows nothing of the old queue. So everybody who learns of a death first tells the successor what it holds and wants of the dead
+ * one's locks, and then reports to everybody; a keeper grants nothing from a death on until all living ranks have reported it. Of a lock that passed
+ * so from a dead keeper nobody can say whether the dead one held it: it counts as abandoned unless a holder is known.
+ */
+export class LockMachine {
+  readonly #options: LockMachineOptions
+  readonly #own = new Map<number, Own>()
+  readonly #queues = new Map<string, LockQueue>()
+  readonly #dead = new Set<number>()
+  /** Who has reported each death, also of such that are not known here yet. */
+  readonly #reports = new Map<number, Set<number>>()
+
+  constructor(options: LockMachineOptions) {
+    this.#options = options
+  }
+
+  /** Ask for the lock. `done` is called once: when it is had, or when `release` was called before. */
+  want(token: number, name: string, mode: LockMode, done: (outcome: LockOutcome) => void): void {
+    this.#own.set(token, { name, mode, state: 'waiting', abandonedBy: NOBODY, done })
+    this.#tell(this.#keeperOf(name), { op: 'want', name, token, mode })
+  }
+
+  /** Let go, or give up. */
+  release(token: number): void {
+    const own = this.#own.get(token)
+    if (own === undefined || own.state === 'leaving') return
+    if (own.state === 'held') this.#own.delete(token)
+    else own.state = 'leaving'
+    this.#tell(this.#keeperOf(own.name), { op: 'release', name: own.name, token })
+  }
+
+  /** This rank leaves the group. */
+  leave(): void {
+    for (const token of [...this.#own.keys()]) this.release(token)
+  }
+
+  /** False where the bytes are no message about locks. */
+  receive(from: number, bytes: Uint8Array): boolean {
+    const message = decodeLockMessage(bytes)
+    if (message === undefined) return false
+    this.#handle(from, message)
+    return true
+  }
+
+  memberDied(rank: number): void {
+    const before = [...this.#own].filter(([, { name }]) => this.#keeperOf(name) === rank)
+    this.#dead.add(rank)
+    for (const queue of this.#queues.values()) queue.memberDied(rank)
+    for (const [token, own] of before) this.#tellSuccessor(token, own)
+    for (let other = 0; other < this.#options.size; other++)
+      if (!this.#dead.has(other)) this.#tell(other, { op: 'report', dead: rank })
+    this.#grantAll()
+  }
+
+  #tellSuccessor(token: number, own: Own): void {
+    const { name, mode, state, abandonedBy } = own
+    const keeper = this.#keeperOf(name)
+    if (state === 'leaving') this.#end(token, [])
+    else if (state === 'held') this.#tell(keeper, { op: 'hold', name, token, mode, abandonedBy })
+    else this.#tell(keeper, { op: 'want', name, token, mode })
+  }
+
+  #tell(to: number, message: LockMessage): void {
+    if (to === this.#options.rank) this.#handle(to, message)
+    else this.#options.send(to, encodeLockMessage(message))
+  }
+
+  #handle(from: number, message: LockMessage): void {
+    switch (message.op) {
+      case 'want':
+        this.#queueOf(message.name).add(from, message.token, message.mode)
+        this.#grant(message.name)
+        break
+      case 'hold':
+        this.#queueOf(message.name).addHolder(from, message.token, message.mode, message.abandonedBy)
+        break
+      case 'release': {
+        const { token, name } = message
+        const queue = this.#queueOf(name)
+        queue.remove(from, token)
+        this.#tell(from, { op: 'released', token, holders: queue.holders })
+        this.#grant(name)
+        break
+      }
+      case 'granted':
+        this.#granted(message.token, message.abandonedBy)
+        break
+      case 'released':
+        this.#end(message.token, message.holders)
+        break
+      case 'report':
+        this.#reportsOf(message.dead).add(from)
+        this.#grantAll()
+    }
+  }
+
+  /** Where it was given up meanwhile, the keeper knows by the message that is under way. */
+  #granted(token: number, abandonedBy: number): void {
+    const own = this.#own.get(token)
+    if (own?.state !== 'waiting') return
+    own.state = 'held'
+    own.abandonedBy = abandonedBy
+    own.done({ kind: 'granted', abandonedBy })
+  }
+
+  #end(token: number, holders: readonly number[]): void {
+    const own = this.#own.get(token)
+    if (own?.state !== 'leaving') return
+    this.#own.delete(token)
+    own.done({ kind: 'givenUp', holders })
+  }
+
+  #grantAll(): void {
+    for (const name of [...this.#queues.keys()]) this.#grant(name)
+  }
+
+  #grant(name: string): void {
+    const queue = this.#queues.get(name)
+    if (queue === undefined || !this.#isSettled()) return
+    const { abandonedBy } = queue
+    for (const { rank, token } of queue.grant()) this.#tell(rank, { op: 'granted', token, abandonedBy })
+    // One that came from a dead keeper is remembered: a new one of its name would count as abandoned.
+    if (queue.isEmpty && queue.abandonedBy === NOBODY && this.#firstOf(name) === this.#options.rank)
+      this.#queues.delete(name)
+  }
+
+  /** Every death that is known here has been reported by all who live. */
+  #isSettled(): boolean {
+    for (const dead of this.#dead)
+      for (let rank = 0; rank < this.#options.size; rank++)
+        if (!this.#dead.has(rank) && !this.#reportsOf(dead).has(rank)) return false
+    return true
+  }
+
+  #queueOf(name: string): LockQueue {
+    let queue = this.#queues.get(name)
+    if (queue === undefined) {
+      const first = this.#firstOf(name)
+      queue = new LockQueue(first === this.#options.rank ? NOBODY : first)
+      this.#queues.set(name, queue)
+    }
+    return queue
+  }
+
+  #reportsOf(dead: number): Set<number> {
+    const known = this.#reports.get(dead) ?? new Set()
+    this.#reports.set(dead, known)
+    return known
+  }
+
+  /** Who keeps the lock while everybody lives. */
+  #firstOf(name: string): number {
+    let hash = 0
+    for (let index = 0; index < name.length; index++) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0
+    return hash % this.#options.size
+  }
+
+  #keeperOf(name: string): number {
+    let rank = this.#firstOf(name)
+    while (this.#dead.has(rank)) rank = (rank + 1) % this.#options.size
+    return rank
+  }
+}

@@ -1,0 +1,56 @@
+import { isIndex, isRecord } from '../../hosts/index.ts'
+import { MeshChannel } from '../mesh-channel.ts'
+import { type LockMode, NOBODY } from './lock-queue.ts'
+
+/** What agents say to each other about locks: JSON behind the channel's byte. */
+export type LockMessage =
+  /** To the keeper. */
+  | { readonly op: 'want'; readonly name: string; readonly token: number; readonly mode: LockMode }
+  /** To a new keeper: what its predecessor had granted. */
+  | {
+      readonly op: 'hold'
+      readonly name: string
+      readonly token: number
+      readonly mode: LockMode
+      readonly abandonedBy: number
+    }
+  | { readonly op: 'release'; readonly name: string; readonly token: number }
+  /** From the keeper. */
+  | { readonly op: 'granted'; readonly token: number; readonly abandonedBy: number }
+  | { readonly op: 'released'; readonly token: number; readonly holders: readonly number[] }
+  /** From everybody to everybody: rank `dead` is known to be dead, and whatever it kept for the sender has been told to its successor. */
+  | { readonly op: 'report'; readonly dead: number }
+
+export function encodeLockMessage(message: LockMessage): Uint8Array {
+  const text = Buffer.from(JSON.stringify(message))
+  const bytes = new Uint8Array(1 + text.length)
+  bytes[0] = MeshChannel.Locks
+  bytes.set(text, 1)
+  return bytes
+}
+
+/** Undefined where the bytes are no such message. */
+export function decodeLockMessage(bytes: Uint8Array): LockMessage | undefined {
+  const message = parse(bytes.slice(1))
+  if (!isRecord(message)) return undefined
+  const { op, name, token, mode, abandonedBy, holders, dead } = message
+  const isMode = mode === 'read' || mode === 'write'
+  const isAbandoned = abandonedBy === NOBODY || isIndex(abandonedBy)
+  const fits =
+    (op === 'report' && isIndex(dead)) ||
+    (isIndex(token) &&
+      ((op === 'want' && typeof name === 'string' && isMode) ||
+        (op === 'hold' && typeof name === 'string' && isMode && isAbandoned) ||
+        (op === 'release' && typeof name === 'string') ||
+        (op === 'granted' && isAbandoned) ||
+        (op === 'released' && Array.isArray(holders) && holders.every(isIndex))))
+  return fits ? (message as unknown as LockMessage) : undefined
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}

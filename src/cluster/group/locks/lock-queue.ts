@@ -1,0 +1,81 @@
+/** How a lock is wanted: with other readers, or alone. */
+export type LockMode = 'read' | 'write'
+
+/** One who holds a lock or waits for it. */
+export interface LockEntry {
+  readonly rank: number
+  /** Chosen by the rank: names this request of its own. */
+  readonly token: number
+  readonly mode: LockMode
+  readonly granted: boolean
+}
+
+/** No rank. */
+export const NOBODY = -1
+
+/**
+ * Who holds one lock and who waits for it, in the order in which they came. Nobody overtakes: a reader that comes behind a waiting writer waits.
+ *
+ * A holder that dies leaves the lock *abandoned*: what it protects may be half changed. The lock goes on, and everybody who gets it is told by whom
+ * it was left, until one who had it for writing has let go of it.
+ */
+export class LockQueue {
+  #entries: LockEntry[] = []
+  #abandonedBy: number
+
+  /** `abandonedBy`: who may have held it when its keeper died. */
+  constructor(abandonedBy: number = NOBODY) {
+    this.#abandonedBy = abandonedBy
+  }
+
+  get abandonedBy(): number {
+    return this.#abandonedBy
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
+  /** Ranks that hold it. */
+  get holders(): number[] {
+    return this.#entries.filter(({ granted }) => granted).map(({ rank }) => rank)
+  }
+
+  /** Somebody wants it. */
+  add(rank: number, token: number, mode: LockMode): void {
+    this.#entries.push({ rank, token, mode, granted: false })
+  }
+
+  /** Somebody tells a new keeper that he has it, and what he was told with it: he comes before those that wait, however late he says so. */
+  addHolder(rank: number, token: number, mode: LockMode, abandonedBy: number): void {
+    this.#entries.unshift({ rank, token, mode, granted: true })
+    this.#abandonedBy = abandonedBy
+  }
+
+  /** It lets go, or waits no more. */
+  remove(rank: number, token: number): void {
+    const gone = this.#entries.find((entry) => entry.rank === rank && entry.token === token)
+    if (gone?.granted === true && gone.mode === 'write') this.#abandonedBy = NOBODY
+    this.#entries = this.#entries.filter((entry) => entry !== gone)
+  }
+
+  memberDied(rank: number): void {
+    const wrote = this.#entries.some((entry) => entry.rank === rank && entry.granted && entry.mode === 'write')
+    if (wrote) this.#abandonedBy = rank
+    this.#entries = this.#entries.filter((entry) => entry.rank !== rank)
+  }
+
+  /** Give the lock to whom it is due. Returns those who did not have it before. */
+  grant(): LockEntry[] {
+    const granted: LockEntry[] = []
+    for (const [index, entry] of this.#entries.entries()) {
+      const first = this.#entries[0]!
+      if (index > 0 && (entry.mode === 'write' || first.mode === 'write')) break
+      if (entry.granted) continue
+      const now = { ...entry, granted: true }
+      this.#entries[index] = now
+      granted.push(now)
+    }
+    return granted
+  }
+}

@@ -1,0 +1,162 @@
+import { AetherError, ArgumentError, TimeoutError } from '../../../native/index.ts'
+import type { Agent } from '../../../runtime/index.ts'
+import { ranksInWords } from '../errors.ts'
+import type { LockOutcome } from './lock-machine.ts'
+import { type LockMode, NOBODY } from './lock-queue.ts'
+
+/** The longest name of a lock, in bytes of UTF-8. */
+export const LOCK_NAME_BYTES_MAX = 256
+/** How long to wait for a lock where nothing else is said. */
+const TIMEOUT_MS = 60_000
+/** How long to wait for the keeper to say who holds a lock that did not come. */
+const HOLDERS_MS = 1000
+
+/** How a lock is asked for. */
+export interface LockRequest {
+  /** `'write'` (default): alone. `'read'`: together with other readers. */
+  readonly mode?: LockMode
+  /** How long to wait, in milliseconds; default 60,000. */
+  readonly timeoutMs?: number
+  /** Stop waiting; the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** A lock that is held until it is let go of: by `release()`, or at the end of the block that has it as `using`. */
+export class HeldLock implements Disposable {
+  readonly name: string
+  readonly mode: LockMode
+  /**
+   * The rank that died while it held the lock for writing; null where there is none. What the lock protects may be half changed: make it whole, or
+   * give up. Everybody who gets the lock is told, until one who had it for writing lets go of it. (As EOWNERDEAD of pthread_mutex_lock(3).)
+   */
+  readonly abandonedBy: number | null
+  readonly #release: () => void
+  #released = false
+
+  /** @internal Made by {@link Locks}. */
+  constructor(name: string, mode: LockMode, abandonedBy: number, release: () => void) {
+    this.name = name
+    this.mode = mode
+    this.abandonedBy = abandonedBy === NOBODY ? null : abandonedBy
+    this.#release = release
+  }
+
+  get released(): boolean {
+    return this.#released
+  }
+
+  /** Let go. Idempotent. */
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.#release()
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}
+
+let lastToken = 0
+
+/** The main thread's side of locks. */
+export class Locks {
+  readonly #agent: Agent
+
+  constructor(agent: Agent) {
+    this.#agent = agent
+  }
+
+  async lock(name: string, request: LockRequest = {}): Promise<HeldLock> {
+    const { mode, timeoutMs } = check(name, request)
+    const { signal } = request
+    signal?.throwIfAborted()
+    const token = ++lastToken
+    const outcome = this.#agent.command('lock', { token, name, mode }) as Promise<LockOutcome>
+    const first = await firstOf(outcome, timeoutMs, signal)
+    if (first === undefined) this.#release(token)
+    const last = first ?? (await firstOf(outcome, HOLDERS_MS, undefined))
+    // It may have come while it was given up.
+    if (first === undefined || first.kind !== 'granted') {
+      signal?.throwIfAborted()
+      throw late(name, timeoutMs, last?.kind === 'givenUp' ? last.holders : [])
+    }
+    return new HeldLock(name, mode, first.abandonedBy, () => this.#release(token))
+  }
+
+  lockSync(name: string, request: LockRequest = {}): HeldLock {
+    const { mode, timeoutMs } = check(name, request)
+    const token = ++lastToken
+    try {
+      const outcome = this.#agent.commandSync('lock', { token, name, mode }, timeoutMs) as LockOutcome
+      if (outcome.kind !== 'granted') throw late(name, timeoutMs, outcome.holders)
+      return new HeldLock(name, mode, outcome.abandonedBy, () => this.#release(token))
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) throw error
+      this.#release(token)
+      throw late(name, timeoutMs, [])
+    }
+  }
+
+  #release(token: number): void {
+    // Where the agent has ended the group has, and its locks.
+    this.#agent.command('unlock', token).catch(() => {})
+  }
+}
+
+function check(name: string, request: LockRequest): { mode: LockMode; timeoutMs: number } {
+  const lengthBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
+  if (lengthBytes < 1 || lengthBytes > LOCK_NAME_BYTES_MAX)
+    throw new ArgumentError('name', `the name of a lock is 1 to ${LOCK_NAME_BYTES_MAX} bytes of text`)
+  const { mode = 'write', timeoutMs = TIMEOUT_MS } = request
+  if (mode !== 'read' && mode !== 'write')
+    throw new ArgumentError('options.mode', `options.mode must be 'read' or 'write', not '${String(mode)}'`)
+  if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
+    throw new ArgumentError(
+      'options.timeoutMs',
+      `options.timeoutMs must be a number of milliseconds, not ${String(timeoutMs)}`,
+    )
+  return { mode, timeoutMs }
+}
+
+/** Undefined where it did not come in time, or `signal` came first. */
+async function firstOf<T>(
+  outcome: Promise<T>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<T | undefined> {
+  let stop = (): void => {}
+  const stopped = new Promise<undefined>((resolve) => {
+    // Longer than a timer can be is for ever.
+    const timer = timeoutMs < 2 ** 31 ? setTimeout(() => resolve(undefined), timeoutMs) : undefined
+    const onAbort = (): void => resolve(undefined)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    stop = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+  })
+  try {
+    return await Promise.race([outcome, stopped])
+  } finally {
+    stop()
+  }
+}
+
+/** A lock did not come in time. */
+export class LockTimeoutError extends AetherError {
+  override readonly name = 'LockTimeoutError'
+  readonly lock: string
+  /** Ranks that hold it, where that is known. */
+  readonly holders: readonly number[]
+
+  constructor(lock: string, timeoutMs: number, holders: readonly number[]) {
+    const who = holders.length === 0 ? 'who holds it is not known' : `it is held by ${ranksInWords(holders)}`
+    super('ERR_AETHER_TIMEOUT', `lock '${lock}' did not come within ${timeoutMs} ms: ${who}`)
+    this.lock = lock
+    this.holders = holders
+  }
+}
+
+const late = (name: string, timeoutMs: number, holders: readonly number[]): LockTimeoutError =>
+  new LockTimeoutError(name, timeoutMs, holders)
