@@ -1,4 +1,13 @@
-import { type Access, type Axis, accesses, axesFor, type LitmusResult, runLitmus, shapes } from '../testing/index.ts'
+import {
+  type Access,
+  type Axis,
+  accesses,
+  axesFor,
+  type LitmusResult,
+  litmusKinds,
+  runLitmus,
+  shapes,
+} from '../testing/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
@@ -28,7 +37,7 @@ Options:
   --rounds N           rounds of each shape on each axis (default 10000)
   --shape LIST         ${shapes.map(({ name }) => name).join(', ')}, or all (default)
   --ranks LIST         numbers of processes, 2 ... 8 (default 2,3,4); those beyond the shape's own are homes, and disturb
-  --coherence KIND     mesi, hardware, or all (default)
+  --coherence KIND     ${litmusKinds.join(', ')}, or all (default)
   --access LIST        ${accesses.join(', ')}, or all (default atomics)
   --page-size BYTES    a multiple of 4096 (default 4096)
   --seed N             of delays and of who plays which part (default 1)
@@ -70,7 +79,7 @@ function chosenShapes(text: string): typeof shapes {
 }
 
 function chosenAxes(values: { ranks: string; access: string; coherence: string }): Axis[] {
-  const coherence = wordOption('litmus', '--coherence', values.coherence, ['all', 'mesi', 'hardware'])
+  const coherence = wordOption('litmus', '--coherence', values.coherence, ['all', ...litmusKinds])
   const wanted = values.access === 'all' ? accesses : values.access.split(',').map(accessNamed)
   const ranks = values.ranks.split(',').map((text) => integerOption('litmus', '--ranks', text, 2, 8))
   const all = ranks.flatMap((count) => wanted.flatMap((access) => axesFor(count, access)))
@@ -94,6 +103,7 @@ const columns = [
   { title: 'access', align: 'left' },
   { title: 'rounds', align: 'right' },
   { title: 'seconds', align: 'right' },
+  { title: 'overlapped', align: 'right' },
   { title: 'forbidden', align: 'right' },
   { title: 'outcomes', align: 'left' },
 ] as const
@@ -111,7 +121,7 @@ function show(screen: Screen, results: readonly LitmusResult[]): number {
   return forbidden === 0 ? ExitCode.Done : ExitCode.Failed
 }
 
-function row({ shape, axis, rounds, seconds, forbidden, outcomes, skipped }: LitmusResult): string[] {
+function row({ shape, axis, rounds, seconds, overlapped, forbidden, outcomes, skipped }: LitmusResult): string[] {
   const { coherence, ranks, pages, homes, access } = axis
   const shown = outcomes.map(({ outcome, count, forbidden: isForbidden, weak }) => {
     const mark = isForbidden ? '!' : weak ? '~' : ''
@@ -127,6 +137,7 @@ function row({ shape, axis, rounds, seconds, forbidden, outcomes, skipped }: Lit
     access,
     String(rounds),
     seconds.toFixed(1),
+    overlapped === undefined ? '-' : String(overlapped),
     String(forbidden),
     text,
   ]

@@ -55,6 +55,22 @@ export class Board {
     Atomics.store(this.#words, PROGRESS + LINE * rank, slot)
   }
 
+  /** As {@link setProgress}, and whoever sleeps until then is woken. */
+  announceProgress(rank: number, slot: number): void {
+    this.setProgress(rank, slot)
+    native.futexWake(this.#words, PROGRESS + LINE * rank, this.ranks)
+  }
+
+  /** Sleep until rank `rank` has come to `slot`, or for `sleeps` times a millisecond. */
+  sleepUntilProgress(rank: number, slot: number, sleeps: number): void {
+    const at = PROGRESS + LINE * rank
+    for (let sleep = 0; sleep < sleeps; sleep++) {
+      const seen = Atomics.load(this.#words, at)
+      if (seen >= slot) return
+      native.futexWait(this.#words, at, seen, 1)
+    }
+  }
+
   /** Until rank `rank` has come to `slot`; not for ever: it may be off the processor. */
   awaitProgress(rank: number, slot: number, looks: number): void {
     for (let look = 0; look < looks; look++) {

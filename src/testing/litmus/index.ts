@@ -10,13 +10,14 @@
  * location by itself those of coherence.
  */
 export type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
-export { allowedOutcomes, type Demand } from './model.ts'
+export { allowedOutcomes, type Demand, serialOutcomes } from './model.ts'
 export { formatOutcome, satisfies } from './outcome.ts'
 export { type Access, type Axis, accesses, axesOf, demandOf, type LitmusCoherence } from './plan.ts'
 export {
   axesFor,
   type LitmusOptions,
   type LitmusResult,
+  litmusKinds,
   type OutcomeCount,
   runLitmus,
   standardAxes,

@@ -10,6 +10,20 @@ export function allowedOutcomes(program: Program, demand: Demand): ReadonlySet<n
   return coherentOutcomes(program)
 }
 
+/** What the processes give when each runs whole, one after the other: any other outcome shows that they did run at the same time. */
+export function serialOutcomes(program: Program): ReadonlySet<number> {
+  const outcomes = new Set<number>()
+  for (const order of permutations(program.processes))
+    for (const codes of interleave(program, [order.flat()])) outcomes.add(packOutcome(codes))
+  return outcomes
+}
+
+function* permutations<T>(items: readonly T[]): Generator<readonly T[]> {
+  if (items.length === 0) yield []
+  for (const [index, first] of items.entries())
+    for (const rest of permutations(items.toSpliced(index, 1))) yield [first, ...rest]
+}
+
 /** Locations are independent of each other: the product of what each allows to the operations on it alone. */
 function coherentOutcomes(program: Program): ReadonlySet<number> {
   let outcomes = new Set([0])

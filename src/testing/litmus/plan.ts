@@ -1,3 +1,4 @@
+import type { CoherenceKind } from '../../dsm/index.ts'
 import type { Demand } from './model.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { Demand } from './model.ts'
 export type Access = 'atomics' | 'plain' | 'atomic-calls' | 'copies'
 export const accesses: readonly Access[] = ['atomics', 'plain', 'atomic-calls', 'copies']
 
-export type LitmusCoherence = 'mesi' | 'hardware'
+export type LitmusCoherence = CoherenceKind
 
 /** Where a shape is played. */
 export interface Axis {
@@ -49,7 +50,8 @@ export interface RankReport {
 
 /**
  * What may be asked there. Plain elements and copies on `hardware` memory are the processor's own loads and stores, and the engine may merge
- * or move them: one location's order is all there is. A copy on `mesi` is made while its page is pinned, between sequentially consistent operations.
+ * or move them: one location's order is all there is. With a protocol a copy is made while its page is pinned, between sequentially consistent
+ * operations.
  */
 export function demandOf({ access, coherence }: Pick<Axis, 'access' | 'coherence'>): Demand {
   if (access === 'plain') return 'coherence'

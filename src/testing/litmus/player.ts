@@ -1,7 +1,7 @@
 import type { Board } from './board.ts'
 import type { LitmusMemory } from './litmus-memory.ts'
 import { codeOf, FIELD_BITS } from './outcome.ts'
-import type { Pace } from './pace.ts'
+import { type Pace, roundsOf } from './pace.ts'
 import type { Axis } from './plan.ts'
 import type { Operation, Program } from './shape.ts'
 
@@ -58,9 +58,9 @@ export class Player {
     this.#memory = memory
   }
 
-  /** Rounds in one batch: as many as one page has room for. */
-  get slots(): number {
-    return this.#places({ home: 0 }).slots
+  /** Rounds in a batch: as many as one page has room for, or fewer where its pace is slow. */
+  roundsIn(batch: Batch): number {
+    return this.#places(batch).slots
   }
 
   /** Play one batch: every slot is a round with locations of its own, which all hold the batch's base at first. */
@@ -75,7 +75,7 @@ export class Player {
     if (operations === undefined) this.#disturb(batch)
     else this.#playRounds(operations, batch)
     this.#memory.settle()
-    board.setProgress(rank, FINISHED)
+    board.announceProgress(rank, FINISHED)
     board.meet()
     board.setProgress(rank, 0)
     if (batch.referee === rank) {
@@ -150,7 +150,7 @@ export class Player {
     }
   }
 
-  #places({ home }: Pick<Batch, 'home'>): Places {
+  #places({ home, pace }: Pick<Batch, 'home' | 'pace'>): Places {
     const { pageSize } = this.#options
     const { ranks, pages, homes } = this.#axis
     const words = pageSize / 8
@@ -160,13 +160,13 @@ export class Player {
       return {
         first: this.#program.locations.map((_, location) => page * words + location),
         stride: length,
-        slots: Math.floor(words / length),
+        slots: roundsOf(pace, Math.floor(words / length)),
       }
     }
     const first = this.#program.locations.map((_, location) => {
       const at = (home + (homes === 'different' ? location : 0)) % ranks
       return (location * ranks + at) * words
     })
-    return { first, stride: 1, slots: words }
+    return { first, stride: 1, slots: roundsOf(pace, words) }
   }
 }

@@ -3,10 +3,11 @@
  */
 import process from 'node:process'
 import { join, type RegionGroup } from '../../dsm/index.ts'
+import { native } from '../../native/index.ts'
 import { Random } from '../../runtime/index.ts'
 import { Board } from './board.ts'
 import type { LitmusMemory, OpenMemory } from './litmus-memory.ts'
-import { PACES, Pace } from './pace.ts'
+import { ASLEEP, PACES, Pace } from './pace.ts'
 import type { Access, RankPlan, RankReport, Run } from './plan.ts'
 import { type Batch, Player, pagesOf } from './player.ts'
 import { parseShape } from './shape.ts'
@@ -14,6 +15,10 @@ import { shapes } from './shapes.ts'
 
 /** Bases are this far apart, so that a value of one batch is foreign to every other. */
 const BASE_STEP = 4
+/** The first batch of a run has the slow pace in which rounds surely overlap, and after that one in so many; the others are drawn. */
+const ASLEEP_EVERY = 2
+/** Sleeps of tens of microseconds are meant as such. */
+const TIMER_SLACK_NS = 1000
 
 class Rank {
   readonly #group: RegionGroup
@@ -56,20 +61,21 @@ class Rank {
     const program = parseShape(shapes.find(({ name }) => name === run.shape)!)
     const options = { rank: this.#group.rank, pageSize: this.#plan.pageSize, board: this.#board, pace: this.#pace }
     const player = new Player(options, program, run.axis, memory)
-    let batch = this.#draw(run.axis.ranks)
+    let batch = this.#draw(run.axis.ranks, true)
     player.begin(batch)
-    for (let rounds = 0; rounds < run.rounds; rounds += player.slots) {
-      const next = this.#draw(run.axis.ranks)
+    for (let [rounds, count] = [0, 1]; rounds < run.rounds; count++) {
+      const next = this.#draw(run.axis.ranks, count % ASLEEP_EVERY === 0)
       player.play(batch, next)
+      rounds += player.roundsIn(batch)
       batch = next
     }
   }
 
-  #draw(ranks: number): Batch {
+  #draw(ranks: number, asleep: boolean): Batch {
     this.#base += BASE_STEP
     const random = this.#common
     const [shift, home, referee] = [random.below(ranks), random.below(ranks), random.below(ranks)]
-    return { base: this.#base, shift, home, referee, pace: random.below(PACES) }
+    return { base: this.#base, shift, home, referee, pace: asleep ? ASLEEP : random.below(PACES) }
   }
 
   #report(report: RankReport): void {
@@ -84,6 +90,7 @@ function needsView(access: Access): boolean {
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 const { openMemory } = (await import(plan.memoryUrl)) as { openMemory: OpenMemory }
 await using group = await join()
+native.setTimerSlack(TIMER_SLACK_NS)
 const slotsMax = plan.pageSize / 8
 const size = Board.lengthBytes(group.size, slotsMax)
 await using control = await group.openRegion('litmus-board', { size, coherence: 'hardware' })

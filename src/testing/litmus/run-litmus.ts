@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { CollectedLines, launch } from '../../cluster/index.ts'
+import { protocols } from '../../dsm/index.ts'
 import { AetherError } from '../../native/index.ts'
-import { allowedOutcomes, type Demand } from './model.ts'
+import { allowedOutcomes, type Demand, serialOutcomes } from './model.ts'
 import { formatOutcome } from './outcome.ts'
-import { type Axis, axesOf, demandOf, type RankPlan, type RankReport, type Run } from './plan.ts'
+import { type Axis, axesOf, demandOf, type LitmusCoherence, type RankPlan, type RankReport, type Run } from './plan.ts'
 import { parseShape, type Shape } from './shape.ts'
 import { shapes } from './shapes.ts'
 
@@ -46,11 +47,16 @@ export interface LitmusResult {
   readonly forbidden: number
   /** How many outcomes are sequentially consistent, and how many of those were seen. */
   readonly coverage: { readonly seen: number; readonly possible: number }
+  /** Rounds whose outcome only processes can give that ran at the same time; undefined where the shape has no such outcome. */
+  readonly overlapped?: number
   /** Why it was not played. */
   readonly skipped?: string
 }
 
-/** Two and three processes, `mesi` and `hardware`, one page and two, one home and two, by `Atomics`; four for the shapes that need them. */
+/** Kinds of coherence that can be played: every protocol, and shared memory of one machine. */
+export const litmusKinds: readonly LitmusCoherence[] = [...(protocols.keys() as Iterable<LitmusCoherence>), 'hardware']
+
+/** Two to four processes, every kind of coherence, one page and two, one home and two, by `Atomics`. */
 export const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
 
 /** Every axis of one number of processes and one kind of access. */
@@ -60,9 +66,7 @@ export function axesFor(ranks: number, access: Axis['access']): Axis[] {
     { pages: 'different', homes: 'same' },
     { pages: 'different', homes: 'different' },
   ] as const
-  return (['mesi', 'hardware'] as const).flatMap((coherence) =>
-    layouts.map((layout) => ({ coherence, ranks, ...layout, access })),
-  )
+  return litmusKinds.flatMap((coherence) => layouts.map((layout) => ({ coherence, ranks, ...layout, access })))
 }
 
 /**
@@ -122,6 +126,9 @@ function judge(run: Run, report: RankReport): LitmusResult {
       return { outcome: text, count, forbidden: !allowed.has(outcome), weak: !sequential.has(outcome) }
     })
     .sort((a, b) => b.count - a.count)
+  const serial = serialOutcomes(program)
+  const overlaps = [...sequential].some((outcome) => !serial.has(outcome))
+  const overlapped = report.counts.reduce((sum, [outcome, count]) => sum + (serial.has(outcome) ? 0 : count), 0)
   const total = (of: readonly OutcomeCount[]): number => of.reduce((sum, { count }) => sum + count, 0)
   const seen = report.counts.filter(([outcome]) => sequential.has(outcome)).length
   return {
@@ -133,6 +140,7 @@ function judge(run: Run, report: RankReport): LitmusResult {
     outcomes,
     forbidden: total(outcomes.filter((each) => each.forbidden)),
     coverage: { seen, possible: sequential.size },
+    ...(overlaps && { overlapped }),
     ...(report.skipped !== undefined && { skipped: report.skipped }),
   }
 }

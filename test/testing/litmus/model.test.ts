@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { allowedOutcomes, formatOutcome, parseShape, satisfies, shapes } from '../../../src/testing/index.ts'
+import {
+  allowedOutcomes,
+  formatOutcome,
+  parseShape,
+  satisfies,
+  serialOutcomes,
+  shapes,
+} from '../../../src/testing/index.ts'
 
 const everyOutcome = (fields: number): number[] => Array.from({ length: 1 << (2 * fields) }, (_, outcome) => outcome)
 const named = (name: string): (typeof shapes)[number] => shapes.find((shape) => shape.name === name)!
@@ -30,6 +37,16 @@ describe('the litmus shapes', () => {
     const program = parseShape(named('SB'))
     const allowed = [...allowedOutcomes(program, 'sequential')].map((each) => formatOutcome(program, each)).sort()
     assert.deepEqual(allowed, ['0|1', '1|0', '1|1'])
+  })
+
+  it('tell outcomes that need processes to run at the same time from those of one after the other', () => {
+    const program = parseShape(named('SB'))
+    const serial = [...serialOutcomes(program)].map((each) => formatOutcome(program, each)).sort()
+    assert.deepEqual(serial, ['0|1', '1|0'])
+    for (const shape of shapes) {
+      const allowed = allowedOutcomes(parseShape(shape), 'sequential')
+      for (const each of serialOutcomes(parseShape(shape))) assert.ok(allowed.has(each), shape.name)
+    }
   })
 
   it('are refused where an operation is none', () => {
