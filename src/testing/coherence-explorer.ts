@@ -81,6 +81,7 @@ class World {
       unmap: () => {
         this.rights[rank] = 'none'
       },
+      evicted: () => {},
       failed: () => {
         throw new Violation(`node ${rank} was told that the page is lost, and nobody died`)
       },
@@ -161,7 +162,7 @@ class World {
   }
 
   fingerprint(): string {
-    const channels = this.channels.map((channel) => channel.map((m) => [m.kind, m.requester, m.acks]))
+    const channels = this.channels.map((channel) => channel.map((m) => [m.kind, m.requester, m.count]))
     return JSON.stringify([
       this.nodes.map((node) => node.fingerprint()),
       this.rights,

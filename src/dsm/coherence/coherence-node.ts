@@ -1,9 +1,16 @@
-import { CacheController, type CacheEntry, type CachePort } from './cache-controller.ts'
+import { CacheController, type CacheEntry, type CachePort, type TransitionWatch } from './cache-controller.ts'
 import { DirectoryController, type DirectoryEntry } from './directory-controller.ts'
-import { type CoherenceMessage, type FrameReference, isForDirectory, MessageKind, noFrame } from './message.ts'
-import type { Protocol, Right } from './protocol.ts'
+import {
+  type CoherenceMessage,
+  type FrameReference,
+  isForDirectory,
+  MessageKind,
+  noFrame,
+  takesAway,
+} from './message.ts'
+import type { Protocol, Recovery, Right, Worth } from './protocol.ts'
 
-/** What a node asks of the world: the agent, the explorer and the simulator each give it their own. */
+/** What a node asks of the world: the agent, the model checker and the simulator each give it their own. */
 export interface NodePort {
   /** Deliver to another rank, in order. Never called with the node's own rank. */
   send(to: number, message: CoherenceMessage): void
@@ -15,6 +22,12 @@ export interface NodePort {
   mapWritable(page: number): void
   protect(page: number): void
   unmap(page: number): void
+  /**
+   * Our copy is gone with its rights, and no peer will write into its frame: its memory may be given back, and is asked for again with `ownFrame`.
+   * A port whose pushes are under way for a while first waits for those out of this frame. Never called at the page's home, whose frame is the
+   * page's memory.
+   */
+  evicted(page: number): void
   /** The page cannot be had; `rank` took it along, or has no memory for it. -1 where that was said before. */
   failed(page: number, rank: number, wantsMemory: boolean): void
   /**
@@ -29,13 +42,20 @@ export interface NodeOptions {
   readonly rank: number
   readonly ranks: number
   readonly protocol: Protocol
+  /** May change its answers between a `forget()` and the installs after it: a dead home's pages move. */
   readonly homeOf: (page: number) => number
   readonly port: NodePort
+  /** Told of every transition taken. */
+  readonly watch?: TransitionWatch
 }
 
-/** One node's part in the coherence of one region: its copies, and the directory of the pages whose home it is. A synchronous state machine. */
+/**
+ * One node's part in the coherence of one region: its copies, and the directory of the pages whose home it is. A synchronous state machine without
+ * clock or randomness: what it does follows from its calls alone.
+ */
 export class CoherenceNode implements CachePort {
   readonly rank: number
+  readonly #options: NodeOptions
   readonly #port: NodePort
   readonly #homeOf: (page: number) => number
   readonly #caches: CacheController
@@ -43,42 +63,62 @@ export class CoherenceNode implements CachePort {
   /** Entries appear when a page is first touched: a sparse region costs nothing. */
   readonly #copies = new Map<number, CacheEntry>()
   readonly #entries = new Map<number, DirectoryEntry>()
-  /** Invalidations and forwards that came while the page had to be held; home is blocked, so at most one a page. */
-  readonly #deferred = new Map<number, CoherenceMessage>()
+  /** Messages that came while the page had to be held or its bytes were still on their way, in the order of their coming. */
+  readonly #deferred = new Map<number, CoherenceMessage[]>()
   /** Messages to ourselves, delivered in order before control returns to the caller. */
   readonly #toSelf: CoherenceMessage[] = []
   #delivering = false
+  /** Pages that came to rest in this call, and for which something is deferred. */
+  readonly #rested: number[] = []
 
   constructor(options: NodeOptions) {
-    this.rank = options.rank
+    const { rank, ranks, protocol, watch } = options
+    this.rank = rank
+    this.#options = options
     this.#port = options.port
     this.#homeOf = options.homeOf
-    this.#caches = new CacheController(options.protocol, this)
-    this.#directories = new DirectoryController(options.protocol, options.ranks, {
-      respond: (kind, page, message, acks) => this.#respond(kind, page, message, acks),
-      forward: (kind, page, holder, message) => this.#forward(kind, page, holder, message),
-      pushToRequester: (page, message) => this.pushToRequester(page, message),
-      isAlive: (rank) => this.isAlive(rank),
-    })
+    this.#caches = new CacheController(protocol, this, watch)
+    const port = {
+      respond: this.respond.bind(this),
+      forward: this.#forward.bind(this),
+      answerPut: this.#answerPut.bind(this),
+      pushToRequester: this.pushToRequester.bind(this),
+      isAlive: this.isAlive.bind(this),
+    }
+    this.#directories = new DirectoryController(protocol, ranks, port, watch)
   }
+
+  // ---- what happens to a node ------------------------------------------------------------------------------------------------
 
   /** A thread here wants to read or write `page`. Nothing happens that was not needed: a hit re-installs and wakes. */
   demand(page: number, write: boolean): void {
     this.#caches.demand(this.#copy(page), page, write)
-    this.#deliverToSelf()
+    this.#afterStep()
+  }
+
+  /**
+   * Give up our copy of `page`: `evicted` is called when it is gone (before this returns, where there was none). False where it cannot be given up now
+   * (it is in motion, held, or wanted by others; or this is its home): take another, or try again later.
+   */
+  evict(page: number): boolean {
+    if (this.#homeOf(page) === this.rank) return false
+    const entry = this.#copy(page)
+    if (this.#caches.isTransient(entry) || this.#deferred.has(page)) return false
+    if (this.#mustHold(page)) return false
+    this.#caches.evict(entry, page)
+    this.#afterStep()
+    return true
   }
 
   receive(message: CoherenceMessage): void {
     this.#route(message)
-    this.#deliverToSelf()
+    this.#afterStep()
   }
 
   /** The page need not be held any more: serve what was deferred. */
   retry(page: number): void {
-    const message = this.#deferred.get(page)
-    if (message === undefined) return
-    this.#deferred.delete(page)
-    this.receive(message)
+    this.#serveDeferred(page)
+    this.#afterStep()
   }
 
   isDeferred(page: number): boolean {
@@ -95,10 +135,23 @@ export class CoherenceNode implements CachePort {
     this.#deliverToSelf()
   }
 
-  /** The right that the program has on a page, as the protocol sees it. */
+  // ---- what can be seen of it ------------------------------------------------------------------------------------------------
+
+  /** The right that the program has on a page, as the protocol sees it; the mmu may allow less until the page is touched. */
   right(page: number): Right {
     const entry = this.#copies.get(page)
     return entry === undefined ? 'none' : this.#caches.right(entry)
+  }
+
+  /** What the bytes in our frame of a page are good for, if others are lost. */
+  worth(page: number): Worth {
+    const entry = this.#copies.get(page)
+    return entry === undefined ? 'none' : this.#caches.worth(entry)
+  }
+
+  /** Whether our frame of a page whose home we are surely holds the bytes that were written last. */
+  memory(page: number): 'valid' | 'stale' {
+    return this.#directories.memory(this.#entries.get(page) ?? this.#directories.newEntry())
   }
 
   /** The state of our copy, by its name in the table. */
@@ -113,6 +166,11 @@ export class CoherenceNode implements CachePort {
     return { state: this.#directories.stateName(entry), owner, sharers: [...sharers], version, waiting: queue.length }
   }
 
+  /** Pages of which anything is remembered here, as a copy or as a home. */
+  pages(): Set<number> {
+    return new Set([...this.#copies.keys(), ...this.#entries.keys()])
+  }
+
   /** True where no page is in a transient state and nothing is deferred. */
   isQuiescent(): boolean {
     for (const entry of this.#copies.values()) if (this.#caches.isTransient(entry)) return false
@@ -121,23 +179,61 @@ export class CoherenceNode implements CachePort {
     return this.#deferred.size === 0
   }
 
-  /** Everything that decides what happens next, as text: two nodes with the same fingerprint behave the same. For the explorer. */
+  /**
+   * Everything that decides what happens next, as compact text: two nodes of one rank with the same fingerprint behave the same. Where frames are
+   * (`requesterFrame`, `homeFrame`) is left out.
+   */
   fingerprint(): string {
-    const copies = [...this.#copies].map(([page, entry]) => [
-      page,
-      entry.state,
-      entry.acksMissing,
-      entry.granted,
-      entry.ackedBy,
-    ])
-    const entries = [...this.#entries].map(([page, { version: _, sharers, ...entry }]) => [
-      page,
-      { ...entry, sharers: [...sharers] },
-    ])
-    return JSON.stringify([copies.sort(), entries.sort(), [...this.#deferred]])
+    let text = ''
+    for (const page of [...this.pages()].sort(ascending)) {
+      const copy = this.#copies.get(page)
+      const entry = this.#entries.get(page)
+      const ofPage =
+        (copy === undefined ? '' : this.#caches.fingerprint(copy)) +
+        SEPARATOR +
+        (entry === undefined ? '' : this.#directories.fingerprint(entry)) +
+        SEPARATOR +
+        (this.#deferred.get(page) ?? []).map(fingerprintOf).join('')
+      if (ofPage !== NOTHING) text += String.fromCharCode(page) + ofPage
+    }
+    return text
   }
 
-  // ---- what the controllers ask for -----------------------------------------------------------------------------------------
+  /** A deep copy that talks to another port: what the model checker branches with. */
+  clone(port: NodePort): CoherenceNode {
+    const copy = new CoherenceNode({ ...this.#options, port })
+    for (const [page, entry] of this.#copies) copy.#copies.set(page, this.#caches.cloneEntry(entry))
+    for (const [page, entry] of this.#entries) copy.#entries.set(page, this.#directories.cloneEntry(entry))
+    for (const [page, messages] of this.#deferred) copy.#deferred.set(page, [...messages])
+    return copy
+  }
+
+  // ---- recovery --------------------------------------------------------------------------------------------------------------
+  // After a death, members agree on what each copy is worth, forget what was under way, and install what came out; see the rows' `worth`.
+
+  /** Drop whatever is deferred, queued or waited for. States and rights stay; every page must then be installed. */
+  forget(): void {
+    this.#deferred.clear()
+    this.#toSelf.length = 0
+    for (const entry of this.#entries.values()) this.#directories.forget(entry)
+  }
+
+  /** Put our copy into a stable state. Rights it has beyond that are taken from the program; none is given. */
+  install(page: number, as: keyof Recovery<string, string>['cache']): void {
+    const entry = this.#copy(page)
+    const before = this.#caches.right(entry)
+    this.#caches.install(entry, as)
+    const after = this.#caches.right(entry)
+    if (before !== 'none' && after === 'none') this.#port.unmap(page)
+    else if (before === 'write' && after === 'read') this.#port.protect(page)
+  }
+
+  /** Put the directory entry of a page whose home we are into the stable state in which these hold copies; -1: nobody owns it. */
+  installDirectory(page: number, owner: number, sharers: Iterable<number>): void {
+    this.#directories.install(this.#entry(page), owner, sharers)
+  }
+
+  // ---- what the controllers ask for ------------------------------------------------------------------------------------------
 
   request(kind: MessageKind, page: number): void {
     const home = this.#homeOf(page)
@@ -151,8 +247,8 @@ export class CoherenceNode implements CachePort {
     this.#send(this.#homeOf(page), this.#message(kind, page, this.rank, 0, noFrame, noFrame))
   }
 
-  respond(kind: MessageKind, page: number, message: CoherenceMessage): void {
-    this.#respond(kind, page, message, 0)
+  respond(kind: MessageKind, page: number, message: CoherenceMessage, count: number): void {
+    this.#send(message.requester, this.#message(kind, page, message.requester, count, noFrame, noFrame))
   }
 
   pushToRequester(page: number, message: CoherenceMessage): void {
@@ -162,8 +258,9 @@ export class CoherenceNode implements CachePort {
 
   pushToHome(page: number, message: CoherenceMessage): void {
     const home = this.#homeOf(page)
-    if (home !== this.rank && home !== message.requester && this.isAlive(home))
-      this.#port.push(page, home, message.homeFrame)
+    // A requester that is the home has had the bytes already.
+    const served = message.kind === MessageKind.ForwardShared && message.requester === home
+    if (home !== this.rank && !served && this.isAlive(home)) this.#port.push(page, home, message.homeFrame)
   }
 
   mapReadOnly(page: number): void {
@@ -182,6 +279,21 @@ export class CoherenceNode implements CachePort {
     this.#port.unmap(page)
   }
 
+  defer(message: CoherenceMessage): void {
+    const waiting = this.#deferred.get(message.page)
+    if (waiting === undefined) this.#deferred.set(message.page, [message])
+    else waiting.push(message)
+  }
+
+  rested(page: number): void {
+    if (this.#deferred.has(page)) this.#rested.push(page)
+  }
+
+  evicted(page: number): void {
+    this.#copies.delete(page)
+    this.#port.evicted(page)
+  }
+
   failed(page: number, rank: number, wantsMemory: boolean): void {
     this.#port.failed(page, rank, wantsMemory)
   }
@@ -192,24 +304,25 @@ export class CoherenceNode implements CachePort {
 
   // ---- plumbing --------------------------------------------------------------------------------------------------------------
 
-  #respond(kind: MessageKind, page: number, message: CoherenceMessage, acks: number): void {
-    this.#send(message.requester, this.#message(kind, page, message.requester, acks, noFrame, noFrame))
+  #forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage, count: number): void {
+    const homeFrame = kind === MessageKind.ForwardShared ? this.#port.ownFrame(page) : noFrame
+    this.#send(holder, this.#message(kind, page, message.requester, count, message.requesterFrame, homeFrame))
   }
 
-  #forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage): void {
-    const homeFrame = kind === MessageKind.ForwardShared ? this.#port.ownFrame(page) : noFrame
-    this.#send(holder, this.#message(kind, page, message.requester, 0, message.requesterFrame, homeFrame))
+  #answerPut(kind: MessageKind, page: number, message: CoherenceMessage): void {
+    const homeFrame = kind === MessageKind.WriteBack ? this.#port.ownFrame(page) : noFrame
+    this.#send(message.requester, this.#message(kind, page, message.requester, 0, noFrame, homeFrame))
   }
 
   #message(
     kind: MessageKind,
     page: number,
     requester: number,
-    acks: number,
+    count: number,
     requesterFrame: FrameReference,
     homeFrame: FrameReference,
   ): CoherenceMessage {
-    return { kind, page, from: this.rank, requester, acks, requesterFrame, homeFrame }
+    return { kind, page, from: this.rank, requester, count, requesterFrame, homeFrame }
   }
 
   #send(to: number, message: CoherenceMessage): void {
@@ -217,8 +330,16 @@ export class CoherenceNode implements CachePort {
     else if (this.isAlive(to)) this.#port.send(to, message)
   }
 
+  #afterStep(): void {
+    this.#deliverToSelf()
+    for (let page = this.#rested.pop(); page !== undefined; page = this.#rested.pop()) {
+      this.#serveDeferred(page)
+      this.#deliverToSelf()
+    }
+  }
+
   #deliverToSelf(): void {
-    if (this.#delivering) return
+    if (this.#delivering || this.#toSelf.length === 0) return
     this.#delivering = true
     try {
       for (let message = this.#toSelf.shift(); message !== undefined; message = this.#toSelf.shift())
@@ -228,19 +349,32 @@ export class CoherenceNode implements CachePort {
     }
   }
 
+  /** What waits for a page, in its order, until one has to go on waiting: the page is held once more, or its table defers. */
+  #serveDeferred(page: number): void {
+    const waiting = this.#deferred.get(page)
+    if (waiting === undefined) return
+    this.#deferred.delete(page)
+    let served = 0
+    while (served < waiting.length && !this.#deferred.has(page) && !this.#mustHold(page))
+      this.#caches.receive(this.#copy(page), waiting[served++]!)
+    for (const message of waiting.slice(served)) this.defer(message)
+  }
+
   #route(message: CoherenceMessage): void {
     const { page, kind } = message
-    if (isForDirectory(kind)) {
-      this.#directories.receive(this.#entry(page), message)
-      return
-    }
-    const takesAway =
-      kind === MessageKind.Invalidate || kind === MessageKind.ForwardShared || kind === MessageKind.ForwardModified
-    if (takesAway && this.#port.mustHold(page)) {
-      this.#deferred.set(page, message)
-      return
-    }
-    this.#caches.receive(this.#copy(page), message)
+    if (isForDirectory(kind)) this.#directories.receive(this.#entry(page), message)
+    else if (takesAway(kind) && this.#mustWait(page)) this.defer(message)
+    else this.#caches.receive(this.#copy(page), message)
+  }
+
+  /** Who came first is served first. */
+  #mustWait(page: number): boolean {
+    return this.#deferred.has(page) || this.#mustHold(page)
+  }
+
+  /** What the program cannot touch need not be held. */
+  #mustHold(page: number): boolean {
+    return this.right(page) !== 'none' && this.#port.mustHold(page)
   }
 
   #copy(page: number): CacheEntry {
@@ -260,4 +394,15 @@ export class CoherenceNode implements CachePort {
     }
     return entry
   }
+}
+
+const SEPARATOR = '\u{ffff}'
+const NOTHING = SEPARATOR + SEPARATOR
+
+function fingerprintOf({ kind, from, requester, count }: CoherenceMessage): string {
+  return String.fromCharCode(kind, from + 1, requester + 1, count)
+}
+
+function ascending(one: number, other: number): number {
+  return one - other
 }

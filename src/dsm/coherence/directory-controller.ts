@@ -1,4 +1,5 @@
-import { CompiledTable } from './compiled-table.ts'
+import type { TransitionWatch } from './cache-controller.ts'
+import { CompiledTable, oncePerProtocol } from './compiled-table.ts'
 import { ProtocolError } from './errors.ts'
 import { type CoherenceMessage, MessageKind, noFrame } from './message.ts'
 import { type DirectoryAction, type DirectoryEvent, directoryEvents, type Protocol } from './protocol.ts'
@@ -7,7 +8,7 @@ import { RankSet } from './rank-set.ts'
 /** What a home remembers of one page. */
 export interface DirectoryEntry {
   state: number
-  /** The rank in E or M, or about to be; -1 where there is none. */
+  /** The rank that owns the page, or is about to; -1 where there is none. */
   owner: number
   sharers: RankSet
   /** Whose request is being served; -1 at rest. */
@@ -26,9 +27,11 @@ export interface DirectoryEntry {
 /** What the directory side asks of the world. */
 export interface DirectoryPort {
   /** To the requester of `message`. */
-  respond(kind: MessageKind, page: number, message: CoherenceMessage, acks: number): void
-  /** To a holder, on behalf of `message`'s requester, with where home's frame is. */
-  forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage): void
+  respond(kind: MessageKind, page: number, message: CoherenceMessage, count: number): void
+  /** To a holder, on behalf of `message`'s requester, with where home's frame is. `count`: acknowledgements the requester will get. */
+  forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage, count: number): void
+  /** To the evicting node that sent `message`, with where home's frame is. */
+  answerPut(kind: MessageKind, page: number, message: CoherenceMessage): void
   /** Write home's frame into the requester's, ahead of the next message to it. Nothing where the requester is the home itself. */
   pushToRequester(page: number, message: CoherenceMessage): void
   isAlive(rank: number): boolean
@@ -39,12 +42,12 @@ type Act = (port: DirectoryPort, entry: DirectoryEntry, page: number, message: C
 function forward(kind: MessageKind): Act {
   return (port, entry, page, message) => {
     entry.forwardedTo = entry.owner
-    port.forward(kind, page, entry.owner, message!)
+    port.forward(kind, page, entry.owner, message!, entry.invalidated.length)
   }
 }
 
 /** What each action of the tables means. All but `clearOwner` answer a message. */
-const act: Readonly<Record<DirectoryAction, Act>> = {
+const meaning: Readonly<Record<DirectoryAction, Act>> = {
   sendExclusive: (port, _entry, page, message) => {
     port.pushToRequester(page, message!)
     port.respond(MessageKind.DataExclusive, page, message!, 0)
@@ -54,14 +57,14 @@ const act: Readonly<Record<DirectoryAction, Act>> = {
     port.respond(MessageKind.DataShared, page, message!, 0)
   },
   sendModified: (port, entry, page, message) => {
-    // A sharer that upgrades has the bytes.
-    if (!entry.sharers.has(message!.requester)) port.pushToRequester(page, message!)
-    entry.sharers.clear()
-    port.respond(MessageKind.Grant, page, message!, entry.invalidated.length)
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.DataModified, page, message!, entry.invalidated.length)
   },
+  grant: (port, entry, page, message) => port.respond(MessageKind.Grant, page, message!, entry.invalidated.length),
   invalidateSharers: (port, entry, page, message) => {
     entry.invalidated = [...entry.sharers].filter((rank) => rank !== message!.requester)
-    for (const rank of entry.invalidated) port.forward(MessageKind.Invalidate, page, rank, message!)
+    entry.sharers.clear()
+    for (const rank of entry.invalidated) port.forward(MessageKind.Invalidate, page, rank, message!, 0)
   },
   forwardShared: forward(MessageKind.ForwardShared),
   forwardModified: forward(MessageKind.ForwardModified),
@@ -70,14 +73,16 @@ const act: Readonly<Record<DirectoryAction, Act>> = {
     entry.owner = -1
   },
   addSharer: (_port, entry, _page, message) => entry.sharers.add(message!.requester),
+  removeSharer: (_port, entry, _page, message) => entry.sharers.delete(message!.requester),
   setOwner: (_port, entry, _page, message) => {
     entry.owner = message!.requester
     entry.version++
   },
   clearOwner: (_port, entry) => {
     entry.owner = -1
-    entry.sharers.clear()
   },
+  askForWriteBack: (port, _entry, page, message) => port.answerPut(MessageKind.WriteBack, page, message!),
+  acknowledgePut: (port, _entry, page, message) => port.answerPut(MessageKind.PutAcknowledged, page, message!),
   queue: (_port, entry, _page, message) => {
     entry.queue.push(message!)
   },
@@ -89,39 +94,87 @@ const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [eve
   number
 >
 
+const compiled = oncePerProtocol((protocol: Protocol) => {
+  const table = new CompiledTable<DirectoryEvent, Act>(protocol.directory, directoryEvents, meaning)
+  return { table, memory: table.states.map((state) => protocol.directory.states[state]!.memory) }
+})
+
 /** Runs the directory table of a protocol at the home of a page. */
 export class DirectoryController {
-  readonly #table: CompiledTable<DirectoryEvent, DirectoryAction, string>
+  readonly #protocol: Protocol
+  readonly #table: CompiledTable<DirectoryEvent, Act>
+  readonly #memory: ReadonlyArray<'valid' | 'stale'>
   readonly #port: DirectoryPort
   readonly #ranks: number
+  readonly #watch: TransitionWatch | undefined
 
-  constructor(protocol: Protocol, ranks: number, port: DirectoryPort) {
-    this.#table = new CompiledTable(protocol.directory, directoryEvents)
+  constructor(protocol: Protocol, ranks: number, port: DirectoryPort, watch: TransitionWatch | undefined) {
+    const { table, memory } = compiled(protocol)
+    this.#protocol = protocol
+    this.#table = table
+    this.#memory = memory
     this.#port = port
     this.#ranks = ranks
+    this.#watch = watch
   }
 
   newEntry(): DirectoryEntry {
-    const sharers = new RankSet(this.#ranks)
     return {
       state: this.#table.initial,
       owner: -1,
-      sharers,
+      sharers: new RankSet(this.#ranks),
       requester: -1,
       forwardedTo: -1,
-      invalidated: [],
+      invalidated: noRanks,
       queue: [],
       lostWith: -1,
       version: 0,
     }
   }
 
+  cloneEntry(entry: DirectoryEntry): DirectoryEntry {
+    // `invalidated` is replaced, never written to; messages do not change.
+    return { ...entry, sharers: entry.sharers.clone(), queue: [...entry.queue] }
+  }
+
+  /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
+  fingerprint(entry: DirectoryEntry): string {
+    const { state, owner, sharers, requester, forwardedTo, invalidated, queue, lostWith } = entry
+    if (state === this.#table.initial && lostWith < 0 && queue.length === 0) return ''
+    let text = String.fromCharCode(state, owner + 1, requester + 1, forwardedTo + 1, lostWith + 1, queue.length)
+    for (const rank of sharers) text += String.fromCharCode(rank)
+    text += String.fromCharCode(END_OF_LIST, ...invalidated, END_OF_LIST)
+    for (const { kind, from, requester: asker } of queue) text += String.fromCharCode(kind, from + 1, asker + 1)
+    return text
+  }
+
   stateName(entry: DirectoryEntry): string {
     return this.#table.name(entry.state)
   }
 
+  memory(entry: DirectoryEntry): 'valid' | 'stale' {
+    return this.#memory[entry.state]!
+  }
+
   isTransient(entry: DirectoryEntry): boolean {
     return this.#table.isTransient(entry.state)
+  }
+
+  /** Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and nobody waiting. */
+  install(entry: DirectoryEntry, owner: number, sharers: Iterable<number>): void {
+    this.forget(entry)
+    entry.lostWith = -1
+    entry.owner = owner
+    entry.sharers.clear()
+    for (const rank of sharers) entry.sharers.add(rank)
+    const { none, shared, owner: owned } = this.#protocol.recovery.directory
+    entry.state = this.#table.index(owner >= 0 ? owned : entry.sharers.size > 0 ? shared : none)
+  }
+
+  /** Nobody's request is being served or waits any more. */
+  forget(entry: DirectoryEntry): void {
+    this.#rest(entry)
+    entry.queue = []
   }
 
   receive(entry: DirectoryEntry, message: CoherenceMessage): void {
@@ -147,7 +200,7 @@ export class DirectoryController {
       if (entry.owner === rank) this.#ownerDied(entry, page, rank)
       else if (this.#awaits(entry, 'Unblock')) this.#step(entry, page, 'Unblock', undefined)
     } else if (entry.invalidated.includes(rank)) {
-      this.#port.forward(MessageKind.AcknowledgeForDead, page, entry.requester, { ...toRequester, requester: rank })
+      this.#port.forward(MessageKind.AcknowledgeForDead, page, entry.requester, { ...toRequester, requester: rank }, 0)
     } else if (entry.forwardedTo === rank) {
       entry.lostWith = rank
       this.#port.respond(MessageKind.Abandoned, page, toRequester, rank)
@@ -168,13 +221,17 @@ export class DirectoryController {
         this.#ownerDied(entry, page, entry.forwardedTo)
         continue
       }
-      entry.requester = -1
-      entry.forwardedTo = -1
-      if (entry.invalidated.length > 0) entry.invalidated = []
+      this.#rest(entry)
       const next = entry.queue.shift()
       if (next === undefined) return
       this.#step(entry, page, this.#eventOf(entry, next), next)
     }
+  }
+
+  #rest(entry: DirectoryEntry): void {
+    entry.requester = -1
+    entry.forwardedTo = -1
+    entry.invalidated = noRanks
   }
 
   #awaits(entry: DirectoryEntry, event: DirectoryEvent): boolean {
@@ -186,13 +243,19 @@ export class DirectoryController {
       case MessageKind.GetShared:
         return 'GetShared'
       case MessageKind.GetModified:
-        return 'GetModified'
+        return entry.sharers.has(message.requester) ? 'Upgrade' : 'GetModified'
       case MessageKind.Unblock:
         return 'Unblock'
       case MessageKind.UnblockLost:
         return 'UnblockLost'
       case MessageKind.Downgraded:
         return 'Downgraded'
+      case MessageKind.WrittenBack:
+        return 'WrittenBack'
+      case MessageKind.PutShared:
+      case MessageKind.PutClean:
+      case MessageKind.PutDirty:
+        return putEvent(entry, message)
       default:
         throw new ProtocolError('directory', message.page, this.stateName(entry), `message kind ${message.kind}`)
     }
@@ -201,19 +264,32 @@ export class DirectoryController {
   #step(entry: DirectoryEntry, page: number, event: DirectoryEvent, message: CoherenceMessage | undefined): void {
     const cell = this.#table.cell(entry.state, eventIndex[event])
     if (cell === undefined) throw new ProtocolError('directory', page, this.stateName(entry), event)
+    this.#watch?.('directory', this.#table.name(entry.state), event)
     const starts = !this.isTransient(entry) && this.#table.isTransient(cell.next)
     entry.state = cell.next
     if (starts) entry.requester = message!.requester
-    for (const action of cell.actions) act[action](this.#port, entry, page, message)
+    for (const action of cell.actions) action(this.#port, entry, page, message)
   }
 }
+
+/** What an eviction means depends on what its sender still is: it may have been made a sharer, or nothing, while the message was under way. */
+function putEvent(entry: DirectoryEntry, { kind, requester }: CoherenceMessage): DirectoryEvent {
+  if (entry.owner === requester) return kind === MessageKind.PutClean ? 'PutClean' : 'PutDirty'
+  if (!entry.sharers.has(requester)) return 'PutStale'
+  return entry.sharers.size === 1 ? 'PutSharedLast' : 'PutShared'
+}
+
+/** Never written to. */
+const noRanks: number[] = []
+/** Beyond every rank. */
+const END_OF_LIST = 0xffff
 
 const emptyMessage = (page: number): CoherenceMessage => ({
   kind: MessageKind.Abandoned,
   page,
   from: -1,
   requester: -1,
-  acks: 0,
+  count: 0,
   requesterFrame: noFrame,
   homeFrame: noFrame,
 })

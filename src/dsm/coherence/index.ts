@@ -2,18 +2,23 @@
  * Coherence protocols as tables, and the synchronous machine that runs them.
  *
  * A {@link Protocol} is data; a {@link CoherenceNode} is one member's part in it, and reaches the world through a {@link NodePort} only:
- * the agent gives it real frames, an mmu and queue pairs, the explorer gives it a model of them.
+ * the agent gives it real frames, an mmu and queue pairs, the model checker gives it a model of them.
  */
+
+export type { TransitionWatch } from './cache-controller.ts'
 export { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node.ts'
 export { ProtocolError } from './errors.ts'
 export { protocols } from './known-protocols.ts'
-export { mesi } from './mesi.ts'
 export {
   type CoherenceMessage,
+  carriesBytes,
   type FrameReference,
   isForDirectory,
   MessageKind,
   messageKindName,
   noFrame,
+  takesAway,
 } from './message.ts'
-export type { Protocol, Right } from './protocol.ts'
+export type { CacheRow, Cell, DirectoryRow, Protocol, Recovery, Right, Worth } from './protocol.ts'
+export { type CacheEvent, cacheEvents, type DirectoryEvent, directoryEvents } from './protocol.ts'
+export { mesi } from './protocols/mesi.ts'

@@ -1,6 +1,6 @@
 /**
- * What nodes say to each other about a page. Kinds only: how they travel is the channel's business (see ../coherence-channel.ts).
- * Between two nodes messages keep their order; between different pairs nothing is promised.
+ * What nodes say to each other about a page. Kinds only: how they travel is the channel's business (see ../coherent/coherence-channel.ts).
+ * Between two nodes messages keep their order, and bytes pushed ahead of a message are there when it is; between different pairs nothing is promised.
  */
 export const MessageKind = {
   // requester -> home
@@ -17,13 +17,22 @@ export const MessageKind = {
   // holder -> requester
   DataShared: 9,
   DataExclusive: 10,
-  Grant: 11,
+  DataModified: 11,
   Acknowledge: 12,
   // home -> requester
   Abandoned: 13,
   AcknowledgeForDead: 14,
   Refused: 15,
   NoMemory: 16,
+  Grant: 17,
+  // evicting node -> home
+  PutShared: 18,
+  PutClean: 19,
+  PutDirty: 20,
+  WrittenBack: 21,
+  // home -> evicting node
+  WriteBack: 22,
+  PutAcknowledged: 23,
 } as const
 export type MessageKind = (typeof MessageKind)[keyof typeof MessageKind]
 
@@ -32,8 +41,38 @@ const names = new Map(Object.entries(MessageKind).map(([name, kind]) => [kind as
 /** The name of a kind, for traces. */
 export const messageKindName = (kind: number): string => names.get(kind) ?? `kind ${kind}`
 
+const forDirectory: ReadonlySet<MessageKind> = new Set([
+  MessageKind.GetShared,
+  MessageKind.GetModified,
+  MessageKind.Unblock,
+  MessageKind.UnblockLost,
+  MessageKind.Downgraded,
+  MessageKind.PutShared,
+  MessageKind.PutClean,
+  MessageKind.PutDirty,
+  MessageKind.WrittenBack,
+])
+
 /** Kinds that the directory side of a node takes; the others go to its cache side. */
-export const isForDirectory = (kind: MessageKind): boolean => kind <= MessageKind.Downgraded
+export const isForDirectory = (kind: MessageKind): boolean => forDirectory.has(kind)
+
+const takingAway: ReadonlySet<MessageKind> = new Set([
+  MessageKind.Invalidate,
+  MessageKind.ForwardShared,
+  MessageKind.ForwardModified,
+])
+
+/** Kinds that may cost a node a right; while it must hold the page, they wait. */
+export const takesAway = (kind: MessageKind): boolean => takingAway.has(kind)
+
+const withBytes: ReadonlySet<MessageKind> = new Set([
+  MessageKind.DataShared,
+  MessageKind.DataExclusive,
+  MessageKind.DataModified,
+])
+
+/** Kinds ahead of which the page's bytes were pushed into the receiver's frame, because it asked for them. */
+export const carriesBytes = (kind: MessageKind): boolean => withBytes.has(kind)
 
 /** Where a page's bytes lie at a node: what a peer needs to write into it. */
 export interface FrameReference {
@@ -50,10 +89,13 @@ export interface CoherenceMessage {
   readonly from: number
   /** The rank whose request started this transaction. AcknowledgeForDead: the dead sharer. */
   readonly requester: number
-  /** Grant: how many sharers will acknowledge to the requester. Abandoned, Refused, NoMemory: the rank without which the page cannot be had. */
-  readonly acks: number
+  /**
+   * Grant, DataModified, ForwardModified: how many sharers will acknowledge to the requester.
+   * Abandoned, Refused, NoMemory: the rank without which the page cannot be had.
+   */
+  readonly count: number
   /** Where the requester wants the bytes. */
   readonly requesterFrame: FrameReference
-  /** ForwardShared: where home keeps the page. */
+  /** ForwardShared, WriteBack: where home keeps the page. */
   readonly homeFrame: FrameReference
 }

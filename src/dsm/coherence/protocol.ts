@@ -1,6 +1,6 @@
 /**
  * What a coherence protocol is: two tables. One drives the copy of a page at a node (the *cache*), one the *directory* entry at its home.
- * The same tables drive the agent, the explorer of the tests and the pages of documentation, so they hold names, never functions.
+ * The same tables drive the agent, the model checker, the simulator and the pages of documentation, so they hold names, never functions.
  *
  * Terms follow "A Primer on Memory Consistency and Cache Coherence" (Nagarajan, Sorin, Hill, Wood; 2nd ed., chapters 6-8).
  */
@@ -9,15 +9,18 @@
 export const cacheEvents = [
   'Load', // a thread here wants to read
   'Store', // a thread here wants to write
+  'Evict', // this node wants the memory of its copy for something else
   'DataShared', // the bytes are in our frame; we are one of several readers
   'DataExclusive', // the bytes are in our frame; nobody else has a copy, home's memory is valid
-  'GrantMore', // the right to write, but invalidated sharers have yet to acknowledge
+  'GrantMore', // the right to write (and the bytes, where we lacked them), but invalidated sharers have yet to acknowledge
   'GrantLast', // the right to write, and every acknowledgement is here
   'AckMore', // a sharer has invalidated its copy; the grant or other acknowledgements are missing
   'AckLast', // the last thing missing was this acknowledgement
   'Invalidate', // home: another node will write
   'ForwardShared', // home: another node wants to read what we own
   'ForwardModified', // home: another node wants to own what we own
+  'WriteBack', // home: write what you evict into my frame
+  'PutAcknowledged', // home: what we evicted is none of our business any more
   'Abandoned', // home: the node that was to answer us has died; it may have answered before
   'Refused', // home: the page is lost, or the home had died when we asked
   'NoMemory', // home: there is no memory for the page there; nothing has changed
@@ -28,7 +31,14 @@ export type CacheEvent = (typeof cacheEvents)[number]
 /** What may happen to a page at its home. */
 export const directoryEvents = [
   'GetShared',
-  'GetModified',
+  'GetModified', // from a node without a copy
+  'Upgrade', // from a sharer: it has the bytes
+  'PutShared', // a sharer evicts its copy; others remain
+  'PutSharedLast', // the only sharer evicts its copy
+  'PutClean', // the owner evicts its copy, which it has not written
+  'PutDirty', // the owner evicts its copy, which it has written
+  'PutStale', // one evicts a copy that was taken away from it meanwhile
+  'WrittenBack', // the bytes of the evicted copy are in home's frame
   'Unblock', // the requester has its page: the transaction is over
   'Downgraded', // the owner became a sharer; where it had written, home's memory holds the bytes now
   'UnblockLost', // the requester got nothing: the owner died first
@@ -51,6 +61,13 @@ export type CacheAction =
   | 'sendModified'
   | 'writeBack'
   | 'tellHome'
+  | 'putShared'
+  | 'putClean'
+  | 'putDirty'
+  | 'sendWrittenBack'
+  | 'demandLater'
+  | 'defer'
+  | 'evicted'
   | 'fail'
 
 /** What the directory side can do; see directory-controller.ts. */
@@ -58,13 +75,17 @@ export type DirectoryAction =
   | 'sendExclusive'
   | 'sendShared'
   | 'sendModified'
+  | 'grant'
   | 'invalidateSharers'
   | 'forwardShared'
   | 'forwardModified'
   | 'ownerBecomesSharer'
   | 'addSharer'
+  | 'removeSharer'
   | 'setOwner'
   | 'clearOwner'
+  | 'askForWriteBack'
+  | 'acknowledgePut'
   | 'queue'
   | 'refuse'
 
@@ -82,19 +103,44 @@ export interface StateRow<Event extends string, Action, State extends string> {
   readonly on: { readonly [E in Event]?: Cell<Action, State> }
 }
 
-export interface Table<Event extends string, Action, State extends string> {
-  readonly initial: State
-  readonly states: { readonly [S in State]: StateRow<Event, Action, State> }
+/** The right that a node's program has in a cache state. The mmu never allows more; it may allow less until the page is touched. */
+export type Right = 'none' | 'read' | 'write'
+
+/**
+ * What the bytes in a node's frame are good for when others are lost: nothing, the same as home's memory, or what home's memory may lack.
+ * All copies that are worth something hold the same bytes.
+ */
+export type Worth = 'none' | 'clean' | 'dirty'
+
+export interface CacheRow<State extends string> extends StateRow<CacheEvent, CacheAction, State> {
+  readonly right: Right
+  readonly worth: Worth
 }
 
-/** The right that a node's program has in a cache state. */
-export type Right = 'none' | 'read' | 'write'
+export interface DirectoryRow<State extends string> extends StateRow<DirectoryEvent, DirectoryAction, State> {
+  /** Whether home's frame surely holds the bytes that were written last. */
+  readonly memory: 'valid' | 'stale'
+}
+
+export interface Table<State extends string, Row> {
+  readonly initial: State
+  readonly states: { readonly [S in State]: Row }
+}
+
+/** The stable states that every protocol has under some name; a recovery brings each page back into these. */
+export interface Recovery<CacheState extends string, DirectoryState extends string> {
+  /** No copy; one of several readers; the only copy, writable. */
+  readonly cache: { readonly none: CacheState; readonly shared: CacheState; readonly owner: CacheState }
+  /** Nobody has a copy; several have, home's memory is valid; one node alone has. */
+  readonly directory: { readonly none: DirectoryState; readonly shared: DirectoryState; readonly owner: DirectoryState }
+}
 
 export interface Protocol<CacheState extends string = string, DirectoryState extends string = string> {
   readonly name: string
   readonly describe: string
-  readonly cache: Table<CacheEvent, CacheAction, CacheState>
-  readonly directory: Table<DirectoryEvent, DirectoryAction, DirectoryState>
-  /** What the program may do in each cache state: the mmu must agree with it at all times. */
-  readonly rights: { readonly [S in CacheState]: Right }
+  /** Where the table comes from. */
+  readonly source: string
+  readonly cache: Table<CacheState, CacheRow<CacheState>>
+  readonly directory: Table<DirectoryState, DirectoryRow<DirectoryState>>
+  readonly recovery: Recovery<CacheState, DirectoryState>
 }

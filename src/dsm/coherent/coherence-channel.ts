@@ -4,7 +4,7 @@ import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence
 /**
  * How a coherence message travels on the mesh, in host order (all ranks run on machines of one byte order):
  *
- *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] requester [4] acks   UInt32 [5] requester's key [6] home's key
+ *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] requester [4] count   UInt32 [5] requester's key [6] home's key
  *   Float64 [4] requester's address [5] home's address                            48 bytes
  */
 export const COHERENCE_MESSAGE_BYTES = 48
@@ -22,7 +22,7 @@ export class CoherenceCodec {
     this.#ints[1] = region
     this.#ints[2] = message.page
     this.#ints[3] = message.requester
-    this.#ints[4] = message.acks
+    this.#ints[4] = message.count
     this.#keys[5] = message.requesterFrame.key
     this.#keys[6] = message.homeFrame.key
     this.#floats[4] = message.requesterFrame.address
@@ -39,7 +39,7 @@ export class CoherenceCodec {
       page: this.#ints[2]!,
       from,
       requester: this.#ints[3]!,
-      acks: this.#ints[4]!,
+      count: this.#ints[4]!,
       requesterFrame: this.#frame(4, 5),
       homeFrame: this.#frame(5, 6),
     }

@@ -5,6 +5,7 @@ import type { Runtime } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
+  carriesBytes,
   type FrameReference,
   isForDirectory,
   MessageKind,
@@ -219,6 +220,9 @@ export class RegionServer implements NodePort {
     this.#words.take(page, PageRight.None)
   }
 
+  /** The frame stays ours: nothing is evicted yet. */
+  evicted(): void {}
+
   failed(page: number, rank: number, wantsMemory: boolean): void {
     this.#fail(page, { kind: wantsMemory ? 'memoryExhausted' : 'memberDied', rank })
   }
@@ -270,10 +274,7 @@ export class RegionServer implements NodePort {
   }
 
   #countReceived(message: CoherenceMessage): void {
-    const { kind, page } = message
-    const carries = kind === MessageKind.DataShared || kind === MessageKind.DataExclusive
-    const carriesToWriter = kind === MessageKind.Grant && this.#words.right(page) === PageRight.None
-    if (!carries && !carriesToWriter) return
+    if (!carriesBytes(message.kind)) return
     this.#options.counters.add('pagesReceived', 1)
     this.#options.counters.add('bytesReceived', this.plan.pageSize)
   }
@@ -288,7 +289,7 @@ export class RegionServer implements NodePort {
   /** Home has no memory to serve a request from: the requester is told, and may ask again. */
   #refuse(message: CoherenceMessage): void {
     const { rank } = this.#options.mesh
-    this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, acks: rank })
+    this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, count: rank })
   }
 }
 

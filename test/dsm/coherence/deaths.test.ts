@@ -90,6 +90,7 @@ class Run {
       unmap: (page) => {
         copy(page).right = 'none'
       },
+      evicted: () => {},
       failed: (page) => {
         this.failures++
         Object.assign(copy(page), { failed: true, wants: 'none', right: 'none', held: false })
@@ -263,13 +264,14 @@ test('a home without memory refuses: the page may be asked for again, and is had
     mapWritable: () => {},
     protect: () => {},
     unmap: () => {},
+    evicted: () => {},
     failed: (...args) => failures.push(args),
     mustHold: () => false,
     isAlive: () => true,
   }
   const node = new CoherenceNode({ rank: 1, ranks: 2, protocol: mesi as unknown as Protocol, homeOf: () => 0, port })
-  const answer = (kind: MessageKind, acks: number): void =>
-    node.receive({ kind, page: 0, from: 0, requester: 1, acks, requesterFrame: noFrame, homeFrame: noFrame })
+  const answer = (kind: MessageKind, count: number): void =>
+    node.receive({ kind, page: 0, from: 0, requester: 1, count, requesterFrame: noFrame, homeFrame: noFrame })
   for (const [write, kind] of [
     [false, MessageKind.GetShared],
     [true, MessageKind.GetModified],
@@ -280,6 +282,6 @@ test('a home without memory refuses: the page may be asked for again, and is had
     assert.deepEqual([failures.pop(), node.copyState(0)], [[0, 0, true], 'I'])
   }
   node.demand(0, true)
-  answer(MessageKind.Grant, 0)
+  answer(MessageKind.DataModified, 0)
   assert.deepEqual([failures.length, node.right(0)], [0, 'write'])
 })

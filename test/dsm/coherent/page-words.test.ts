@@ -118,7 +118,7 @@ test('a coherence message comes back as it was; what has another length is none'
       page: fc.nat(2 ** 31 - 1),
       from: fc.nat(1000),
       requester: fc.integer({ min: -1, max: 1000 }),
-      acks: fc.integer({ min: -1, max: 1000 }),
+      count: fc.integer({ min: -1, max: 1000 }),
       requesterFrame: frame,
       homeFrame: frame,
     },

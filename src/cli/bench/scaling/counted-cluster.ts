@@ -74,6 +74,7 @@ export class CountedCluster {
       mapWritable: nothing,
       protect: nothing,
       unmap: nothing,
+      evicted: nothing,
       failed: (page) => {
         throw new Error(`page ${page} was refused to rank ${rank}, and nobody has died`)
       },

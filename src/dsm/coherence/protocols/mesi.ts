@@ -5,20 +5,23 @@
  *   - *E*xclusive: one node reads, nobody else has a copy; its first write turns it into M without a message.   - *I*nvalid.
  *
  * Home takes one transaction a page at a time and queues the rest until the requester says `Unblock`; a node therefore never gets a forward
- * or an invalidation for a page whose data is still on its way to it, but for one race: an upgrade (S, wants M) that loses
- * against another writer's. Then the sharer acknowledges and waits for bytes as well (SM + Invalidate -> IM).
+ * or an invalidation for a page whose data is still on its way to it. Two races are left:
+ *   - An upgrade (S, wants M) loses against another writer's: the sharer acknowledges and waits for bytes as well (SM + Invalidate -> IM).
+ *   - An eviction meets an invalidation or a forward: the evicting node answers from the frame, which it keeps until home acknowledges,
+ *     and goes on as what it has become (MI_A + ForwardShared -> SI_A; + ForwardModified -> II_A).
  *
- * Source: Primer (2nd ed.) 8.2-8.4 for the states and messages; home's blocking with Unblock as in gem5's MESI_Two_Level (there: `Unblock`,
- * `Exclusive_Unblock`). The holder of the bytes writes them into the requester's frame and then sends the grant on the same queue pair.
+ * The holder of the bytes writes them into the requester's frame and then sends the grant on the same queue pair. An evicted dirty page is written into
+ * home's frame only when home asks for it (`WriteBack`): bytes pushed ahead of the `PutDirty` itself could arrive after
+ * a new owner has taken the page and written it back, and would then undo its stores.
  */
-import type { CacheAction, CacheEvent, Cell, DirectoryAction, DirectoryEvent, Protocol, StateRow } from './protocol.ts'
+import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'
+import { to } from './cell.ts'
 
-type CacheState = 'I' | 'IS' | 'IM' | 'IM_A' | 'S' | 'SM' | 'SM_A' | 'E' | 'M' | 'L'
-type DirectoryState = 'U' | 'S' | 'X' | 'S_B' | 'X_B' | 'S_DB' | 'S_D' | 'S_L' | 'L'
+type CacheState = 'I' | 'IS' | 'IM' | 'IM_A' | 'S' | 'SM' | 'SM_A' | 'E' | 'M' | 'SI_A' | 'EI_A' | 'MI_A' | 'II_A' | 'L'
+type DirectoryState = 'U' | 'S' | 'X' | 'S_B' | 'X_B' | 'S_DB' | 'S_D' | 'X_P' | 'S_L' | 'L'
 
-const to = <A, S extends string>(next: S, ...actions: A[]): Cell<A, S> => ({ actions, next })
-type Row = StateRow<CacheEvent, CacheAction, CacheState>
-type HomeRow = StateRow<DirectoryEvent, DirectoryAction, DirectoryState>
+type Row = CacheRow<CacheState>
+type HomeRow = DirectoryRow<DirectoryState>
 
 /** A request that home refuses, or that the dead home cannot answer. */
 const lost: Row['on'] = { Refused: to('L', 'fail'), HomeDied: to('L', 'fail') }
@@ -26,9 +29,12 @@ const lost: Row['on'] = { Refused: to('L', 'fail'), HomeDied: to('L', 'fail') }
 const I: Row = {
   describe: 'No copy here.',
   transient: false,
+  right: 'none',
+  worth: 'none',
   on: {
     Load: to('IS', 'requestShared'),
     Store: to('IM', 'requestModified'),
+    Evict: to('I', 'evicted'), // a copy was here once: its frame is
     Abandoned: to('I'),
   },
 }
@@ -36,6 +42,8 @@ const I: Row = {
 const IS: Row = {
   describe: 'Wants to read; waits for the bytes.',
   transient: true,
+  right: 'none',
+  worth: 'none',
   on: {
     Load: to('IS'),
     Store: to('IS'), // the thread faults once more when the page is readable
@@ -50,6 +58,8 @@ const IS: Row = {
 const IM: Row = {
   describe: 'Wants to write; waits for the bytes and for acknowledgements.',
   transient: true,
+  right: 'none',
+  worth: 'none',
   on: {
     Load: to('IM'),
     Store: to('IM'),
@@ -65,6 +75,8 @@ const IM: Row = {
 const IM_A: Row = {
   describe: 'Has the bytes and the grant; waits for acknowledgements of other sharers.',
   transient: true,
+  right: 'none',
+  worth: 'dirty',
   on: {
     Load: to('IM_A'),
     Store: to('IM_A'),
@@ -77,9 +89,12 @@ const IM_A: Row = {
 const S: Row = {
   describe: 'One of several readers.',
   transient: false,
+  right: 'read',
+  worth: 'clean',
   on: {
     Load: to('S', 'mapReadOnly'), // a second thread, or a window that had not touched it yet
     Store: to('SM', 'requestModified'),
+    Evict: to('SI_A', 'unmap', 'putShared'),
     Invalidate: to('I', 'unmap', 'acknowledge'),
     Abandoned: to('S'),
   },
@@ -88,6 +103,8 @@ const S: Row = {
 const SM: Row = {
   describe: 'Reads, wants to write; waits for the grant and for acknowledgements.',
   transient: true,
+  right: 'read',
+  worth: 'clean',
   on: {
     Load: to('SM', 'mapReadOnly'),
     Store: to('SM'),
@@ -96,6 +113,7 @@ const SM: Row = {
     GrantLast: to('M', 'mapWritable', 'unblock'),
     AckMore: to('SM'),
     Refused: to('L', 'unmap', 'fail'),
+    NoMemory: to('S', 'fail'),
     HomeDied: to('L', 'unmap', 'fail'),
     Abandoned: to('SM'), // of the transaction that made us a sharer: its answer had come
   },
@@ -104,6 +122,8 @@ const SM: Row = {
 const SM_A: Row = {
   describe: 'Reads, has the grant; waits for acknowledgements of other sharers.',
   transient: true,
+  right: 'read',
+  worth: 'dirty',
   on: {
     Load: to('SM_A', 'mapReadOnly'),
     Store: to('SM_A'),
@@ -116,9 +136,12 @@ const SM_A: Row = {
 const E: Row = {
   describe: 'The only copy, unwritten; mapped read-only so that the first write is seen.',
   transient: false,
+  right: 'read',
+  worth: 'clean',
   on: {
     Load: to('E', 'mapReadOnly'),
     Store: to('M', 'mapWritable'),
+    Evict: to('EI_A', 'unmap', 'putClean'),
     ForwardShared: to('S', 'sendShared', 'tellHome'),
     ForwardModified: to('I', 'unmap', 'sendModified'),
     Abandoned: to('E'),
@@ -128,9 +151,12 @@ const E: Row = {
 const M: Row = {
   describe: 'The only copy, written.',
   transient: false,
+  right: 'write',
+  worth: 'dirty',
   on: {
     Load: to('M', 'mapWritable'),
     Store: to('M', 'mapWritable'),
+    Evict: to('MI_A', 'unmap', 'putDirty'),
     // Protect first, read the bytes after: the other order loses a store.
     ForwardShared: to('S', 'protect', 'sendShared', 'writeBack', 'tellHome'),
     ForwardModified: to('I', 'unmap', 'sendModified'),
@@ -138,12 +164,64 @@ const M: Row = {
   },
 }
 
+/** A thread wants the page while it is being evicted: it is asked for when that is over. */
+const later = <S extends CacheState>(state: S): Row['on'] => ({
+  Load: to(state, 'demandLater'),
+  Store: to(state, 'demandLater'),
+})
+
+const SI_A: Row = {
+  describe: "Evicts a reader's copy; waits for home to acknowledge.",
+  transient: true,
+  right: 'none',
+  worth: 'none', // home may have handed the page on by now
+  on: { ...later('SI_A'), Invalidate: to('II_A', 'acknowledge'), PutAcknowledged: to('I', 'evicted') },
+}
+
+const EI_A: Row = {
+  describe: 'Evicts the only copy, unwritten; waits for home to acknowledge, and answers for the page until then.',
+  transient: true,
+  right: 'none',
+  worth: 'none', // home may have handed the page on by now
+  on: {
+    ...later('EI_A'),
+    ForwardShared: to('SI_A', 'sendShared', 'tellHome'),
+    ForwardModified: to('II_A', 'sendModified'),
+    PutAcknowledged: to('I', 'evicted'),
+  },
+}
+
+const MI_A: Row = {
+  describe:
+    'Evicts the only copy, written; waits for home to ask for the bytes, and answers for the page until it does.',
+  transient: true,
+  right: 'none',
+  worth: 'dirty',
+  on: {
+    ...later('MI_A'),
+    ForwardShared: to('SI_A', 'sendShared', 'writeBack', 'tellHome'),
+    ForwardModified: to('II_A', 'sendModified'),
+    WriteBack: to('II_A', 'writeBack', 'sendWrittenBack'),
+  },
+}
+
+const II_A: Row = {
+  describe: 'Evicts a copy that others have by now; waits for home to acknowledge.',
+  transient: true,
+  right: 'none',
+  worth: 'none',
+  on: { ...later('II_A'), PutAcknowledged: to('I', 'evicted') },
+}
+
 const L: Row = {
   describe: 'Lost: the only valid copy, or the home, was at a member that died.',
   transient: false,
+  right: 'none',
+  worth: 'none',
   on: {
     Load: to('L', 'fail'),
     Store: to('L', 'fail'),
+    Evict: to('L'),
     Abandoned: to('L'),
     Invalidate: to('L', 'acknowledge'),
     // What was on its way when we gave up.
@@ -159,6 +237,7 @@ const L: Row = {
 const homeU: HomeRow = {
   describe: "Nobody holds a copy; home's memory is valid.",
   transient: false,
+  memory: 'valid',
   on: {
     GetShared: to('X_B', 'setOwner', 'sendExclusive'),
     GetModified: to('X_B', 'setOwner', 'sendModified'),
@@ -168,32 +247,47 @@ const homeU: HomeRow = {
 const homeS: HomeRow = {
   describe: "Sharers hold copies; home's memory is valid.",
   transient: false,
+  memory: 'valid',
   on: {
     GetShared: to('S_B', 'sendShared', 'addSharer'),
     GetModified: to('X_B', 'invalidateSharers', 'sendModified', 'setOwner'),
+    Upgrade: to('X_B', 'invalidateSharers', 'grant', 'setOwner'),
+    PutShared: to('S', 'removeSharer', 'acknowledgePut'),
+    PutSharedLast: to('U', 'removeSharer', 'acknowledgePut'),
+    PutStale: to('S', 'acknowledgePut'),
   },
 }
 
 const homeX: HomeRow = {
   describe: "One node owns the page (E or M); home's memory may be stale.",
   transient: false,
+  memory: 'stale',
   on: {
     GetShared: to('S_DB', 'forwardShared', 'ownerBecomesSharer', 'addSharer'),
     GetModified: to('X_B', 'forwardModified', 'setOwner'),
+    PutClean: to('U', 'clearOwner', 'acknowledgePut'),
+    PutDirty: to('X_P', 'askForWriteBack'),
+    PutStale: to('X', 'acknowledgePut'),
     OwnerDied: to('L', 'clearOwner'),
   },
 }
 
-const busy = <S extends DirectoryState>(
-  state: S,
-): { GetShared: Cell<DirectoryAction, S>; GetModified: Cell<DirectoryAction, S> } => ({
+/** Home is in the middle of a transaction: all others wait for their turn. */
+const busy = (state: DirectoryState): HomeRow['on'] => ({
   GetShared: to(state, 'queue'),
   GetModified: to(state, 'queue'),
+  Upgrade: to(state, 'queue'),
+  PutShared: to(state, 'queue'),
+  PutSharedLast: to(state, 'queue'),
+  PutClean: to(state, 'queue'),
+  PutDirty: to(state, 'queue'),
+  PutStale: to(state, 'queue'),
 })
 
 const homeSB: HomeRow = {
   describe: "A new sharer was served from home's memory; waits for it to say so.",
   transient: true,
+  memory: 'valid',
   // UnblockLost: the old owner had written home's memory back and died; its other message to the reader was overtaken by the news of that.
   on: { ...busy('S_B'), Unblock: to('S'), UnblockLost: to('S') },
 }
@@ -201,39 +295,58 @@ const homeSB: HomeRow = {
 const homeXB: HomeRow = {
   describe: 'A new owner was granted or is being served by the old one; waits for it to say so.',
   transient: true,
+  memory: 'stale',
   on: { ...busy('X_B'), Unblock: to('X'), UnblockLost: to('L', 'clearOwner'), OwnerDied: to('L', 'clearOwner') },
 }
 
 const homeSDB: HomeRow = {
   describe: "The owner serves a reader; waits for the owner to say that home's memory is valid, and for the reader.",
   transient: true,
+  memory: 'stale',
   on: { ...busy('S_DB'), Unblock: to('S_D'), Downgraded: to('S_B'), UnblockLost: to('L', 'clearOwner') },
 }
 
 const homeSD: HomeRow = {
   describe: "The reader has its page; waits for the old owner to say that home's memory is valid.",
   transient: true,
+  memory: 'stale',
   on: { ...busy('S_D'), Downgraded: to('S'), OwnerDied: to('S_L') },
+}
+
+const homeXP: HomeRow = {
+  describe: "The owner evicts what it has written; waits for it to say that home's memory is valid.",
+  transient: true,
+  memory: 'stale',
+  on: { ...busy('X_P'), WrittenBack: to('U', 'clearOwner', 'acknowledgePut') },
 }
 
 const homeSL: HomeRow = {
   describe:
     "Sharers hold copies, but the old owner died before home's memory was valid: kept by its readers, lost to all others.",
   transient: false,
-  on: { GetShared: to('S_L', 'refuse'), GetModified: to('S_L', 'refuse') },
+  memory: 'stale',
+  on: { GetShared: to('S_L', 'refuse'), GetModified: to('S_L', 'refuse'), Upgrade: to('S_L', 'refuse') },
 }
 
 const homeL: HomeRow = {
   describe: 'Lost: the only valid copy was at a member that died.',
   transient: false,
-  on: { GetShared: to('L', 'refuse'), GetModified: to('L', 'refuse'), UnblockLost: to('L') },
+  memory: 'stale',
+  on: {
+    GetShared: to('L', 'refuse'),
+    GetModified: to('L', 'refuse'),
+    Upgrade: to('L', 'refuse'),
+    UnblockLost: to('L'),
+  },
 }
 
 export const mesi: Protocol<CacheState, DirectoryState> = {
   name: 'mesi',
   describe:
     'MESI with a blocking home: ordered at the home, exclusive-clean state, dirty pages written back when they become shared.',
-  cache: { initial: 'I', states: { I, IS, IM, IM_A, S, SM, SM_A, E, M, L } },
+  source:
+    "States and messages: A Primer on Memory Consistency and Cache Coherence (2nd ed.) 8.2-8.4. Home's blocking with Unblock: as in gem5's MESI_Two_Level.",
+  cache: { initial: 'I', states: { I, IS, IM, IM_A, S, SM, SM_A, E, M, SI_A, EI_A, MI_A, II_A, L } },
   directory: {
     initial: 'U',
     states: {
@@ -244,20 +357,10 @@ export const mesi: Protocol<CacheState, DirectoryState> = {
       X_B: homeXB,
       S_DB: homeSDB,
       S_D: homeSD,
+      X_P: homeXP,
       S_L: homeSL,
       L: homeL,
     },
   },
-  rights: {
-    I: 'none',
-    IS: 'none',
-    IM: 'none',
-    IM_A: 'none',
-    S: 'read',
-    SM: 'read',
-    SM_A: 'read',
-    E: 'read',
-    M: 'write',
-    L: 'none',
-  },
+  recovery: { cache: { none: 'I', shared: 'S', owner: 'M' }, directory: { none: 'U', shared: 'S', owner: 'X' } },
 }
