@@ -241,6 +241,7 @@ const homeU: HomeRow = {
   on: {
     GetShared: to('X_B', 'setOwner', 'sendExclusive'),
     GetModified: to('X_B', 'setOwner', 'sendModified'),
+    PutStale: to('U', 'acknowledgePut'),
   },
 }
 
