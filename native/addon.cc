@@ -46,6 +46,7 @@ static void exportVerbs(napi_env env, napi_value exports) {
   registerVerbsDevices(env, verbs);
   registerVerbsMemory(env, verbs);
   registerVerbsExperimental(env, verbs);
+  registerVerbsRegistering(env, verbs);
   registerVerbsQueues(env, verbs);
   registerVerbsPairs(env, verbs);
   registerVerbsPosting(env, verbs);

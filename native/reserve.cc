@@ -99,24 +99,30 @@ static bool isRoomFor(int descriptor, double offset, double length) {
   return length <= available || missingBytes(descriptor, offset, length) <= available;
 }
 
-static napi_value allocateRange(napi_env env, napi_callback_info info, bool take) {
+static int allocateRange(int descriptor, int mode, double offset, double length) {
+  int result;
+  do result = fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(length));
+  while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+}
+
+int reserveRange(int descriptor, double offset, double length) {
+  return isRoomFor(descriptor, offset, length) ? allocateRange(descriptor, FALLOC_FL_KEEP_SIZE, offset, length) : ENOMEM;
+}
+
+static napi_value changeRange(napi_env env, napi_callback_info info, bool take) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "descriptor");
   const double offset = arguments.integer(1, "offsetBytes", 0, kSafeIntegerMax);
   const double length = arguments.integer(2, "lengthBytes", 1, kSafeIntegerMax);
   if (!arguments.ok()) return nullptr;
-  if (take && !isRoomFor(descriptor, offset, length)) return throwSystem(env, "fallocate", ENOMEM);
-  const int mode = FALLOC_FL_KEEP_SIZE | (take ? 0 : FALLOC_FL_PUNCH_HOLE);
-  int result;
-  do result = fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(length));
-  while (result != 0 && errno == EINTR);
-  if (result != 0) return throwSystem(env, "fallocate", errno);
-  return nullptr;
+  const int error = take ? reserveRange(descriptor, offset, length) : allocateRange(descriptor, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, length);
+  return error == 0 ? nullptr : throwSystem(env, "fallocate", error);
 }
 
-static napi_value ReserveMemory(napi_env env, napi_callback_info info) { return allocateRange(env, info, true); }
+static napi_value ReserveMemory(napi_env env, napi_callback_info info) { return changeRange(env, info, true); }
 
-static napi_value ReleaseMemory(napi_env env, napi_callback_info info) { return allocateRange(env, info, false); }
+static napi_value ReleaseMemory(napi_env env, napi_callback_info info) { return changeRange(env, info, false); }
 
 void registerReserve(napi_env env, napi_value exports) {
   define(env, exports, "reserveMemory", ReserveMemory);

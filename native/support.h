@@ -96,6 +96,9 @@ class Arguments {
 
 bool bytesOf(napi_env env, napi_value value, Bytes* out);
 
+// Take the space of a range of a memory object now: 0 or an errno (reserve.cc). On any thread.
+int reserveRange(int descriptor, double offset, double length);
+
 size_t pageSize();
 // The size of the pages that hold an object: the huge page size where it is made of huge pages.
 size_t pagesOf(int descriptor);

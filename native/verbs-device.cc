@@ -79,7 +79,7 @@ static napi_value Destroy(napi_env env, napi_callback_info info) {
   const double token = arguments.integer(0, "handle", 0, kSafeIntegerMax);
   if (!arguments.ok()) return nullptr;
   VerbsTable* table = VerbsTable::of(env);
-  VerbsObject* object = table->find(token);
+  VerbsObject* object = table->findAny(token);
   if (object == nullptr) return throwArgument(env, "handle", "this is no object of this environment, or no more");
   return makeNumber(env, table->destroy(object));
 }

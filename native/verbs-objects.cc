@@ -1,4 +1,4 @@
-#include "verbs-objects.h"
+#include "verbs-job.h"
 
 #include <cerrno>
 #include <cmath>
@@ -33,7 +33,7 @@ int VerbsThreadDomain::release() { return errnoOf(ibv_dealloc_td(td)); }
 int VerbsDeviceMemory::release() { return errnoOf(ibv_free_dm(dm)); }
 
 int VerbsMemory::release() {
-  const int error = errnoOf(ibv_dereg_mr(mr));
+  const int error = mr == nullptr ? 0 : errnoOf(ibv_dereg_mr(mr));
   if (error == 0 && buffer != nullptr) napi_delete_reference(env, buffer);
   return error;
 }
@@ -80,6 +80,11 @@ double VerbsTable::add(std::unique_ptr<VerbsObject> object, const char* kind, st
 }
 
 VerbsObject* VerbsTable::find(double token) const {
+  VerbsObject* object = findAny(token);
+  return object != nullptr && object->ready ? object : nullptr;
+}
+
+VerbsObject* VerbsTable::findAny(double token) const {
   if (!(token >= kSlots && token <= kSafeIntegerMax) || token != std::floor(token)) return nullptr;
   const auto index = static_cast<size_t>(std::fmod(token, kSlots));
   if (index >= slots_.size() || slots_[index].object == nullptr || slots_[index].object->token != token) return nullptr;
@@ -88,6 +93,7 @@ VerbsObject* VerbsTable::find(double token) const {
 
 int VerbsTable::destroy(VerbsObject* object) {
   if (object->users > 0) return EBUSY;
+  if (object->job != nullptr) object->job->detach();
   errno = 0;
   const int error = object->release();
   if (error == 0) drop(object);

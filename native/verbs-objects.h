@@ -13,6 +13,8 @@
 
 namespace aether {
 
+class VerbsJob;
+
 struct VerbsObject {
   virtual ~VerbsObject() = default;
   // Destroy what the library made: 0 or an errno, and then nothing changed.
@@ -24,6 +26,10 @@ struct VerbsObject {
   double token = 0;
   std::vector<VerbsObject*> uses;
   int users = 0;
+  // False while a job makes it: until then nothing of the library stands behind it, and no call takes its token.
+  bool ready = true;
+  // What is under way for it on another thread.
+  VerbsJob* job = nullptr;
 };
 
 struct VerbsDevice : VerbsObject {
@@ -125,6 +131,8 @@ class VerbsTable {
   // Takes the object, which uses `uses` from now on. Returns its token.
   double add(std::unique_ptr<VerbsObject> object, const char* kind, std::vector<VerbsObject*> uses);
   VerbsObject* find(double token) const;
+  // The same with those that are still being made.
+  VerbsObject* findAny(double token) const;
   // 0, EBUSY while it is used, or what the library answers.
   int destroy(VerbsObject* object);
   // The same without asking the library, for what it did not make.
@@ -220,6 +228,7 @@ void registerVerbsLibrary(napi_env env, napi_value exports);
 void registerVerbsDevices(napi_env env, napi_value exports);
 void registerVerbsMemory(napi_env env, napi_value exports);
 void registerVerbsExperimental(napi_env env, napi_value exports);
+void registerVerbsRegistering(napi_env env, napi_value exports);
 void registerVerbsQueues(napi_env env, napi_value exports);
 void registerVerbsPairs(napi_env env, napi_value exports);
 void registerVerbsPosting(napi_env env, napi_value exports);

@@ -1,5 +1,6 @@
 // Queue pairs: creation, modify, query.
 #include "verbs-attributes.h"
+#include "verbs-job.h"
 #include "verbs-mlx5.h"
 
 #include <cerrno>
@@ -124,8 +125,38 @@ static napi_value ModifyQueuePair(napi_env env, napi_callback_info info) {
   if (!arguments.ok()) return nullptr;
   struct ibv_qp_attr a = {};
   if (!takeAttributes(words.data, mask, &a)) return makeNumber(env, EINVAL);
+  // One of the asynchronous form ends first, whatever it brings; its promise is rejected then.
+  if (pair->job != nullptr) pair->job->detach();
   errno = 0;
   return makeNumber(env, errnoOf(ibv_modify_qp(pair->qp, &a, static_cast<int>(mask))));
+}
+
+// On the way to RTR the kernel may have to ask the network who has the address.
+class Modifying : public VerbsJob {
+ public:
+  Modifying(struct ibv_qp* qp, const struct ibv_qp_attr& attributes, unsigned mask) : qp_(qp), attributes_(attributes), mask_(static_cast<int>(mask)) {
+    failed = "ibv_modify_qp";
+  }
+
+ protected:
+  int run() override { return errnoOf(ibv_modify_qp(qp_, &attributes_, mask_)); }
+
+ private:
+  struct ibv_qp* qp_;
+  struct ibv_qp_attr attributes_;
+  const int mask_;
+};
+
+static napi_value ModifyQueuePairAsync(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
+  const auto mask = static_cast<unsigned>(arguments.integer(1, "mask", 0, INT32_MAX));
+  const Doubles words = doublesOf(arguments, 2, "attributes", kAttributeWords);
+  if (!arguments.ok()) return nullptr;
+  struct ibv_qp_attr a = {};
+  if (!takeAttributes(words.data, mask, &a)) return throwSystem(env, "ibv_modify_qp", EINVAL);
+  if (pair->job != nullptr) return throwSystem(env, "ibv_modify_qp", EBUSY);
+  return VerbsJob::begin(env, pair, std::make_unique<Modifying>(pair->qp, a, mask));
 }
 
 static napi_value QueryQueuePair(napi_env env, napi_callback_info info) {
@@ -146,6 +177,7 @@ void registerVerbsPairs(napi_env env, napi_value exports) {
   define(env, exports, "createQueuePair", CreateQueuePair);
   define(env, exports, "openQueuePair", OpenQueuePair);
   define(env, exports, "modifyQueuePair", ModifyQueuePair);
+  define(env, exports, "modifyQueuePairAsync", ModifyQueuePairAsync);
   define(env, exports, "queryQueuePair", QueryQueuePair);
 }
 

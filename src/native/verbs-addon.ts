@@ -181,6 +181,23 @@ export interface VerbsAddon {
   readAsyncEvents(device: VerbsToken, out: Float64Array): number
   /** ibv_reg_mr(3). The buffer is referenced until it is destroyed; do not transfer (detach) it meanwhile. */
   registerMemory(domain: VerbsToken, buffer: ArrayBufferView | ArrayBufferLike, access: number): VerbsMemoryFacts
+  /**
+   * The same on another thread, which first takes `reserveBytes` of the memory object that `buffer` is a mapping of (fallocate; descriptor -1: none) and
+   * locks it (mlock). No call takes `handle` before `done` has resolved, but `destroy` and `giveUp` do; then `done` rejects with ECANCELED.
+   */
+  registerMemoryAsync(
+    domain: VerbsToken,
+    buffer: ArrayBufferView | ArrayBufferLike,
+    access: number,
+    descriptor: number,
+    reserveBytes: number,
+    lock: boolean,
+  ): { readonly handle: VerbsToken; readonly done: Promise<Omit<VerbsMemoryFacts, 'handle'>> }
+  /**
+   * The memory of that handle is not wanted any more: it is deregistered as soon as its registration has ended, or at once and waiting for that. Returns 0 or
+   * the errno. No error where it is gone already.
+   */
+  giveUp(handle: VerbsToken, wait: boolean): number
   /** ibv_reg_mr(3) of the whole address space, paged on demand. */
   registerImplicit(domain: VerbsToken, access: number): VerbsMemoryFacts
   /** ibv_exp_reg_mr of MLNX_OFED 3 and 4, all of the physical memory; EOPNOTSUPP where the library does not have it. */
@@ -274,6 +291,11 @@ export interface VerbsAddon {
   openQueuePair(domain: VerbsToken, xrcDomain: VerbsToken, number: number): VerbsPairFacts
   /** ibv_modify_qp(3); `attributes` as AttributeWord says, those of `mask` looked at. Returns 0 or the errno. */
   modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
+  /**
+   * The same on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue pair meanwhile waits for its end, and it rejects with
+   * ECANCELED; a second one is refused with EBUSY.
+   */
+  modifyQueuePairAsync(pair: VerbsToken, mask: number, attributes: Float64Array): Promise<void>
   /** ibv_query_qp(3). Returns 0 or the errno. */
   queryQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**

@@ -2,7 +2,7 @@
  * The seam: what `verbs/` needs from a provider, and nothing more.
  *
  * Rules that hold for every provider:
- * - Everything is synchronous. A provider makes progress inside `poll`, `postSend` and `postReceive`, so a thread that never returns to its
+ * - Everything is synchronous but what is called `…Async`. A provider makes progress inside `poll`, `postSend` and `postReceive`, so a thread that never returns to its
  *   event loop still gets its timers and learns of its peers' deaths; where the thread is idle the provider progresses by itself.
  * - Numbers are host order and exact below 2^53. Failing calls throw VerbsError; posting returns an errno, since posts are hot.
  * - A provider object belongs to the JavaScript environment (thread) that made it.
@@ -25,6 +25,7 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from './memory-contract.ts'
+import type { ProviderPending } from './pending.ts'
 import type { GidEntry, LinkLayer, PortAttributes } from './port.ts'
 import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from './shared-receive-queue.ts'
@@ -74,6 +75,13 @@ export interface DeviceAttributes {
 export interface ProviderProtectionDomain {
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion
+  /** The same two beside the event loop, as far as there is anything to wait for. */
+  allocateAsync(lengthBytes: number, access: number, options: AllocateOptions): ProviderPending<ProviderMemoryRegion>
+  registerAsync(
+    buffer: Uint8Array,
+    access: number,
+    origin: BufferOrigin | undefined,
+  ): ProviderPending<ProviderMemoryRegion>
   /** `length` bytes of `memory` from `offset` on, zero-based: ibv_reg_dm_mr(3). EINVAL beyond its end. */
   registerDeviceMemory(
     memory: ProviderDeviceMemory,
@@ -191,6 +199,11 @@ export interface ProviderQueuePair {
   readonly state: QueuePairState
   /** All or nothing: when it throws, nothing changed. */
   modify(attributes: QueuePairAttributes): void
+  /**
+   * The same beside the event loop, as far as there is anything to wait for. A `modify` or `destroy` meanwhile waits for its end, and then it rejects with
+   * VerbsError ECANCELED.
+   */
+  modifyAsync(attributes: QueuePairAttributes): Promise<void>
   query(): QueuePairAttributes
   /** 0, or the errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (an opcode that this device does not do). */
   postSend(request: EncodedRequest): number

@@ -16,6 +16,7 @@ export const Errno = {
   EOVERFLOW: 75,
   EOPNOTSUPP: 95,
   ETIMEDOUT: 110,
+  ECANCELED: 125,
 } as const
 
 const errnoNames = new Map<number, string>(Object.entries(Errno).map(([name, value]) => [value, name]))

@@ -99,6 +99,34 @@ export function sendAttributes(
   }
 }
 
+/** What RESET -> RTS takes, step by step. */
+export function connectSteps(
+  type: QueuePairType,
+  sendPsn: number,
+  remote: RemoteEndpoint,
+  device: DeviceAttributes,
+  options: ConnectOptions,
+): readonly QueuePairAttributes[] {
+  return [
+    { ...initAttributes(type), ...pick(options, ['access']) },
+    {
+      ...receiveAttributes(type, remote, device),
+      ...pick(options, ['minRnrTimer', 'pathMtu', 'maxDestinationReadAtomic']),
+    },
+    {
+      ...sendAttributes(type, sendPsn, remote, device),
+      ...pick(options, ['timeout', 'retryCount', 'rnrRetry', 'maxReadAtomic']),
+    },
+  ]
+}
+
+/** The named properties of `from` that are there. */
+function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Partial<
+    Pick<T, K>
+  >
+}
+
 /** The address vector of an endpoint, for a connected queue pair or an address handle. */
 export function addressOf(remote: RemoteEndpoint): AddressVector {
   const { gid, localIdentifier } = remote

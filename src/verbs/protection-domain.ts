@@ -16,7 +16,8 @@ import { IndirectKey } from './indirect-key.ts'
 import { Children, Closable } from './lifetime.ts'
 import { MemoryRegion } from './memory-region.ts'
 import { MemoryWindow } from './memory-window.ts'
-import { QueuePair, type QueuePairOptions } from './queue-pair.ts'
+import { PendingMemory } from './pending-memory.ts'
+import { type OperationOptions, QueuePair, type QueuePairOptions } from './queue-pair.ts'
 import { bytesOf, type Registrable } from './registrable.ts'
 import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared-receive-queue.ts'
 import type { ThreadDomain } from './thread-domain.ts'
@@ -45,6 +46,8 @@ export class ProtectionDomain extends Closable {
   /** The domain whose protection this one shares, where it was made by {@link createParentDomain}. */
   readonly base: ProtectionDomain | undefined
 
+  readonly #pending: PendingMemory = new PendingMemory(this)
+
   /** @internal Made by {@link Device.createProtectionDomain}. */
   constructor(device: Device, provider: ProviderProtectionDomain, base?: ProtectionDomain) {
     super()
@@ -59,9 +62,7 @@ export class ProtectionDomain extends Closable {
    */
   allocate(lengthBytes: number, access: number, options: AllocateOptions = {}): MemoryRegion {
     this.assertOpen()
-    if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1) {
-      throw new ArgumentError('lengthBytes', `memory needs a length of at least one byte, not ${lengthBytes}`)
-    }
+    checkLength(lengthBytes)
     return this.memories.add(new MemoryRegion(this, this.provider.allocate(lengthBytes, access, options)))
   }
 
@@ -72,6 +73,34 @@ export class ProtectionDomain extends Closable {
   register(buffer: Registrable, access: number, origin?: BufferOrigin): MemoryRegion {
     this.assertOpen()
     return this.memories.add(new MemoryRegion(this, this.provider.register(bytesOf(buffer), access, origin)))
+  }
+
+  /**
+   * {@link allocate} beside the event loop: a device takes and pins every page, which for a gibibyte is a good part of a second. Rejects as `allocate` throws.
+   * When `signal` aborts, or this domain is closed, it rejects at once and the memory is given back as soon as the device lets it; `close` waits for that.
+   */
+  async allocateAsync(
+    lengthBytes: number,
+    access: number,
+    options: AllocateOptions & OperationOptions = {},
+  ): Promise<MemoryRegion> {
+    const { signal, ...rest } = options
+    this.assertOpen()
+    checkLength(lengthBytes)
+    signal?.throwIfAborted()
+    return await this.#pending.add(this.provider.allocateAsync(lengthBytes, access, rest), signal)
+  }
+
+  /** {@link register} beside the event loop, with the rules of {@link allocateAsync}. The buffer must not be transferred meanwhile. */
+  async registerAsync(
+    buffer: Registrable,
+    access: number,
+    options: { readonly origin?: BufferOrigin } & OperationOptions = {},
+  ): Promise<MemoryRegion> {
+    const { origin, signal } = options
+    this.assertOpen()
+    signal?.throwIfAborted()
+    return await this.#pending.add(this.provider.registerAsync(bytesOf(buffer), access, origin), signal)
   }
 
   /**
@@ -186,9 +215,15 @@ export class ProtectionDomain extends Closable {
     this.indirectKeys.closeAll()
     this.sharedReceiveQueues.closeAll()
     this.addressHandles.closeAll()
+    this.#pending.cancelAll()
     this.memories.closeAll()
     this.provider.destroy()
     const siblings = this.base === undefined ? this.device.domains : this.base.parentDomains
     siblings.remove(this)
   }
+}
+
+function checkLength(lengthBytes: number): void {
+  if (!Number.isSafeInteger(lengthBytes) || lengthBytes < 1)
+    throw new ArgumentError('lengthBytes', `memory needs a length of at least one byte, not ${lengthBytes}`)
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { ArgumentError, UnsupportedError } from '../native/index.ts'
+import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
 import {
   type EncodedRequest,
   Errno,
@@ -17,6 +17,7 @@ import {
 import type { CompletionQueue } from './completion-queue.ts'
 import {
   type ConnectOptions,
+  connectSteps,
   initAttributes,
   type RemoteEndpoint,
   receiveAttributes,
@@ -46,6 +47,7 @@ import type { ProtectionDomain } from './protection-domain.ts'
 import { Scratch, type ScratchCell } from './scratch.ts'
 import type { SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
+import { untilAborted } from './until-aborted.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
 export interface QueuePairOptions {
@@ -117,13 +119,6 @@ function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void 
     throw new ArgumentError('receiveQueue', `a queue pair of type ${type} needs a completion queue for its receives`)
   sendQueue?.assertOpen()
   receiveQueue?.assertOpen()
-}
-
-/** The named properties of `from` that are there. */
-function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> {
-  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Partial<
-    Pick<T, K>
-  >
 }
 
 /** A send queue and a receive queue: ibv_create_qp(3). */
@@ -268,10 +263,22 @@ export class QueuePair extends Closable implements ReceiveTarget {
 
   /** RESET -> RTS in three steps. Both ends do this, in any order, with the other's endpoint. */
   connect(remote: RemoteEndpoint, options: ConnectOptions = {}): void {
-    const { access, ...rest } = options
-    this.toInit(access === undefined ? {} : { access })
-    this.toReadyToReceive({ remote, ...pick(rest, ['minRnrTimer', 'pathMtu', 'maxDestinationReadAtomic']) })
-    this.toReadyToSend({ remote, ...pick(rest, ['timeout', 'retryCount', 'rnrRetry', 'maxReadAtomic']) })
+    for (const step of this.#connectSteps(remote, options)) this.modify(step)
+  }
+
+  /**
+   * {@link connect} beside the event loop: a device may have to ask the network for the way to `remote`, which takes until somebody answers. When it rejects, the
+   * queue pair is in the state that the last step has reached, and {@link toReset} begins anew. An abort rejects at once; a step that is under way ends, and a
+   * change of state or a `close` waits for that.
+   */
+  async connectAsync(remote: RemoteEndpoint, options: ConnectOptions & OperationOptions = {}): Promise<void> {
+    const { signal, ...rest } = options
+    signal?.throwIfAborted()
+    for (const step of this.#connectSteps(remote, rest)) {
+      this.assertOpen()
+      await this.#untilClosed(untilAborted(this.provider.modifyAsync(step), signal))
+      signal?.throwIfAborted()
+    }
   }
 
   // ---- multicast ---------------------------------------------------------------------------------------------------------------
@@ -519,6 +526,19 @@ export class QueuePair extends Closable implements ReceiveTarget {
     this.provider.destroy()
     this.#scratch?.close()
     this.domain.queuePairs.remove(this)
+  }
+
+  #connectSteps(remote: RemoteEndpoint, options: ConnectOptions): readonly QueuePairAttributes[] {
+    return connectSteps(this.type, this.psn, remote, this.domain.device.attributes, options)
+  }
+
+  /** What fails because the queue pair was closed meanwhile says so. */
+  async #untilClosed(change: Promise<void>): Promise<void> {
+    try {
+      await change
+    } catch (error) {
+      throw this.closed ? new ClosedError(this.label) : error
+    }
   }
 
   #prepare(opcode: Opcode, fields: SendRequestFields): PreparedRequest {

@@ -123,6 +123,8 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
   registerMemory: [one(domain), () => new Uint8Array(4096), one(15)],
   registerImplicit: [one(domain), one(1)],
   registerPhysical: [one(domain), one(1)],
+  registerMemoryAsync: [one(domain), () => new Uint8Array(4096), one(15), anyOf(-1, 1, 10_000), one(4096), one(false)],
+  giveUp: [() => verbs.registerMemory(domain, new Uint8Array(64), 1).handle, anyOf(true, false)],
   registerDeviceMemory: [one(domain), one(deviceMemory), zero, one(64), one(1)],
   reregisterMemory: [one(memory), anyOf(0, domain), anyOf(undefined, new Uint8Array(64)), anyOf(-1, 15)],
   advise: [one(domain), zero, one(false), () => Float64Array.of(4096, 4096, 1)],
@@ -159,6 +161,7 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
   ],
   openQueuePair: [one(domain), one(xrcDomain), one(5)],
   modifyQueuePair: [pair, anyOf(...Object.values(Attribute)), fields(ATTRIBUTE_WORDS)],
+  modifyQueuePairAsync: [pair, anyOf(...Object.values(Attribute)), fields(ATTRIBUTE_WORDS)],
   queryQueuePair: [pair, one(1), () => new Float64Array(ATTRIBUTE_WORDS)],
   postSend: [pair, requests, anyOf(1, 2), one(22), () => new Uint8Array(64)],
   postReceive: [pair, requests, anyOf(1, 2), one(22)],
@@ -170,7 +173,7 @@ if (missing.length > 0) throw new Error(`not called by this program: ${missing.j
 /** The objects that the right values name must live on, and no file is to be made. */
 function isHarmful(name: string, index: number, value: unknown): boolean {
   if (name === 'openXrcDomain') return index === 1 && typeof value === 'string' && value !== ''
-  return name === 'destroy' && tokens.includes(value as number)
+  return (name === 'destroy' || name === 'giveUp') && tokens.includes(value as number)
 }
 
 /** Give back what a call that succeeded has made; it is refused where something uses it meanwhile. */
@@ -180,10 +183,18 @@ function giveBack(name: string, result: unknown): void {
   verbs.destroy(token)
 }
 
+/** What another thread does ends as it likes. */
+function letBe(result: unknown): void {
+  const promise = result instanceof Promise ? result : (result as { readonly done?: unknown } | undefined)?.done
+  if (promise instanceof Promise) promise.catch(() => undefined)
+}
+
 function call(name: keyof VerbsAddon, values: readonly unknown[]): void {
   if (verbs[name] === undefined) return
   try {
-    giveBack(name, Reflect.apply(verbs[name] as (...values: unknown[]) => unknown, verbs, values))
+    const result: unknown = Reflect.apply(verbs[name] as (...values: unknown[]) => unknown, verbs, values)
+    letBe(result)
+    giveBack(name, result)
   } catch (error) {
     const isFair = error instanceof AetherError || error instanceof TypeError || error instanceof OfTheProgram
     if (!isFair) throw new Error(`${name} threw what it should not`, { cause: error })

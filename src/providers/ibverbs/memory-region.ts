@@ -67,6 +67,17 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
       () => domain.device.verbs.registerMemory(domain.handle, bytes, access),
       (errno) => (errno === Errno.ENOMEM ? explainUnpinnable(bytes.length) : undefined),
     )
+    return IbverbsMemoryRegion.of(domain, facts, bytes, access, allocated)
+  }
+
+  /** What was registered already. */
+  static of(
+    domain: IbverbsProtectionDomain,
+    facts: VerbsMemoryFacts,
+    bytes: Uint8Array,
+    access: number,
+    allocated: AllocatedBytes | undefined,
+  ): IbverbsMemoryRegion {
     return new IbverbsMemoryRegion(domain, facts, bytes, bytes.length, access, allocated)
   }
 
@@ -117,7 +128,7 @@ function addressOf(bytes: Uint8Array, access: number): number {
 }
 
 /** What the library would pass on to the kernel unseen, or take for one of its optional flags, is refused here. */
-function checkAccess(access: number): void {
+export function checkAccess(access: number): void {
   const known = Object.values(Access).reduce((mask: number, bit) => mask | bit, 0)
   if (!Number.isInteger(access) || (access & ~known) !== 0)
     throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `unknown access bits in ${access}`)

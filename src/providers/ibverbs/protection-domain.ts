@@ -15,6 +15,7 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
+import type { ProviderPending } from '../pending.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { IbverbsAddressHandle } from './address-handle.ts'
@@ -23,6 +24,7 @@ import type { IbverbsDeviceMemory } from './device-memory.ts'
 import { IbverbsIndirectKey } from './indirect-key.ts'
 import { IbverbsMemoryRegion } from './memory-region.ts'
 import { IbverbsMemoryWindow } from './memory-window.ts'
+import { allocateAsync, registerAsync } from './pending-memory.ts'
 import { IbverbsQueuePair } from './queue-pair.ts'
 import { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { IbverbsThreadDomain } from './thread-domain.ts'
@@ -54,13 +56,30 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
 
   // ---- memory ------------------------------------------------------------------------------------------------------------------
 
+  keep(region: IbverbsMemoryRegion): IbverbsMemoryRegion {
+    this.memories.add(region)
+    return region
+  }
+
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion {
-    return this.#keep(IbverbsMemoryRegion.allocate(this, lengthBytes, access, options))
+    return this.keep(IbverbsMemoryRegion.allocate(this, lengthBytes, access, options))
   }
 
   /** `origin` is not needed: the pages are pinned, whatever they are of. */
   register(buffer: Uint8Array, access: number, _origin: BufferOrigin | undefined): ProviderMemoryRegion {
-    return this.#keep(IbverbsMemoryRegion.register(this, buffer, access, undefined))
+    return this.keep(IbverbsMemoryRegion.register(this, buffer, access, undefined))
+  }
+
+  allocateAsync(lengthBytes: number, access: number, options: AllocateOptions): ProviderPending<ProviderMemoryRegion> {
+    return allocateAsync(this, lengthBytes, access, options)
+  }
+
+  registerAsync(
+    buffer: Uint8Array,
+    access: number,
+    _origin: BufferOrigin | undefined,
+  ): ProviderPending<ProviderMemoryRegion> {
+    return registerAsync(this, buffer, access)
   }
 
   registerDeviceMemory(
@@ -78,12 +97,12 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
       )
     }
     const facts = attempt(() => this.device.verbs.registerDeviceMemory(this.handle, handle, offset, length, access))
-    return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, length, access | Access.ZeroBased))
+    return this.keep(IbverbsMemoryRegion.beyondReach(this, facts, length, access | Access.ZeroBased))
   }
 
   registerImplicit(access: number): ProviderMemoryRegion {
     const facts = attempt(() => this.device.verbs.registerImplicit(this.handle, access))
-    return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access | Access.OnDemand))
+    return this.keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access | Access.OnDemand))
   }
 
   /** Whoever holds the remote key reaches all of the machine's memory, so the kernel asks for a privilege. */
@@ -92,7 +111,7 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
       () => this.device.verbs.registerPhysical(this.handle, access),
       (errno) => (isUnsupported(errno) ? PHYSICAL_ELSEWHERE : undefined),
     )
-    return this.#keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access))
+    return this.keep(IbverbsMemoryRegion.beyondReach(this, facts, Number.MAX_SAFE_INTEGER, access))
   }
 
   advise(advice: Advice, flush: boolean, ranges: readonly AdvisedRange[]): void {
@@ -169,10 +188,5 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
     check('ibv_dealloc_pd', this.device.verbs.destroy(this.handle), () => 'the domain is in use')
     if (this.#base !== undefined) this.#base.#parents.delete(this)
     this.device.domains.delete(this)
-  }
-
-  #keep(region: IbverbsMemoryRegion): IbverbsMemoryRegion {
-    this.memories.add(region)
-    return region
   }
 }

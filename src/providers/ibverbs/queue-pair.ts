@@ -1,4 +1,11 @@
-import { PAIR_WORDS, PairWord, type VerbsAddon, type VerbsPairFacts, type VerbsToken } from '../../native/index.ts'
+import {
+  PAIR_WORDS,
+  PairWord,
+  SystemError,
+  type VerbsAddon,
+  type VerbsPairFacts,
+  type VerbsToken,
+} from '../../native/index.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
@@ -9,6 +16,7 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { Opcode } from '../opcode.ts'
+import { canceled } from '../pending.ts'
 import { Attribute, QueuePairState, QueuePairType, stateNames } from '../queue-pair-state.ts'
 import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
@@ -116,6 +124,18 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const { mask, errno } = this.#modify(attributes)
     if (errno !== 0) throw modifyError(this.type, this.state, attributes, mask, errno)
     if (state === QueuePairState.Reset) for (const queue of this.#queues) queue.clean(this.number)
+  }
+
+  /** Another `modify` or `destroy` meanwhile waits for its end, and then it rejects with ECANCELED. */
+  async modifyAsync(attributes: QueuePairAttributes): Promise<void> {
+    const mask = this.#attributes.encode(attributes)
+    try {
+      await this.#verbs.modifyQueuePairAsync(this.handle, mask, this.#attributes.words)
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error
+      if (error.errno === Errno.ECANCELED) throw canceled('ibv_modify_qp')
+      throw modifyError(this.type, this.state, attributes, mask, error.errno)
+    }
   }
 
   /** To the error state, because a queue that it feeds has lost completions. */

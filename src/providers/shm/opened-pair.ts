@@ -58,6 +58,10 @@ export class OpenedPair implements ProviderQueuePair {
     throw new UnsupportedError('ibv_modify_qp: on shm, only the process that made an XRC receive queue pair changes it')
   }
 
+  async modifyAsync(): Promise<void> {
+    this.modify()
+  }
+
   query(): QueuePairAttributes {
     const { words } = this.#block
     return {

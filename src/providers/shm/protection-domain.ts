@@ -16,6 +16,7 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
+import { makeSoon, type ProviderPending } from '../pending.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import type { ThreadDomain } from '../thread-domain.ts'
 import { checkWindowType } from '../window-rules.ts'
@@ -72,6 +73,18 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion {
     checkAccess('ibv_reg_mr', access)
     return this.#add(registeredBacking(this.device, buffer, access, origin), access)
+  }
+
+  allocateAsync(lengthBytes: number, access: number, options: AllocateOptions): ProviderPending<ProviderMemoryRegion> {
+    return makeSoon('ibv_reg_mr', () => this.allocate(lengthBytes, access, options))
+  }
+
+  registerAsync(
+    buffer: Uint8Array,
+    access: number,
+    origin: BufferOrigin | undefined,
+  ): ProviderPending<ProviderMemoryRegion> {
+    return makeSoon('ibv_reg_mr', () => this.register(buffer, access, origin))
   }
 
   registerDeviceMemory(

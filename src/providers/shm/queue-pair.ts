@@ -141,6 +141,10 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     this.#transit(wanted, attributes)
   }
 
+  async modifyAsync(attributes: QueuePairAttributes): Promise<void> {
+    this.modify(attributes)
+  }
+
   /** To the error state: by `modify`, by a failed request, by the peer, or by an overrun completion queue. */
   fail(): void {
     if (this.state === QueuePairState.Error || this.state === QueuePairState.Reset) return

@@ -2,7 +2,10 @@
 //
 //   AETHER_STAND_IN_LOG=PATH               a line for each call, with its arguments
 //   AETHER_STAND_IN_FAIL=NAME=ERRNO,…      these calls fail with that errno
+//   AETHER_STAND_IN_HOLD=NAME              that call says «held» and does not go on before the file AETHER_STAND_IN_GATE is there
 #pragma once
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -30,6 +33,13 @@ static inline int faultOf(const char* name) {
   for (const char* at = faults; (at = strstr(at, name)) != nullptr; at += length)
     if ((at == faults || at[-1] == ',') && at[length] == '=') return atoi(at + length + 1);
   return 0;
+}
+
+static inline void holdHere(const char* name) {
+  const char* held = getenv("AETHER_STAND_IN_HOLD");
+  if (held == nullptr || strcmp(held, name) != 0) return;
+  record("held %s", name);
+  while (access(getenv("AETHER_STAND_IN_GATE"), F_OK) != 0) usleep(1000);
 }
 
 // For verbs that return NULL and set errno, and for those that return an errno.

@@ -16,11 +16,17 @@ export interface StandInTools {
   readonly native: typeof import('../../../src/native/index.ts')
   /** openDevice, and the device is closed after the body. */
   readonly open: typeof import('../../../src/verbs/index.ts').openDevice
+  /** Of a held call: resolves when it has begun. */
+  readonly untilHeld: () => Promise<void>
+  /** Lets it go on. */
+  readonly release: () => void
 }
 
 export interface StandInOptions {
   /** These calls fail with that errno. */
   readonly fail?: Readonly<Record<string, number>>
+  /** This call begins and does not end before `release`. */
+  readonly hold?: 'ibv_reg_mr' | 'ibv_modify_qp'
   /** The library lists no devices. */
   readonly empty?: boolean
   /** The library has the experimental verbs of MLNX_OFED 4: all of them, or that many bytes of their table. */
@@ -88,6 +94,8 @@ export class StandIn implements Disposable {
       AETHER_TEST_VERBS: verbsUrl,
       AETHER_STAND_IN_LOG: this.#log,
       AETHER_STAND_IN_FAIL: fail.join(','),
+      ...(options.hold === undefined ? {} : { AETHER_STAND_IN_HOLD: options.hold }),
+      AETHER_STAND_IN_GATE: this.#gate,
       ...(options.empty === true ? { AETHER_STAND_IN_EMPTY: '1' } : {}),
       ...(options.experimental === undefined ? {} : { AETHER_STAND_IN_EXPERIMENTAL: String(options.experimental) }),
     }
@@ -96,6 +104,7 @@ export class StandIn implements Disposable {
   /** Run `body` in a process whose libibverbs is the stand-in. */
   async run(body: (tools: StandInTools) => void | Promise<void>, options: StandInOptions = {}): Promise<StandInRun> {
     rmSync(this.#log, { force: true })
+    rmSync(this.#gate, { force: true })
     const program = `Promise.all([import(${JSON.stringify(verbsUrl)}), import(${JSON.stringify(nativeUrl)})])
       .then(async ([verbs, native]) => {
         const devices = []
@@ -104,13 +113,23 @@ export class StandIn implements Disposable {
           devices.push(device)
           return device
         }
-        await (${String(body)})({ verbs, native, open })
+        const { existsSync, readFileSync, writeFileSync } = await import('node:fs')
+        const isHeld = () => existsSync(process.env.AETHER_STAND_IN_LOG) && /^held /m.test(readFileSync(process.env.AETHER_STAND_IN_LOG, 'utf8'))
+        const untilHeld = async () => {
+          while (!isHeld()) await new Promise((resolve) => setTimeout(resolve, 1))
+        }
+        const release = () => writeFileSync(process.env.AETHER_STAND_IN_GATE, '')
+        await (${String(body)})({ verbs, native, open, untilHeld, release })
         for (const device of devices) device.close()
       })`
     await using child = new Child(program, { environment: this.environment(options) })
     const outcome = await child.ended()
     const log = existsSync(this.#log) ? readFileSync(this.#log, 'utf8').trimEnd().split('\n') : []
     return { ...outcome, log }
+  }
+
+  get #gate(): string {
+    return join(this.folder, 'gate')
   }
 
   get #log(): string {

@@ -7,6 +7,7 @@
 #include <infiniband/verbs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <string>
@@ -79,7 +80,7 @@ struct DeviceMemory {
   unsigned char* bytes;
 };
 
-uint32_t nextNumber = 0x100;
+std::atomic<uint32_t> nextNumber{0x100};
 
 Context* contextOf(struct ibv_context* context) {
   return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - offsetof(Context, verbs) - offsetof(struct verbs_context, context));
@@ -561,6 +562,7 @@ EXPORT int ibv_dealloc_pd(struct ibv_pd* pd) {
 }
 
 EXPORT struct ibv_mr* ibv_reg_mr(struct ibv_pd* pd, void* address, size_t length, int access) {
+  holdHere("ibv_reg_mr");
   FAULT_NULL("ibv_reg_mr")
   record("ibv_reg_mr length=%zu access=%#x aligned=%d", length, access, reinterpret_cast<uintptr_t>(address) % 4096 == 0);
   return makeMemory(pd, address, length);
@@ -657,6 +659,7 @@ EXPORT int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* a, int mask) {
            static_cast<unsigned long>(be64toh(a->ah_attr.grh.dgid.global.subnet_prefix)),
            static_cast<unsigned long>(be64toh(a->ah_attr.grh.dgid.global.interface_id)), a->ah_attr.grh.sgid_index, a->ah_attr.grh.hop_limit,
            a->ah_attr.port_num);
+  holdHere("ibv_modify_qp");
   FAULT_ERRNO("ibv_modify_qp")
   auto* pair = reinterpret_cast<Pair*>(qp);
   if (mask & IBV_QP_STATE) pair->attributes.qp_state = a->qp_state;

@@ -1,0 +1,46 @@
+import { ClosedError } from '../native/index.ts'
+import type { ProviderMemoryRegion, ProviderPending } from '../providers/index.ts'
+import { MemoryRegion } from './memory-region.ts'
+import type { ProtectionDomain } from './protection-domain.ts'
+import { untilAborted } from './until-aborted.ts'
+
+type Pending = ProviderPending<ProviderMemoryRegion>
+
+/** Memory of one domain that is being registered beside the event loop. It belongs to whoever waits for it only when it is a MemoryRegion. */
+export class PendingMemory {
+  readonly #domain: ProtectionDomain
+  readonly #members = new Set<Pending>()
+
+  constructor(domain: ProtectionDomain) {
+    this.#domain = domain
+  }
+
+  /** Rejects with the signal's reason where that aborts first, and with ClosedError where the domain is closed first; then nothing is left behind. */
+  async add(pending: Pending, signal: AbortSignal | undefined): Promise<MemoryRegion> {
+    const abandon = (): void => pending.abandon()
+    signal?.addEventListener('abort', abandon, { once: true })
+    this.#members.add(pending)
+    try {
+      const region = await untilAborted(pending.done, signal)
+      signal?.throwIfAborted()
+      this.#domain.assertOpen()
+      this.#members.delete(pending)
+      return this.#domain.memories.add(new MemoryRegion(this.#domain, region))
+    } catch (error) {
+      // Of one that was aborted the device may hold the domain for a while.
+      const forget = (): boolean => this.#members.delete(pending)
+      void pending.done.then(forget, forget)
+      throw this.#domain.closed ? new ClosedError(this.#domain.label) : error
+    } finally {
+      signal?.removeEventListener('abort', abandon)
+    }
+  }
+
+  /** The domain closes: returns when all of it is gone. */
+  cancelAll(): void {
+    // First what has not begun: while one is waited for, the others would begin.
+    for (const pending of this.#members) pending.abandon()
+    for (const pending of this.#members) pending.cancel()
+    this.#members.clear()
+  }
+}
