@@ -21,4 +21,5 @@ export {
 } from './message.ts'
 export type { CacheRow, Cell, DirectoryRow, Protocol, Recovery, Right, Worth } from './protocol.ts'
 export { type CacheEvent, cacheEvents, type DirectoryEvent, directoryEvents } from './protocol.ts'
+export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'

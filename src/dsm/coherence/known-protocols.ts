@@ -1,7 +1,8 @@
 import type { Protocol } from './protocol.ts'
+import { directory } from './protocols/directory.ts'
 import { mesi } from './protocols/mesi.ts'
 
+const all: readonly Protocol[] = [mesi, directory]
+
 /** Every protocol by the name under which a region asks for it. One is added here, and is then served, explored, measured and documented. */
-export const protocols: ReadonlyMap<string, Protocol> = new Map(
-  [mesi as unknown as Protocol].map((protocol) => [protocol.name, protocol]),
-)
+export const protocols: ReadonlyMap<string, Protocol> = new Map(all.map((protocol) => [protocol.name, protocol]))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { mesi, type Protocol } from '../../../src/dsm/index.ts'
+import { mesi, type Protocol, protocols } from '../../../src/dsm/index.ts'
 import { exploreCoherence } from '../../../src/testing/coherence-explorer.ts'
 
 /** The protocol with one cell of a table replaced. */
@@ -21,18 +21,18 @@ function mutate(
   return copy as unknown as Protocol
 }
 
-describe('mesi, explored', () => {
-  for (const nodes of [2, 3]) {
-    it(`holds its invariants for ${nodes} nodes and one page in every interleaving`, () => {
-      const result = exploreCoherence({ protocol: mesi, nodes })
-      assert.equal(result.violation, undefined, JSON.stringify(result.violation, null, 1))
-      assert.ok(result.states > 100, `only ${result.states} states were visited`)
-      console.log(
-        `mesi, ${nodes} nodes: ${result.states} states, ${result.transitions} transitions, depth ${result.depth}`,
-      )
-    })
-  }
-})
+for (const protocol of protocols.values()) {
+  describe(`${protocol.name}, explored`, () => {
+    for (const nodes of [2, 3]) {
+      it(`holds its invariants for ${nodes} nodes and one page in every interleaving`, () => {
+        const { violation, states, transitions, depth } = exploreCoherence({ protocol, nodes })
+        assert.equal(violation, undefined, JSON.stringify(violation, null, 1))
+        assert.ok(states > 100, `only ${states} states were visited`)
+        console.log(`${protocol.name}, ${nodes} nodes: ${states} states, ${transitions} transitions, depth ${depth}`)
+      })
+    }
+  })
+}
 
 describe('a mesi with a mistake is found out', () => {
   const mistakes: ReadonlyArray<[string, Protocol, RegExp]> = [

@@ -277,12 +277,14 @@ const homeX: HomeRow = {
 const busy = (state: DirectoryState): HomeRow['on'] => ({
   GetShared: to(state, 'queue'),
   GetModified: to(state, 'queue'),
+  PutStale: to(state, 'queue'),
+})
+
+/** While there are sharers. */
+const busyShared = (state: DirectoryState): HomeRow['on'] => ({
+  ...busy(state),
   Upgrade: to(state, 'queue'),
   PutShared: to(state, 'queue'),
-  PutSharedLast: to(state, 'queue'),
-  PutClean: to(state, 'queue'),
-  PutDirty: to(state, 'queue'),
-  PutStale: to(state, 'queue'),
 })
 
 const homeSB: HomeRow = {
@@ -290,7 +292,7 @@ const homeSB: HomeRow = {
   transient: true,
   memory: 'valid',
   // UnblockLost: the old owner had written home's memory back and died; its other message to the reader was overtaken by the news of that.
-  on: { ...busy('S_B'), Unblock: to('S'), UnblockLost: to('S') },
+  on: { ...busyShared('S_B'), Unblock: to('S'), UnblockLost: to('S') },
 }
 
 const homeXB: HomeRow = {
@@ -304,14 +306,20 @@ const homeSDB: HomeRow = {
   describe: "The owner serves a reader; waits for the owner to say that home's memory is valid, and for the reader.",
   transient: true,
   memory: 'stale',
-  on: { ...busy('S_DB'), Unblock: to('S_D'), Downgraded: to('S_B'), UnblockLost: to('L', 'clearOwner') },
+  on: {
+    ...busy('S_DB'),
+    PutShared: to('S_DB', 'queue'),
+    Unblock: to('S_D'),
+    Downgraded: to('S_B'),
+    UnblockLost: to('L', 'clearOwner'),
+  },
 }
 
 const homeSD: HomeRow = {
   describe: "The reader has its page; waits for the old owner to say that home's memory is valid.",
   transient: true,
   memory: 'stale',
-  on: { ...busy('S_D'), Downgraded: to('S'), OwnerDied: to('S_L') },
+  on: { ...busyShared('S_D'), Downgraded: to('S'), OwnerDied: to('S_L') },
 }
 
 const homeXP: HomeRow = {
