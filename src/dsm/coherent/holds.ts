@@ -19,6 +19,8 @@ export interface HoldsOptions {
   readonly runtime: Runtime
   /** True while a thread that waited through an explicit call has yet to run. */
   readonly isFresh: (page: number) => boolean
+  /** The thread that faulted on the page and waits for it; 0 where there is none. */
+  readonly waiterOf: (page: number) => number
   /** The page may be taken now. */
   readonly release: (page: number) => void
 }
@@ -46,11 +48,25 @@ export class Holds {
     if (hold === undefined) return false
     const { runtime, release } = this.#options
     const heldNs = runtime.now() - hold.sinceNs
-    const stays = heldNs < HOLD_NS || (heldNs < HOLD_NS_MAX && !this.#hasRun(page, hold))
+    const stays = heldNs < HOLD_NS || (heldNs < HOLD_NS_MAX && this.#isNeeded(page, hold))
     if (stays)
       runtime.timers.at(heldNs < HOLD_NS ? hold.sinceNs + HOLD_NS : runtime.now() + LOOK_AGAIN_NS, () => release(page))
     else this.#holds.delete(page)
     return stays
+  }
+
+  #isNeeded(page: number, hold: Hold): boolean {
+    return !this.#hasRun(page, hold) || this.#needsNext(page, hold.thread)
+  }
+
+  /**
+   * An access that lies on two pages needs both at once: while its thread waits for the second, and until it has run with it, the first stays. The
+   * lower page waits for the higher one and never the other way round, so two that have one each do not wait for each other.
+   */
+  #needsNext(page: number, thread: number): boolean {
+    if (thread === 0) return false
+    const next = this.#holds.get(page + 1)
+    return this.#options.waiterOf(page + 1) === thread || (next?.thread === thread && !this.#hasRun(page + 1, next))
   }
 
   #hasRun(page: number, hold: Hold): boolean {

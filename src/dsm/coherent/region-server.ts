@@ -96,6 +96,7 @@ export class RegionServer implements NodePort {
     this.#holds = new Holds({
       runtime,
       isFresh: (page) => this.#words.isFresh(page),
+      waiterOf: (page) => this.#demands.get(page)?.thread ?? 0,
       release: (page) => this.#node.retry(page),
     })
     const { rank, size } = options.mesh
