@@ -83,6 +83,7 @@ NAPI_MODULE_INIT() {
   registerMemory(env, exports);
   registerReserve(env, exports);
   registerMappings(env, exports);
+  registerReadOnly(env, exports);
   registerUserfault(env, exports);
   registerSleeping(env, exports);
   registerWatcher(env, exports);

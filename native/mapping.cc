@@ -24,6 +24,7 @@ static std::map<uintptr_t, Extent>& extents() {
 }
 
 void forgetMapping(uintptr_t address, size_t length, MappingKind kind) {
+  if (kind == MappingKind::View) forgetReadOnly(address, length);
   std::lock_guard<std::mutex> lock(extentsMutex);
   auto& map = extents();
   auto it = map.upper_bound(address);

@@ -13,6 +13,8 @@ enum class MappingKind { Buffer, View };
 void rememberMapping(uintptr_t address, size_t length, MappingKind kind);
 // Forgets [address, address + length) of the given kind: mappings that lie in it whole are removed, others are cut.
 void forgetMapping(uintptr_t address, size_t length, MappingKind kind);
+// Views there are not read-only any more.
+void forgetReadOnly(uintptr_t address, size_t length);
 // Whether all of the range lies in mappings of that kind.
 bool isMapped(uintptr_t address, size_t length, MappingKind kind);
 // Whether any of it does.

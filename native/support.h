@@ -109,6 +109,7 @@ void define(napi_env env, napi_value exports, const char* name, napi_callback ca
 void registerMemory(napi_env env, napi_value exports);
 void registerReserve(napi_env env, napi_value exports);
 void registerMappings(napi_env env, napi_value exports);
+void registerReadOnly(napi_env env, napi_value exports);
 void registerUserfault(napi_env env, napi_value exports);
 void registerSleeping(napi_env env, napi_value exports);
 void registerWatcher(napi_env env, napi_value exports);

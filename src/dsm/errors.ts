@@ -34,6 +34,20 @@ export class OutOfBoundsError extends AetherError {
   }
 }
 
+/** A region that was opened with `access: 'read'` was to be written. */
+export class ReadOnlyError extends AetherError {
+  override readonly name = 'ReadOnlyError'
+  readonly region: string
+
+  constructor(region: string) {
+    super(
+      'ERR_AETHER_READ_ONLY',
+      `region '${region}' is open for reading only here; open it with access: 'write' to write`,
+    )
+    this.region = region
+  }
+}
+
 /** There is not enough memory for what was asked; nothing was taken. */
 export class MemoryExhaustedError extends AetherError {
   override readonly name = 'MemoryExhaustedError'

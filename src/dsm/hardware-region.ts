@@ -4,7 +4,7 @@ import { MemoryWindow } from './memory-window.ts'
 import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from './region.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
-import type { RegionRequest } from './region-request.ts'
+import type { RegionAccess, RegionRequest } from './region-request.ts'
 import { alignUp } from './region-table.ts'
 import { WindowSet } from './window-set.ts'
 
@@ -13,7 +13,7 @@ const PAGE_BYTES = 4096
 /** Makes or opens a region whose members all share one machine. */
 export async function openHardwareRegion(host: RegionHost, request: RegionRequest): Promise<Region> {
   const held = await host.directory.open(request)
-  return new HardwareRegion(host, held)
+  return new HardwareRegion(host, held, request.access)
 }
 
 /**
@@ -28,14 +28,14 @@ export class HardwareRegion extends Region {
   #closed = false
   #closing: Promise<void> | undefined
 
-  constructor(host: RegionHost, held: HeldRegion) {
-    super({ name: held.name, size: held.size, coherence: 'hardware', pageSize: PAGE_BYTES })
+  constructor(host: RegionHost, held: HeldRegion, access: RegionAccess) {
+    super({ name: held.name, size: held.size, coherence: 'hardware', pageSize: PAGE_BYTES, access })
     this.#directory = host.directory
     this.locks = host.locks
     this.#held = held
     const { descriptor } = host.membership.arena
     const open = (offsetBytes: number, lengthBytes: number) =>
-      new MemoryWindow(descriptor, held.offset + offsetBytes, offsetBytes, lengthBytes)
+      new MemoryWindow(descriptor, held.offset + offsetBytes, offsetBytes, lengthBytes, this.storeSentence)
     this.#windows = new WindowSet(alignUp(held.size, PAGE_BYTES), open)
     this.#directory.add(this)
   }
@@ -83,6 +83,7 @@ export class HardwareRegion extends Region {
     options?.signal?.throwIfAborted()
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
+    if (options?.access === 'write') this.checkWritable()
   }
 
   page(index: number): PageDescription {

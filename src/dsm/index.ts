@@ -16,7 +16,7 @@ export * from './coherence/index.ts'
 export type { Coherence, CoherenceKind } from './coherence.ts'
 export { COHERENCE_MESSAGE_BYTES } from './coherent/coherence-channel.ts'
 export { PageLostError } from './coherent/page-access.ts'
-export { MemoryExhaustedError, OutOfBoundsError, RegionError } from './errors.ts'
+export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 export type { Placement } from './placement.ts'
@@ -29,7 +29,7 @@ export {
   type RegionDescription,
   type RegionLockRequest,
 } from './region.ts'
-export { REGION_NAME_BYTES_MAX, type RegionOptions } from './region-request.ts'
+export { REGION_NAME_BYTES_MAX, type RegionAccess, type RegionOptions } from './region-request.ts'
 export { formatSize, parseSize, type Size } from './size.ts'
 export { type OpenOptions, open, Space } from './space.ts'
 export type { View, ViewConstructor, ViewOptions } from './view-kind.ts'

@@ -26,16 +26,23 @@ export class MemoryWindow {
   #mapped = true
 
   /**
-   * Map `lengthBytes` (a page multiple) of `descriptor` from `fileOffsetBytes` on.
+   * Map `lengthBytes` (a page multiple) of `descriptor` from `fileOffsetBytes` on. With `readOnly`, a store ends the process with that sentence.
    * @throws SystemError where the address space or the kernel's number of mappings is exhausted.
    */
-  constructor(descriptor: number, fileOffsetBytes: number, offsetBytes: number, lengthBytes: number) {
+  constructor(
+    descriptor: number,
+    fileOffsetBytes: number,
+    offsetBytes: number,
+    lengthBytes: number,
+    readOnly?: string,
+  ) {
     const pages = Math.ceil(lengthBytes / WASM_PAGE_BYTES)
     this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
     this.buffer = this.#memory.buffer as SharedArrayBuffer
     this.offsetBytes = offsetBytes
     this.lengthBytes = lengthBytes
     this.address = native.mapView(this.#memory, 0, descriptor, fileOffsetBytes, lengthBytes)
+    if (readOnly !== undefined) native.makeViewReadOnly(this.address, lengthBytes, readOnly)
     this.bytes = new Uint8Array(this.buffer, 0, lengthBytes)
     this.words = new BigUint64Array(this.buffer, 0, lengthBytes / 8)
   }

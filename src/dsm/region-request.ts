@@ -3,6 +3,9 @@ import { type Coherence, type CoherenceKind, checkCoherence } from './coherence.
 import { checkPlacement, type Placement } from './placement.ts'
 import { parseSize, type Size } from './size.ts'
 
+/** What a process may do with a region. */
+export type RegionAccess = 'read' | 'write'
+
 /** Options of `openRegion`. */
 export interface RegionOptions {
   /** Length in bytes, or text like `'64MiB'`. May be left out to open a region that exists. */
@@ -13,6 +16,11 @@ export interface RegionOptions {
   readonly pageSize?: Size
   /** Which rank keeps each page; see {@link Placement}. Default `'block'`. Means nothing to `hardware`. */
   readonly placement?: Placement
+  /**
+   * What this process may do with it; default `'write'`, which includes reading. With `'read'` every call that would write throws ReadOnlyError, and a
+   * store into a view ends the process with status 72 and a sentence: a store cannot be given an error. Other processes may say otherwise.
+   */
+  readonly access?: RegionAccess
   /**
    * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
    * sparse regions; where memory has run out by then, the kernel ends a process.
@@ -29,6 +37,7 @@ export interface RegionRequest {
   readonly coherence: CoherenceKind
   readonly pageSize: number
   readonly placement: Placement
+  readonly access: RegionAccess
   readonly reserve: boolean
   readonly signal: AbortSignal | undefined
 }
@@ -48,6 +57,7 @@ export function parseRegionRequest(name: string, options: RegionOptions, automat
     coherence: coherence === 'auto' ? automatic : coherence,
     pageSize: checkPageSize(options.pageSize ?? PAGE_BYTES_MIN),
     placement: checkPlacement(options.placement ?? 'block'),
+    access: checkAccess(options.access ?? 'write'),
     reserve: checkFlag(options.reserve ?? true, 'reserve'),
     signal: options.signal,
   }
@@ -65,6 +75,11 @@ function checkPageSize(size: Size): number {
   const bytes = parseSize(size, 'pageSize')
   if (bytes % PAGE_BYTES_MIN === 0) return bytes
   throw new ArgumentError('pageSize', `pageSize must be a multiple of ${PAGE_BYTES_MIN} bytes, not ${bytes}`)
+}
+
+function checkAccess(access: unknown): RegionAccess {
+  if (access === 'read' || access === 'write') return access
+  throw new ArgumentError('access', `access must be 'read' or 'write', not '${String(access)}'`)
 }
 
 function checkFlag(value: unknown, argument: string): boolean {

@@ -1,8 +1,9 @@
 import type { HeldLock, LockRequest, Locks } from '../cluster/index.ts'
 import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
 import type { CoherenceKind } from './coherence.ts'
-import { OutOfBoundsError } from './errors.ts'
+import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
 import type { MemoryWindow } from './memory-window.ts'
+import type { RegionAccess } from './region-request.ts'
 import { checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
 
 /** Bytes to read into or write from. */
@@ -34,6 +35,8 @@ export interface RegionDescription {
   readonly coherence: CoherenceKind
   /** Grain of coherence in bytes. */
   readonly pageSize: number
+  /** What this process may do with it. */
+  readonly access: RegionAccess
 }
 
 /** One page as its home knows it, for people and tools. */
@@ -74,6 +77,8 @@ export abstract class Region implements AsyncDisposable {
   readonly coherence: CoherenceKind
   /** Grain of coherence in bytes. */
   readonly pageSize: number
+  /** What this process may do with it. */
+  readonly access: RegionAccess
   /** Whole-region views, made at first use. */
   readonly #whole = new Map<unknown, View>()
 
@@ -82,6 +87,7 @@ export abstract class Region implements AsyncDisposable {
     this.size = description.size
     this.coherence = description.coherence
     this.pageSize = description.pageSize
+    this.access = description.access
   }
 
   /** True once `close()` was called, or the space that it belongs to ended. */
@@ -235,6 +241,17 @@ export abstract class Region implements AsyncDisposable {
     if (this.closed) throw new ClosedError(`region '${this.name}'`)
   }
 
+  /** Throws ReadOnlyError where this process may not write. */
+  protected checkWritable(): void {
+    if (this.access === 'read') throw new ReadOnlyError(this.name)
+  }
+
+  /** For windows: what a store into one says that ends the process; undefined where stores are allowed. */
+  protected get storeSentence(): string | undefined {
+    if (this.access !== 'read') return undefined
+    return `region '${this.name}' is open for reading only in this process, and a view of it was written, which cannot be answered with an error; ending the process. Open it with access: 'write' to write.`
+  }
+
   /** Throws OutOfBoundsError unless the range is within the region. */
   protected checkRange(offsetBytes: number, lengthBytes: number): void {
     const whole = Number.isSafeInteger(offsetBytes) && Number.isSafeInteger(lengthBytes)
@@ -248,16 +265,18 @@ export abstract class Region implements AsyncDisposable {
     throw new ArgumentError(argument, `${argument} must be a multiple of ${unit}, not ${offsetBytes}`)
   }
 
-  /** Checks of a 64-bit atomic operation. */
+  /** Checks of a 64-bit atomic operation, which writes. */
   protected checkWord(offsetBytes: number): void {
     this.checkOpen()
+    this.checkWritable()
     this.checkAligned(offsetBytes, 8, 'offsetBytes')
     this.checkRange(offsetBytes, 8)
   }
 
   /** Checks of a copy; gives the caller's memory as bytes. */
-  protected checkTransfer(offsetBytes: number, memory: Bytes, argument: string): Uint8Array {
+  protected checkTransfer(offsetBytes: number, memory: Bytes, argument: 'target' | 'source'): Uint8Array {
     this.checkOpen()
+    if (argument === 'source') this.checkWritable()
     const bytes = asBytes(memory, argument)
     this.checkRange(offsetBytes, bytes.byteLength)
     return bytes

@@ -124,6 +124,11 @@ export interface Addon {
   ): number
   /** Lay anonymous memory back over that part, so that a stray access is harmless. */
   unmapView(memory: PageMemory, viewOffsetBytes: number, lengthBytes: number): void
+  /**
+   * Only loads from now on, until the view is unmapped (mprotect). A store ends the process with status 72 and `label` (at most 511 bytes) on standard
+   * error, by a handler of SIGSEGV that passes on what is not its own. ENOSPC where the process has 1024 such views.
+   */
+  makeViewReadOnly(address: number, lengthBytes: number, label: string): void
 
   // ---- userfaultfd -----------------------------------------------------------------------------------------------------------
   /**

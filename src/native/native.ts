@@ -22,6 +22,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'addressOf',
   'mapView',
   'unmapView',
+  'makeViewReadOnly',
   'openUserfault',
   'registerUserfault',
   'unregisterUserfault',

@@ -9,6 +9,7 @@ test('auto is resolved, sizes are parsed, the rest has defaults', () => {
     coherence: 'hardware',
     pageSize: 4096,
     placement: 'block',
+    access: 'write',
     reserve: true,
     signal: undefined,
   })

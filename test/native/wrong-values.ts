@@ -56,6 +56,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   addressOf: [one(words)],
   mapView: [one(wasm), page, one(memory), zero, page],
   unmapView: [one(wasm), page, page],
+  makeViewReadOnly: [view, page, one('a store came')],
   openUserfault: [],
   registerUserfault: [one(userfault), view, page],
   unregisterUserfault: [one(userfault), view, page],

@@ -2,6 +2,7 @@ import type { Locks } from '../../cluster/index.ts'
 import { ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { MemoryWindow } from '../memory-window.ts'
 import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from '../region.ts'
+import type { RegionAccess } from '../region-request.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { Frames } from './frames.ts'
@@ -28,13 +29,13 @@ export class CoherentRegion extends Region {
   readonly #host: CoherentHost
   readonly id: number
   readonly #frames: Frames
-  #access: PageAccess
+  readonly #access: PageAccess
   readonly #windowTable: WindowTable
-  #windows: WindowSet
+  readonly #windows: WindowSet
   #closing: Promise<void> | undefined
 
-  constructor(host: CoherentHost, plan: RegionPlan, id: number) {
-    super({ name: plan.name, size: plan.size, coherence: 'mesi', pageSize: plan.pageSize })
+  constructor(host: CoherentHost, plan: RegionPlan, id: number, access: RegionAccess) {
+    super({ name: plan.name, size: plan.size, coherence: 'mesi', pageSize: plan.pageSize, access })
     this.plan = plan
     this.#host = host
     this.id = id
@@ -109,6 +110,7 @@ export class CoherentRegion extends Region {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
     const right = prefetchRight(options)
+    if (right === PageRight.Write) this.checkWritable()
     const lookahead = this.#lookahead(offsetBytes + lengthBytes, right)
     for (const { page } of this.#pieces(offsetBytes, lengthBytes)) {
       if (!this.#access.tryPin(page, right)) {
@@ -141,14 +143,6 @@ export class CoherentRegion extends Region {
   /** The name becomes free when every rank has closed the region; there is nothing else to delete. */
   async delete(): Promise<void> {
     await this.close()
-  }
-
-  /** After `close()`, where the agent still serves it: with views again. */
-  reopen(): this {
-    this.#closing = undefined
-    this.#windows = this.#newWindows()
-    this.#access = this.#newAccess()
-    return this
   }
 
   /** The process leaves the group: nothing can be asked of the agent any more. */
@@ -190,7 +184,13 @@ export class CoherentRegion extends Region {
   #openWindow(offsetBytes: number, lengthBytes: number): MemoryWindow {
     const { userfault } = this.#host
     if ('refused' in userfault) throw userfault.refused
-    const window = new MemoryWindow(this.plan.framesDescriptor, offsetBytes, offsetBytes, lengthBytes)
+    const window = new MemoryWindow(
+      this.plan.framesDescriptor,
+      offsetBytes,
+      offsetBytes,
+      lengthBytes,
+      this.storeSentence,
+    )
     native.registerUserfault(userfault.descriptor, window.address, lengthBytes)
     if (this.#windowTable.tryAdd({ address: window.address, offsetBytes, lengthBytes })) return window
     window.close()

@@ -38,12 +38,10 @@ async function openAlone(host: CoherentHost, request: RegionRequest): Promise<Re
   const plan = makePlan(request.name, agreement, placement)
   const id = await register(host, request, plan, agreement)
   // Other ranks still had it: this rank's agent went on serving it, with the memory it has.
-  if (known?.id === id) {
-    native.closeDescriptor(plan.framesDescriptor)
-    return known.reopen()
-  }
+  const served = known?.id === id ? known.plan : undefined
+  if (served !== undefined) native.closeDescriptor(plan.framesDescriptor)
   known?.unmap()
-  const region = new CoherentRegion(host, plan, id)
+  const region = new CoherentRegion(host, served ?? plan, id, request.access)
   host.regions.set(request.name, region)
   return region
 }
@@ -127,6 +125,9 @@ function checkSame(host: CoherentHost, request: RegionRequest, known: CoherentRe
   const present: Agreement = { ...known.plan, placement: known.plan.placement.agreed }
   const wanted = asked(host, { ...request, size }).agreement
   if (inWords(wanted) !== inWords(present)) throw differs(request.name, wanted, present)
+  if (request.access === known.access) return
+  const message = `region '${request.name}' is open in this process with access '${known.access}'; close it before it is opened with '${request.access}'`
+  throw new RegionError('ERR_AETHER_REGION_MISMATCH', request.name, message)
 }
 
 function differs(name: string, wanted: Agreement, present: Agreement): RegionError {
