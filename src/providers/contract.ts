@@ -38,6 +38,7 @@ export interface DeviceAttributes {
   readonly maxQueuePairs: number
   readonly maxRequests: number
   readonly maxSegments: number
+  /** The most that a queue pair is given. An RDMA device does not say, so that it is found by making some when it is first read. */
   readonly maxInlineBytes: number
   readonly maxCompletionQueues: number
   readonly maxCompletions: number
@@ -221,7 +222,9 @@ export interface ProviderQueuePair {
 
 export interface ProviderDevice {
   readonly attributes: DeviceAttributes
-  /** The one that peers should use: of port 1, the best by the provider's judgement. */
+  /** The port that it talks through: 1 where it was not opened with another. */
+  readonly portNumber: number
+  /** The one that peers should use: of that port, the best by the provider's judgement. */
   readonly gid: Gid
   /** EINVAL where there is no such port. Ports count from 1. */
   queryPort(port: number): PortAttributes

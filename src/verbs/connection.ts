@@ -53,8 +53,8 @@ function isConnected(type: QueuePairType): boolean {
 }
 
 /** RESET -> INIT. */
-export function initAttributes(type: QueuePairType): QueuePairAttributes {
-  const common = { state: QueuePairState.Init, partitionKeyIndex: 0, port: 1 }
+export function initAttributes(type: QueuePairType, port: number): QueuePairAttributes {
+  const common = { state: QueuePairState.Init, partitionKeyIndex: 0, port }
   if (type === 'ud') return { ...common, queueKey: DEFAULT_QUEUE_KEY }
   if (type === 'dci') return common
   return { ...common, access: Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic }
@@ -104,11 +104,11 @@ export function connectSteps(
   type: QueuePairType,
   sendPsn: number,
   remote: RemoteEndpoint,
-  device: DeviceAttributes,
+  { attributes: device, port }: { readonly attributes: DeviceAttributes; readonly port: number },
   options: ConnectOptions,
 ): readonly QueuePairAttributes[] {
   return [
-    { ...initAttributes(type), ...pick(options, ['access']) },
+    { ...initAttributes(type, port), ...pick(options, ['access']) },
     {
       ...receiveAttributes(type, remote, device),
       ...pick(options, ['minRnrTimer', 'pathMtu', 'maxDestinationReadAtomic']),

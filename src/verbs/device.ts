@@ -113,14 +113,19 @@ export class Device extends Closable {
     return this.xrcDomains.add(new XrcDomain(this, this.provider.openXrcDomain(options)))
   }
 
-  /** ibv_query_port(3). Ports count from 1; EINVAL where there is no such port. */
-  queryPort(port = 1): PortAttributes {
+  /** The port that it talks through; 1 where it was not opened with another. */
+  get port(): number {
+    return this.provider.portNumber
+  }
+
+  /** ibv_query_port(3), of its own port where none is named. Ports count from 1; EINVAL where there is no such port. */
+  queryPort(port: number = this.port): PortAttributes {
     this.assertOpen()
     return this.provider.queryPort(port)
   }
 
   /** The port's gids that are in use: ibv_query_gid_table(3). */
-  gids(port = 1): readonly GidEntry[] {
+  gids(port: number = this.port): readonly GidEntry[] {
     this.assertOpen()
     return this.provider.gids(port)
   }

@@ -210,8 +210,9 @@ export class QueuePair extends Closable implements ReceiveTarget {
 
   /** What the peer needs to connect to this queue pair. */
   get endpoint(): RemoteEndpoint {
-    const { attributes } = this.domain.device
-    const { localIdentifier } = attributes.linkLayer === 'infiniband' ? this.domain.device.queryPort(1) : NO_IDENTIFIER
+    const { device } = this.domain
+    const { attributes } = device
+    const { localIdentifier } = attributes.linkLayer === 'infiniband' ? device.queryPort() : NO_IDENTIFIER
     return {
       gid: this.gid,
       queuePairNumber: this.number,
@@ -236,7 +237,7 @@ export class QueuePair extends Closable implements ReceiveTarget {
 
   /** RESET -> INIT with sensible values for what is left out. */
   toInit(attributes: Partial<QueuePairAttributes> = {}): void {
-    this.modify({ ...initAttributes(this.type), ...attributes })
+    this.modify({ ...initAttributes(this.type, this.domain.device.port), ...attributes })
   }
 
   /** INIT -> RTR towards `remote`. */
@@ -529,7 +530,7 @@ export class QueuePair extends Closable implements ReceiveTarget {
   }
 
   #connectSteps(remote: RemoteEndpoint, options: ConnectOptions): readonly QueuePairAttributes[] {
-    return connectSteps(this.type, this.psn, remote, this.domain.device.attributes, options)
+    return connectSteps(this.type, this.psn, remote, this.domain.device, options)
   }
 
   /** What fails because the queue pair was closed meanwhile says so. */

@@ -42,7 +42,7 @@ export interface GroupDevice {
  */
 export function inspectDevice(name: string, ranks: number): GroupDevice {
   using device = openDevice(name)
-  const { state, physicalState, linkLayer, activeMtu } = device.queryPort(1)
+  const { state, physicalState, linkLayer, activeMtu } = device.queryPort()
   if (state === 'active') {
     device.createProtectionDomain().allocate(LINK_BYTES * ranks, Access.LocalWrite)
     return { name, linkLayer, mtuBytes: activeMtu }

@@ -10,15 +10,20 @@ export function deviceAttributes(
   facts: VerbsDeviceFacts,
   port: VerbsPortFacts,
   completionVectors: number,
+  probeMaxInlineBytes: () => number,
 ): DeviceAttributes {
+  let maxInlineBytes: number | undefined
   return {
     name,
     provider: 'ibverbs',
     maxQueuePairs: facts.maxQueuePairs,
     maxRequests: facts.maxRequests,
     maxSegments: facts.maxSegments,
-    // No verb tells: what a queue pair got is in its capacities.
-    maxInlineBytes: 0,
+    /** Found when it is asked for: it costs some queue pairs. */
+    get maxInlineBytes() {
+      maxInlineBytes ??= probeMaxInlineBytes()
+      return maxInlineBytes
+    },
     maxCompletionQueues: facts.maxCompletionQueues,
     maxCompletions: facts.maxCompletions,
     maxMemoryRegions: facts.maxMemoryRegions,

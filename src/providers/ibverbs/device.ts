@@ -19,6 +19,7 @@ import { IbverbsCompletionChannel } from './completion-channel.ts'
 import { IbverbsCompletionQueue } from './completion-queue.ts'
 import { deviceAttributes } from './device-attributes.ts'
 import { IbverbsDeviceMemory } from './device-memory.ts'
+import { probeMaxInlineBytes } from './inline-limit.ts'
 import type { IbverbsMemoryWindow } from './memory-window.ts'
 import { IbverbsPort } from './port.ts'
 import { gidEntry, portAttributes } from './port-attributes.ts'
@@ -61,7 +62,9 @@ export class IbverbsDevice implements ProviderDevice {
     try {
       this.facts = attempt(() => verbs.queryDevice(this.handle))
       this.port = new IbverbsPort(verbs, this.handle, name, options)
-      this.attributes = deviceAttributes(name, this.facts, this.port.facts, opened.completionVectors)
+      this.attributes = deviceAttributes(name, this.facts, this.port.facts, opened.completionVectors, () =>
+        attempt(() => probeMaxInlineBytes(verbs, this.handle)),
+      )
     } catch (error) {
       verbs.destroy(this.handle)
       throw error
@@ -71,6 +74,10 @@ export class IbverbsDevice implements ProviderDevice {
   /** Soft-RoCE, some of whose habits need care. */
   get isRxe(): boolean {
     return this.facts.vendorId === RXE_VENDOR
+  }
+
+  get portNumber(): number {
+    return this.port.number
   }
 
   get gid(): Gid {

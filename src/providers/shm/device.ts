@@ -89,6 +89,8 @@ export class ShmDevice implements ProviderDevice {
     this.visitors = new Visitors(this.segment)
   }
 
+  readonly portNumber = 1
+
   get gid(): Gid {
     return this.segment.gid
   }

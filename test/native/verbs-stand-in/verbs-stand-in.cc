@@ -1,7 +1,7 @@
 // A library that stands in for libibverbs in tests, on machines without any RDMA: it records what it is asked, hands out objects that hold nothing,
 // and completes every signaled send at once with success. It is no device: nothing is moved.
 //
-// Two devices: standin0, an Ethernet port with a table of gids, and standin1, an InfiniBand port with local identifier 7.
+// Two devices: standin0, an Ethernet port with a table of gids, and standin1, two InfiniBand ports with local identifiers 7 and 9.
 #include "recording.h"
 
 #include <infiniband/verbs.h>
@@ -402,9 +402,14 @@ int queryDeviceEx(struct ibv_context* context, const struct ibv_query_device_ex_
 
 bool isInfiniBand(struct ibv_context* context) { return context->device == &devices[1]; }
 
+int portsOf(struct ibv_context* context) { return isInfiniBand(context) ? 2 : 1; }
+
+// What fits into the send queue's elements of this device.
+constexpr uint32_t kMostInlineBytes = 220;
+
 int queryPort(struct ibv_context* context, uint8_t port, struct ibv_port_attr* a, size_t) {
   FAULT_ERRNO("ibv_query_port")
-  if (port != 1) return EINVAL;
+  if (port < 1 || port > portsOf(context)) return EINVAL;
   memset(a, 0, sizeof *a);
   a->state = IBV_PORT_ACTIVE;
   a->max_mtu = IBV_MTU_4096;
@@ -412,7 +417,7 @@ int queryPort(struct ibv_context* context, uint8_t port, struct ibv_port_attr* a
   a->gid_tbl_len = 8;
   a->max_msg_sz = 1u << 30;
   a->pkey_tbl_len = 1;
-  a->lid = isInfiniBand(context) ? 7 : 0;
+  a->lid = isInfiniBand(context) ? 5 + 2 * port : 0;
   a->active_width = 2;
   a->active_speed = 32;
   a->phys_state = 5;
@@ -433,7 +438,7 @@ const GidRow ethernetGids[] = {
     {3, IBV_GID_TYPE_ROCE_V2, 0xfd00000000000000, 0x1},                {4, IBV_GID_TYPE_ROCE_V1, 0, 0xffff0a000001},
     {5, IBV_GID_TYPE_ROCE_V2, 0, 0xffff0a000001},                      {6, IBV_GID_TYPE_ROCE_V2, 0, 0xffffa9fe0001},
 };
-const GidRow infinibandGids[] = {{0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000001}};
+const GidRow infinibandGids[] = {{0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000001}, {0, IBV_GID_TYPE_IB, 0xfe80000000000000, 0x2c90300000002}};
 
 }  // namespace
 
@@ -506,7 +511,7 @@ EXPORT int ibv_close_device(struct ibv_context* context) {
   return 0;
 }
 
-EXPORT int ibv_query_device(struct ibv_context*, struct ibv_device_attr* a) {
+EXPORT int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* a) {
   memset(a, 0, sizeof *a);
   strcpy(a->fw_ver, "1.2.3");
   a->node_guid = htobe64(0x5054000000000001);
@@ -525,7 +530,7 @@ EXPORT int ibv_query_device(struct ibv_context*, struct ibv_device_attr* a) {
   a->max_srq = 64;
   a->max_srq_wr = 1024;
   a->max_srq_sge = 16;
-  a->phys_port_cnt = 1;
+  a->phys_port_cnt = static_cast<uint8_t>(portsOf(context));
   return 0;
 }
 
@@ -537,7 +542,7 @@ EXPORT ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_
   for (size_t index = 0; index < count && index < most; index++) {
     entries[index] = {};
     entries[index].gid_index = rows[index].index;
-    entries[index].port_num = 1;
+    entries[index].port_num = isInfiniBand(context) ? static_cast<uint32_t>(index) + 1 : 1;
     entries[index].gid_type = rows[index].type;
     entries[index].gid.global.subnet_prefix = htobe64(rows[index].high);
     entries[index].gid.global.interface_id = htobe64(rows[index].low);
@@ -649,11 +654,15 @@ EXPORT struct ibv_qp* ibv_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* 
   FAULT_NULL("ibv_create_qp")
   record("ibv_create_qp type=%d send=%u receive=%u sendSegments=%u receiveSegments=%u inline=%u signalAll=%d shared=%d", a->qp_type, a->cap.max_send_wr,
          a->cap.max_recv_wr, a->cap.max_send_sge, a->cap.max_recv_sge, a->cap.max_inline_data, a->sq_sig_all, a->srq != nullptr);
+  if (a->cap.max_inline_data > kMostInlineBytes) {
+    errno = EINVAL;
+    return nullptr;
+  }
   return makePair(pd->context, a->qp_context, a->qp_type, a->send_cq, a->recv_cq, a->cap);
 }
 
 EXPORT int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* a, int mask) {
-  record("ibv_modify_qp mask=%#x state=%d", mask, mask & IBV_QP_STATE ? a->qp_state : -1);
+  record("ibv_modify_qp mask=%#x state=%d port=%d", mask, mask & IBV_QP_STATE ? a->qp_state : -1, mask & IBV_QP_PORT ? a->port_num : -1);
   if (mask & IBV_QP_AV)
     record("  vector global=%d lid=%u gid=%016lx%016lx sgid=%u hops=%u port=%u", a->ah_attr.is_global, a->ah_attr.dlid,
            static_cast<unsigned long>(be64toh(a->ah_attr.grh.dgid.global.subnet_prefix)),

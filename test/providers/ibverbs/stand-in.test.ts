@@ -94,6 +94,50 @@ test('on Ethernet a peer is addressed by gid, on InfiniBand by local identifier,
   )
 })
 
+test('a device that talks through another port has its gid and local identifier, and its queue pairs are of that port', {
+  skip,
+}, async () => {
+  using standIn = new StandIn()
+  const run = await standIn.run(({ verbs, open }) => {
+    const device = open('standin1', { port: 2 })
+    const queue = device.createCompletionQueue({ depth: 16 })
+    const pair = device.createProtectionDomain().createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
+    pair.connect(pair.endpoint)
+    const { localIdentifier } = pair.endpoint
+    const { port } = device
+    console.log(
+      JSON.stringify([port, verbs.formatGid(pair.endpoint.gid).slice(-4), localIdentifier, device.gids().length]),
+    )
+  })
+  assert.deepEqual(printed(run), [2, '0002', 9, 1])
+  assert.ok(
+    run.log.some((line) => /^ibv_modify_qp .* state=1 port=2$/.test(line)),
+    run.log.join('\n'),
+  )
+  assert.ok(
+    run.log.some((line) => /^ {2}vector .* lid=9 .* port=2$/.test(line)),
+    run.log.join('\n'),
+  )
+})
+
+test('how much can be sent inline is found by making queue pairs, when somebody asks', { skip }, async () => {
+  using standIn = new StandIn()
+  const run = await standIn.run(({ open }) => {
+    const device = open('standin0')
+    const { appendFileSync } = process.getBuiltinModule('node:fs')
+    appendFileSync(process.env['AETHER_STAND_IN_LOG'] as string, 'asked\n')
+    console.log(JSON.stringify([device.attributes.maxInlineBytes, device.attributes.maxInlineBytes]))
+    appendFileSync(process.env['AETHER_STAND_IN_LOG'] as string, 'answered\n')
+  })
+  assert.deepEqual(printed(run), [220, 220])
+  const asked = run.log.slice(run.log.indexOf('asked'), run.log.indexOf('answered'))
+  const made = asked.filter((line) => line.startsWith('ibv_create_qp'))
+  assert.equal(made.length, run.log.filter((line) => line.startsWith('ibv_create_qp')).length, 'none before')
+  assert.ok(made.length < 16, made.join('\n'))
+  const granted = made.filter((line) => Number(/inline=(\d+)/.exec(line)?.[1]) <= 220)
+  assert.equal(asked.filter((line) => line === 'ibv_destroy_qp').length, granted.length)
+})
+
 test('requests reach the library field by field, a batch in one chain', { skip }, async () => {
   using standIn = new StandIn()
   const run = await standIn.run(({ verbs, open }) => {
