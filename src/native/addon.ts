@@ -154,6 +154,11 @@ export interface Addon {
   zapPages(address: number, lengthBytes: number): number
   /** UFFDIO_WAKE, also where a view was until now. Returns 0 or a negative errno. */
   wakePages(descriptor: number, address: number, lengthBytes: number): number
+  /**
+   * How long loads take whose page faults a C thread answers, in nanoseconds: what an agent's answers can be held against. `descriptor` is a
+   * userfaultfd that nobody else reads. Each of the 1 to 4096 samples touches another page, after a pause of `calmMs` (0 to 1) in which the thread falls asleep.
+   */
+  timeFaults(descriptor: number, samplesNs: Float64Array, calmMs: number): void
 
   // ---- sleeping and waking ---------------------------------------------------------------------------------------------------
   /** poll(2): `descriptors[i]` for readability (negative ones are ignored); `ready[i]` receives its PollFlag bits. Returns how many are ready. `timeoutMs` may have a fraction; -1 waits for ever. */

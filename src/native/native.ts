@@ -31,6 +31,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'protectPages',
   'zapPages',
   'wakePages',
+  'timeFaults',
   'poll',
   'createPipe',
   'ringPipe',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { constants } from 'node:os'
 import test from 'node:test'
 import { ArgumentError, FaultFlag, native, SystemError } from '../../src/native/index.ts'
-import { pageBytes } from './resources.ts'
+import { mappingsOf, pageBytes } from './resources.ts'
 import { Stage, userfaultRefused } from './toucher.ts'
 
 const skip = userfaultRefused()
@@ -204,4 +204,18 @@ test('a descriptor that is no userfaultfd is told, not obeyed', { skip }, async 
   assert.throws(() => native.readUserfaults(1_000_000, new Float64Array(3)), /EBADF/)
   assert.throws(() => native.readUserfaults(stage.descriptor, new Float64Array(2)), ArgumentError)
   for (const end of pipe) native.closeDescriptor(end)
+})
+
+test('faults that a thread of the addon answers are timed, and nothing of that stays', { skip }, () => {
+  const { descriptor } = native.openUserfault()
+  const before = mappingsOf('aether-fault-timer')
+  const samples = new Float64Array(50)
+  native.timeFaults(descriptor, samples, 0.1)
+  native.closeDescriptor(descriptor)
+  // Less than a fault can take would mean that there was none.
+  for (const ns of samples) assert.ok(ns > 200 && ns < 60e9, `${ns} ns`)
+  assert.equal(mappingsOf('aether-fault-timer'), before)
+  for (const wrong of [new Float64Array(0), new Float64Array(5000)])
+    assert.throws(() => native.timeFaults(descriptor, wrong, 0), ArgumentError)
+  assert.throws(() => native.timeFaults(descriptor, samples, 2), ArgumentError)
 })

@@ -65,6 +65,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   protectPages: [one(userfault), view, page, no],
   zapPages: [view, page],
   wakePages: [one(userfault), view, page],
+  timeFaults: [one(userfault), () => new Float64Array(2), zero],
   poll: [() => Int32Array.of(readEnd), () => new Int32Array(4), one(1), zero],
   createPipe: [],
   ringPipe: [one(writeEnd)],
