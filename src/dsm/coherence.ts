@@ -13,6 +13,9 @@ export type Coherence = CoherenceKind | 'auto'
 /** The kinds with the number that stands for them in shared memory. A number is never given to another kind. */
 export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = { hardware: 1, mesi: 2 }
 
+/** Every kind that a region may have. */
+export const coherenceKinds: readonly CoherenceKind[] = Object.keys(COHERENCE_NUMBERS) as CoherenceKind[]
+
 /** @throws ArgumentError when `value` is none of the kinds, naming them. */
 export function checkCoherence(value: unknown): Coherence {
   const known = ['auto', ...Object.keys(COHERENCE_NUMBERS)]

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { CollectedLines, launch } from '../../cluster/index.ts'
-import { protocols } from '../../dsm/index.ts'
+import { type CoherenceKind, coherenceKinds } from '../../dsm/index.ts'
 import { AetherError } from '../../native/index.ts'
 import { allowedOutcomes, type Demand, serialOutcomes } from './model.ts'
 import { formatOutcome } from './outcome.ts'
-import { type Axis, axesOf, demandOf, type LitmusCoherence, type RankPlan, type RankReport, type Run } from './plan.ts'
+import { type Axis, axesOf, demandOf, type RankPlan, type RankReport, type Run } from './plan.ts'
 import { parseShape, type Shape } from './shape.ts'
 import { shapes } from './shapes.ts'
 
@@ -54,7 +54,7 @@ export interface LitmusResult {
 }
 
 /** Kinds of coherence that can be played: every protocol, and shared memory of one machine. */
-export const litmusKinds: readonly LitmusCoherence[] = [...(protocols.keys() as Iterable<LitmusCoherence>), 'hardware']
+export const litmusKinds: readonly CoherenceKind[] = coherenceKinds
 
 /** Two to four processes, every kind of coherence, one page and two, one home and two, by `Atomics`. */
 export const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
