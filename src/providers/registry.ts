@@ -2,9 +2,10 @@ import type { OpenDeviceOptions, Provider, ProviderDevice } from './contract.ts'
 import { Errno, VerbsError } from './errors.ts'
 import { ibverbsProvider } from './ibverbs/provider.ts'
 import { shmProvider } from './shm/provider.ts'
+import { simProvider } from './sim/provider.ts'
 
 /** Every provider this build carries, in the order in which names are looked up. */
-const providers: readonly Provider[] = [shmProvider, ibverbsProvider]
+const providers: readonly Provider[] = [shmProvider, ibverbsProvider, simProvider]
 
 /** Names of all devices of all providers. */
 export function listDeviceNames(): string[] {

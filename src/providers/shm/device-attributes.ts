@@ -1,10 +1,10 @@
 import type { DeviceAttributes } from '../contract.ts'
+import { DEVICE_MEMORY_BYTES } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
 import { MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import {
-  DEVICE_MEMORY_BYTES,
   MAX_COMPLETION_QUEUES,
   MAX_COMPLETIONS,
   MAX_INLINE_BYTES,

@@ -37,8 +37,6 @@ export const MAX_COMPLETIONS: number = 1 << 22
 export const MAX_INLINE_BYTES = 1024
 /** A message of 2^31 bytes is the longest that InfiniBand carries. */
 export const MAX_MESSAGE_BYTES: number = 2 ** 31
-/** Memory that a device gives out as its own. */
-export const DEVICE_MEMORY_BYTES: number = 1 << 20
 /** What one ArrayBuffer over foreign memory may be. */
 export const MAX_REGION_BYTES: number = 2 ** 32
 

@@ -1,0 +1,29 @@
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import { checkPort } from './device-attributes.ts'
+import type { SimProtectionDomain } from './protection-domain.ts'
+
+/** Where a datagram goes. Nobody is asked whether it is there. */
+export class SimAddressHandle implements ProviderAddressHandle {
+  readonly token: number
+  readonly vector: AddressVector
+  readonly domain: SimProtectionDomain
+
+  constructor(domain: SimProtectionDomain, vector: AddressVector) {
+    checkPort('ibv_create_ah', vector.port ?? 1)
+    if (vector.global === false) refuse('this device is Ethernet: an address handle needs its global route header')
+    if ((vector.sourceGidIndex ?? 0) !== 0) refuse(`the device has gid 0 only, not ${vector.sourceGidIndex}`)
+    this.domain = domain
+    this.vector = vector
+    this.token = domain.device.addressHandles.add(this)
+  }
+
+  destroy(): void {
+    this.domain.device.addressHandles.remove(this.token)
+    this.domain.addressHandles.delete(this)
+  }
+}
+
+function refuse(why: string): never {
+  throw new VerbsError('ibv_create_ah', Errno.EINVAL, why)
+}

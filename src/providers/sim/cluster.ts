@@ -1,0 +1,142 @@
+import type { OpenDeviceOptions } from '../contract.ts'
+import type { Gid } from '../gid.ts'
+import type { Place } from './destination.ts'
+import { SimDevice } from './device.ts'
+import type { SimulatedFault } from './fault.ts'
+import { Host } from './host.ts'
+import { inject } from './inject.ts'
+import { Kernel } from './kernel.ts'
+import { Network } from './network.ts'
+import { type AdapterOptions, defaultAdapter, defaultNetwork, type SimulationOptions } from './options.ts'
+import type { XrcMembers } from './xrc-domain.ts'
+
+/** The first 16 bits of every gid of this provider: a unique local address (RFC 4193). */
+const GID_PREFIX = 0xfd53n
+
+/** A cluster in one process, in virtual time: hosts, the network between them, and what goes wrong. */
+export class SimulatedCluster {
+  /** A name for `openDevice`: each opening is a host of its own. Hosts by their own names: {@link addHost}. */
+  readonly device: string
+  readonly kernel: Kernel
+  readonly network: Network
+  readonly gigabitsPerSecond: number
+  /** @internal */
+  readonly xrcDomains: Map<string, XrcMembers> = new Map<string, XrcMembers>()
+  readonly #adapter: AdapterOptions
+  readonly #advanceOnPoll: boolean
+  readonly #hosts: Host[] = []
+  readonly #groups = new Map<Gid, Map<string, Place>>()
+  readonly #onClose: () => void
+  #numbers = 16
+  #devices = 0
+
+  /** @internal Made by {@link openSimulatedCluster}. */
+  constructor(device: string, seed: number, options: SimulationOptions, onClose: () => void) {
+    const network = { ...defaultNetwork, ...options.network }
+    this.device = device
+    this.kernel = new Kernel(seed, options.choose)
+    this.network = new Network(this.kernel, network)
+    this.gigabitsPerSecond = network.gigabitsPerSecond
+    this.#adapter = { ...defaultAdapter, ...options.adapter }
+    this.#advanceOnPoll = options.advanceOnPoll ?? false
+    this.#onClose = onClose
+    for (const fault of options.faults ?? []) this.inject(fault)
+  }
+
+  get nowNs(): number {
+    return this.kernel.nowNs
+  }
+
+  /** Sixteen hexadecimal digits: equal for two runs that took the same course. */
+  get traceHash(): string {
+    return this.kernel.trace.text
+  }
+
+  get hosts(): readonly Host[] {
+    return this.#hosts
+  }
+
+  /** One more host; its device is opened by the name `${cluster.device}/${host.index}`. */
+  addHost(): Host {
+    const host = new Host(this.#hosts.length, this.kernel, this.#adapter)
+    this.#hosts.push(host)
+    return host
+  }
+
+  /** Let a fault happen at its time. Hosts that are not there yet may be added until then. */
+  inject(fault: SimulatedFault): void {
+    inject(this, fault)
+  }
+
+  /** Let so much time pass. */
+  advance(ns: number): void {
+    this.kernel.runTo(this.kernel.nowNs + ns)
+  }
+
+  /**
+   * Let time pass until `predicate` holds, which is asked after every event. False where it does not within `timeoutMs` of virtual time (default 10,000), or
+   * nothing happens any more.
+   */
+  runUntil(predicate: () => boolean, timeoutMs = 10_000): boolean {
+    const deadlineNs = this.kernel.nowNs + timeoutMs * 1e6
+    while (!predicate()) {
+      if (this.kernel.nextNs > deadlineNs || !this.kernel.step()) return false
+    }
+    return true
+  }
+
+  close(): void {
+    this.kernel.clear()
+    this.#onClose()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  /** @internal */
+  open(name: string, options: OpenDeviceOptions): SimDevice | undefined {
+    if (name === this.device) return this.#open(this.addHost(), name, options)
+    const [prefix, index] = name.split('/')
+    const host = prefix === this.device ? this.#hosts[Number(index)] : undefined
+    return host === undefined ? undefined : this.#open(host, name, options)
+  }
+
+  /** @internal Numbers of queue pairs, protection domains and shared receive queues: never given twice. */
+  nextNumber(): number {
+    this.#numbers += 1
+    return this.#numbers
+  }
+
+  /** @internal A program outside of the simulation has found nothing to do. */
+  polled(): void {
+    if (this.#advanceOnPoll && !this.kernel.running) this.kernel.step()
+  }
+
+  /** @internal */
+  join(group: Gid, member: Place): void {
+    const members = this.#groups.get(group) ?? new Map<string, Place>()
+    members.set(keyOf(member), member)
+    this.#groups.set(group, members)
+  }
+
+  /** @internal */
+  leave(group: Gid, member: Place): void {
+    this.#groups.get(group)?.delete(keyOf(member))
+  }
+
+  /** @internal */
+  multicastMembers(group: Gid): readonly Place[] {
+    return [...(this.#groups.get(group)?.values() ?? [])]
+  }
+
+  #open(host: Host, name: string, options: OpenDeviceOptions): SimDevice {
+    this.#devices += 1
+    const gid = (GID_PREFIX << 112n) | (BigInt(host.index + 1) << 64n) | (BigInt(this.#devices) << 16n) | 1n
+    return new SimDevice(this, host, gid, name, options)
+  }
+}
+
+function keyOf({ gid, number }: Place): string {
+  return `${gid}/${number}`
+}

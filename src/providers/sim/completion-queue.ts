@@ -1,0 +1,144 @@
+import { AsyncEventType } from '../async-event.ts'
+import type { CompletionBatch } from '../completion-batch.ts'
+import type { ProviderCompletionQueue } from '../contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { SimCompletionChannel } from './completion-channel.ts'
+import type { SimDevice } from './device.ts'
+import { checkDepth } from './device-attributes.ts'
+
+/** Whose completions they are. */
+export interface CompletionOwner {
+  readonly number: number
+  /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
+  readonly generation: number
+  retireSends(count: number): void
+  retireReceive(): void
+}
+
+/** What feeds a completion queue. */
+export interface CompletionSource {
+  readonly label: string
+  /** The queue is overrun. */
+  overrun(): void
+}
+
+/** What a completion frees where it is polled: so many send slots, or, by this, one receive slot. */
+export const FREES_RECEIVE = 0
+export const FREES_NOTHING = -1
+
+/** One completion. */
+export interface CompletionRow {
+  readonly owner: CompletionOwner
+  readonly frees: number
+  readonly id: number
+  readonly status: number
+  readonly opcode: number
+  readonly byteLength: number
+  readonly flags: number
+  readonly immediate: number
+  readonly sourceNumber: number
+  readonly solicited: boolean
+}
+
+interface Waiting {
+  readonly row: CompletionRow
+  readonly generation: number
+  readonly number: number
+}
+
+/** Completions in the order in which they came. */
+export class SimCompletionQueue implements ProviderCompletionQueue {
+  depth: number
+  overrun = false
+  readonly channel: SimCompletionChannel | undefined
+  readonly sources: Set<CompletionSource> = new Set<CompletionSource>()
+  readonly #device: SimDevice
+  #rows: Waiting[] = []
+  #armed: 'no' | 'any' | 'solicited' = 'no'
+
+  constructor(device: SimDevice, depth: number, channel: SimCompletionChannel | undefined) {
+    this.#device = device
+    this.depth = depth
+    this.channel = channel
+    channel?.queues.add(this)
+  }
+
+  poll(batch: CompletionBatch): number {
+    if (this.#rows.length === 0) this.#device.idle()
+    let row = 0
+    let taken = 0
+    while (row < batch.capacity && taken < this.#rows.length) {
+      if (this.#take(this.#rows[taken]!, batch, row)) row += 1
+      taken += 1
+    }
+    this.#rows.splice(0, taken)
+    return row
+  }
+
+  /** A queue that is full is overrun: the completion is lost and the queue pairs end. */
+  push(row: CompletionRow): void {
+    if (this.#rows.length >= this.depth) this.#clean()
+    if (this.#rows.length >= this.depth) {
+      this.#overflow()
+      return
+    }
+    this.#rows.push({ row, generation: row.owner.generation, number: row.owner.number })
+    const wanted = this.#armed === 'any' || (this.#armed === 'solicited' && (row.solicited || row.status !== 0))
+    if (!wanted) return
+    this.#armed = 'no'
+    this.channel?.fire(this)
+  }
+
+  arm(solicitedOnly: boolean): void {
+    if (this.#armed !== 'any') this.#armed = solicitedOnly ? 'solicited' : 'any'
+  }
+
+  resize(depth: number): void {
+    checkDepth('ibv_resize_cq', depth)
+    this.#clean()
+    const waiting = this.#rows.length
+    if (waiting > depth)
+      throw new VerbsError('ibv_resize_cq', Errno.EINVAL, `${waiting} completions wait; they do not fit ${depth}`)
+    this.depth = depth
+  }
+
+  destroy(): void {
+    if (this.sources.size > 0) {
+      const labels = [...this.sources].map((source) => source.label).join(', ')
+      throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `still used by: ${labels}`)
+    }
+    this.channel?.forget(this)
+    this.#device.events.forget(this)
+    this.#device.queues.delete(this)
+  }
+
+  /** Drop what queue pairs left behind that were reset or destroyed. */
+  #clean(): void {
+    this.#rows = this.#rows.filter(({ row, generation }) => row.owner.generation === generation)
+  }
+
+  /** False where its queue pair was reset or destroyed meanwhile. */
+  #take({ row, generation, number }: Waiting, batch: CompletionBatch, at: number): boolean {
+    const { owner, frees } = row
+    if (owner.generation !== generation) return false
+    batch.id[at] = row.id
+    batch.status[at] = row.status
+    batch.opcode[at] = row.opcode
+    batch.flags[at] = row.flags
+    batch.byteLength[at] = row.byteLength
+    batch.immediate[at] = row.immediate
+    batch.queuePairNumber[at] = number
+    batch.sourceQueuePair[at] = row.sourceNumber
+    batch.vendorError[at] = 0
+    if (frees === FREES_RECEIVE) owner.retireReceive()
+    else if (frees > 0) owner.retireSends(frees)
+    return true
+  }
+
+  #overflow(): void {
+    if (this.overrun) return
+    this.overrun = true
+    this.#device.events.raise(AsyncEventType.CompletionQueueError, { completionQueue: this })
+    for (const source of [...this.sources]) source.overrun()
+  }
+}

@@ -1,0 +1,77 @@
+import type { QueuePairAttributes } from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { type Gid, isMulticast } from '../gid.ts'
+import { GlobalRoute } from '../global-route.ts'
+import type { SimDevice } from './device.ts'
+
+/** A queue pair somewhere. */
+export interface Place {
+  readonly gid: Gid
+  readonly number: number
+}
+
+/** Where the requests of one type of queue pair go. */
+export interface Destination {
+  /** Whether a request names a destination that can be used. */
+  admits(request: EncodedRequest): boolean
+  places(request: EncodedRequest): readonly Place[]
+  /** The header in front of a datagram. */
+  route(request: EncodedRequest, lengthBytes: number): Uint8Array | undefined
+}
+
+/** Connected: always the same. */
+export class ConnectedDestination implements Destination {
+  readonly #places: readonly Place[]
+
+  constructor(attributes: QueuePairAttributes) {
+    const { addressVector, destinationQueuePair = 0 } = attributes
+    this.#places = [{ gid: addressVector?.gid ?? 0n, number: destinationQueuePair }]
+  }
+
+  admits(): boolean {
+    return true
+  }
+
+  places(): readonly Place[] {
+    return this.#places
+  }
+
+  route(): undefined {
+    return undefined
+  }
+}
+
+/** Each request names it: datagrams, and dynamically connected. */
+export class NamedDestination implements Destination {
+  readonly #device: SimDevice
+  readonly #domainId: number
+  readonly #datagrams: boolean
+
+  constructor(device: SimDevice, domainId: number, datagrams: boolean) {
+    this.#device = device
+    this.#domainId = domainId
+    this.#datagrams = datagrams
+  }
+
+  admits(request: EncodedRequest): boolean {
+    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    return handle?.domain.id === this.#domainId
+  }
+
+  /** Of a multicast group, all who are attached now. */
+  places(request: EncodedRequest): readonly Place[] {
+    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    if (handle === undefined) return []
+    const { gid } = handle.vector
+    if (isMulticast(gid)) return this.#device.cluster.multicastMembers(gid)
+    return [{ gid, number: request.words[RequestSlot.RemoteQueuePair] as number }]
+  }
+
+  route(request: EncodedRequest, lengthBytes: number): Uint8Array | undefined {
+    const handle = this.#device.addressHandles.get(request.words[RequestSlot.AddressHandle] as number)
+    if (!this.#datagrams || handle === undefined) return undefined
+    const route = new GlobalRoute(this.#device.gid)
+    route.describe(handle.vector, lengthBytes)
+    return route.bytes
+  }
+}

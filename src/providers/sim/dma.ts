@@ -1,0 +1,82 @@
+import type { Host } from './host.ts'
+import type { LineWrite, MemoryBlock } from './memory-block.ts'
+import type { PieceList } from './piece-list.ts'
+import type { Stream } from './stream.ts'
+
+const LINE_BYTES = 64
+
+/**
+ * The adapter's way to memory, line by line of 64 bytes: each line is read or written at a moment of its own, so what a program or another adapter does in
+ * between is seen, or not, line by line. A line itself is never torn.
+ */
+export class Dma {
+  readonly #host: Host
+
+  constructor(host: Host) {
+    this.#host = host
+  }
+
+  /** Put `bytes` there from `fromNs` on; when the last line is there. */
+  place(fromNs: number, list: PieceList, bytes: Uint8Array): number {
+    return this.#walk('tear.write', fromNs, list, (block, offset, at, length, atNs) => {
+      const write = new Landing(block, offset, bytes.subarray(at, at + length))
+      block.landing.add(write)
+      this.#host.kernel.at(atNs, () => write.land())
+    })
+  }
+
+  /** Take the bytes from `fromNs` on into `into`; when the last line is taken. */
+  sample(fromNs: number, list: PieceList, into: Uint8Array): number {
+    return this.#walk('tear.read', fromNs, list, (block, offset, at, length, atNs) => {
+      this.#host.kernel.at(atNs, () => into.set(block.bytes.subarray(offset, offset + length), at))
+    })
+  }
+
+  /** Call `line` for each line with its own moment. */
+  #walk(
+    concern: string,
+    fromNs: number,
+    list: PieceList,
+    line: (block: MemoryBlock, offset: number, at: number, length: number, atNs: number) => void,
+  ): number {
+    const { kernel, adapter } = this.#host
+    const lineNs = this.#host.adapterNs(adapter.lineNs)
+    const stream = kernel.stream(concern)
+    const torn = list.total > LINE_BYTES && stream.chance(adapter.tear)
+    let atNs = Math.max(fromNs, kernel.nowNs)
+    let lastNs = atNs
+    let done = 0
+    for (const { block, offset, length } of list.pieces) {
+      for (let at = 0; at < length; ) {
+        const run = Math.min(length - at, LINE_BYTES - ((block.address + offset + at) % LINE_BYTES))
+        atNs += lineNs
+        const ownNs = torn ? atNs + this.#anywhere(stream) : atNs
+        lastNs = Math.max(lastNs, ownNs)
+        line(block, offset + at, done, run, ownNs)
+        at += run
+        done += run
+      }
+    }
+    return lastNs
+  }
+
+  #anywhere(stream: Stream): number {
+    return this.#host.adapterNs(stream.between(0, this.#host.adapter.tearNs))
+  }
+}
+
+class Landing implements LineWrite {
+  readonly #block: MemoryBlock
+  readonly #offset: number
+  readonly #bytes: Uint8Array
+
+  constructor(block: MemoryBlock, offset: number, bytes: Uint8Array) {
+    this.#block = block
+    this.#offset = offset
+    this.#bytes = bytes
+  }
+
+  land(): void {
+    if (this.#block.landing.delete(this)) this.#block.bytes.set(this.#bytes, this.#offset)
+  }
+}

@@ -1,0 +1,86 @@
+import type { Kernel } from './kernel.ts'
+import type { AdapterOptions } from './options.ts'
+import { Process } from './process.ts'
+
+/** Told of what a host does, so that its devices can say so. */
+export interface HostListener {
+  linkChanged(up: boolean): void
+  crashed(): void
+}
+
+/** One machine: a processor, an adapter, a link. What faults do to it is here; what that means, those ask who use it. */
+export class Host {
+  readonly index: number
+  readonly kernel: Kernel
+  readonly adapter: AdapterOptions
+  /** The process is there. */
+  alive = true
+  /** The adapter sends and serves: also for a while after a crash, where a fault says so. */
+  serving = true
+  /** The adapter reads and writes memory. */
+  memoryAnswers = true
+  linkUp = true
+  losesWakeups = false
+  /** Everything that the adapter does takes so many times as long. */
+  slowness = 1
+  readonly listeners: Set<HostListener> = new Set<HostListener>()
+  readonly #processes: Process[] = []
+  /** When the link is free for the next packet. */
+  #transmitFreeNs = 0
+  #paused = false
+
+  constructor(index: number, kernel: Kernel, adapter: AdapterOptions) {
+    this.index = index
+    this.kernel = kernel
+    this.adapter = adapter
+  }
+
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  /** Something that runs on this host's processor; see {@link Process}. */
+  spawn(step: () => void): Process {
+    const process = new Process(this, step)
+    this.#processes.push(process)
+    return process
+  }
+
+  pause(): void {
+    this.#paused = true
+  }
+
+  resume(): void {
+    this.#paused = false
+    for (const process of this.#processes) process.resumed()
+  }
+
+  setLink(up: boolean): void {
+    this.linkUp = up
+    for (const listener of this.listeners) listener.linkChanged(up)
+  }
+
+  crash(keepsMemory: boolean, lingerNs: number): void {
+    if (!this.alive) return
+    this.alive = false
+    if (keepsMemory) return
+    if (lingerNs > 0) this.kernel.after(lingerNs, () => this.#end())
+    else this.#end()
+  }
+
+  /** How long the adapter needs for what takes `ns` otherwise. */
+  adapterNs(ns: number): number {
+    return ns * this.slowness
+  }
+
+  /** Put a packet on the link, not before `fromNs`: when it is on its way. */
+  transmit(fromNs: number, wireNs: number): number {
+    this.#transmitFreeNs = Math.max(fromNs, this.#transmitFreeNs) + wireNs * this.slowness
+    return this.#transmitFreeNs
+  }
+
+  #end(): void {
+    this.serving = false
+    for (const listener of [...this.listeners]) listener.crashed()
+  }
+}

@@ -1,0 +1,93 @@
+import type { QueuePairAttributes } from '../contract.ts'
+import { GLOBAL_ROUTE_BYTES } from '../global-route.ts'
+import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
+import { CompletionStatus } from '../status.ts'
+import type { Message, Packet } from './packet.ts'
+import type { SimQueuePair } from './queue-pair.ts'
+import type { ReceiveRequest } from './receive-request.ts'
+import { Responder, type Service } from './responder.ts'
+
+/** What comes in at a queue pair: from the one peer that it is connected to, from many (a dynamic target), or datagrams from anybody. */
+export class Inbound {
+  readonly #pair: SimQueuePair
+  #responder: Responder | undefined
+  /** Of a dynamic target, by initiator and connection. */
+  readonly #connections = new Map<string, Responder>()
+
+  constructor(pair: SimQueuePair) {
+    this.#pair = pair
+  }
+
+  /** INIT -> RTR. */
+  connect(attributes: QueuePairAttributes): void {
+    const { addressVector, destinationQueuePair = 0, receivePsn = 0 } = attributes
+    this.disconnect()
+    if (addressVector !== undefined && attributes.destinationQueuePair !== undefined)
+      this.#responder = new Responder(this.#pair, addressVector.gid, destinationQueuePair, receivePsn)
+  }
+
+  disconnect(): void {
+    this.#responder = undefined
+    this.#connections.clear()
+  }
+
+  /** The receive request of a message that has not come whole. */
+  abandon(): ReceiveRequest | undefined {
+    return this.#responder?.abandon()
+  }
+
+  take(packet: Packet): void {
+    const { message } = packet
+    if (message === undefined) return
+    if (this.#pair.type === 'ud') this.#datagram(packet, message)
+    else if (this.#pair.type === 'dct') this.#dynamic(packet, message)
+    else if (this.#responder?.isFor(packet) === true) this.#responder.take(packet, message)
+  }
+
+  /** Whoever names the target's key is connected to it for a message. */
+  #dynamic(packet: Packet, message: Message): void {
+    const key = `${packet.source.gid}/${packet.sourceNumber}/${message.session}`
+    const known = this.#connections.get(key)
+    const responder = known ?? new Responder(this.#pair, packet.source.gid, packet.sourceNumber, packet.psn)
+    if (message.accessKey !== this.#pair.dcAccessKey) {
+      responder.refuse(packet.psn, CompletionStatus.RemoteAccessError)
+      return
+    }
+    this.#connections.set(key, responder)
+    if (packet.index === 0) responder.skipTo(packet.psn)
+    responder.take(packet, message)
+  }
+
+  /** Dropped where nobody receives, the key is another, or the receive is too short (IB specification 9.8.3.2: there is nobody to tell). */
+  #datagram(packet: Packet, message: Message): void {
+    const service = this.#pair.serviceOf(message)
+    if (typeof service === 'number' || message.queueKey !== (this.#pair.attributes.queueKey ?? 0)) return
+    const total = GLOBAL_ROUTE_BYTES + packet.payload.length
+    const receive = service.receives?.peek()
+    if (receive === undefined || receive.lengthBytes < total) return
+    service.receives?.take()
+    this.#pair.established()
+    const bytes = new Uint8Array(total)
+    bytes.set(message.route ?? [])
+    bytes.set(packet.payload, GLOBAL_ROUTE_BYTES)
+    this.#deliver(packet, message, service, receive, bytes)
+  }
+
+  #deliver(packet: Packet, message: Message, service: Service, receive: ReceiveRequest, bytes: Uint8Array): void {
+    const { device } = this.#pair
+    const list = receive.scatter(device.keys, bytes.length)
+    const immediate = message.opcode === Opcode.SendWithImmediate ? CompletionFlag.WithImmediate : 0
+    const landedNs = list === undefined ? 0 : device.dma.place(device.host.kernel.nowNs, list, bytes)
+    this.#pair.received(service, landedNs, {
+      receive,
+      status: list === undefined ? CompletionStatus.LocalProtectionError : CompletionStatus.Success,
+      opcode: CompletionOpcode.Receive,
+      byteLength: bytes.length,
+      flags: CompletionFlag.GlobalRoute | immediate,
+      immediate: message.immediate,
+      sourceNumber: packet.sourceNumber,
+      solicited: message.solicited,
+    })
+    if (list === undefined) this.#pair.fail()
+  }
+}

@@ -1,0 +1,61 @@
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import { accessProblem } from '../memory-access.ts'
+import type { ProviderIndirectKey } from '../memory-contract.ts'
+import { MAX_PIECES, piecesOf } from '../pieces.ts'
+import { CompletionStatus } from '../status.ts'
+import type { Invalidatable } from './key-table.ts'
+import type { SimProtectionDomain } from './protection-domain.ts'
+
+/** A key for pieces of other regions. */
+export class SimIndirectKey implements ProviderIndirectKey, Invalidatable {
+  readonly token: number
+  readonly domain: SimProtectionDomain
+  readonly maxPieces: number
+  readonly localKey: number
+
+  constructor(domain: SimProtectionDomain, maxPieces: number) {
+    if (maxPieces > MAX_PIECES)
+      throw new VerbsError('mlx5dv_create_mkey', Errno.EINVAL, `at most ${MAX_PIECES} pieces, not ${maxPieces}`)
+    this.domain = domain
+    this.maxPieces = maxPieces
+    this.localKey = domain.device.keys.reserve('mlx5dv_create_mkey', this)
+    this.token = domain.device.indirectKeys.add(this)
+  }
+
+  get remoteKey(): number {
+    return this.localKey
+  }
+
+  /** A CompletionStatus. */
+  configure(request: EncodedRequest): number {
+    const access = request.words[RequestSlot.Access] as number
+    const pieces = piecesOf(request, this.maxPieces)
+    if (pieces === undefined || accessProblem(access) !== undefined)
+      return CompletionStatus.LocalQueuePairOperationError
+    this.domain.device.keys.publish(this.localKey, {
+      kind: 'pieces',
+      address: 0,
+      length: pieces.totalBytes,
+      access,
+      domainId: this.domain.id,
+      pieces,
+    })
+    return CompletionStatus.Success
+  }
+
+  invalidate(key: number, _pairNumber: number, domainId: number): number {
+    const { keys } = this.domain.device
+    if (key !== this.localKey || domainId !== this.domain.id || !keys.isPublished(key))
+      return CompletionStatus.LocalQueuePairOperationError
+    keys.withdraw(key)
+    return CompletionStatus.Success
+  }
+
+  destroy(): void {
+    const { device } = this.domain
+    device.keys.release(this.localKey)
+    device.indirectKeys.remove(this.token)
+    this.domain.indirectKeys.delete(this)
+  }
+}

@@ -1,0 +1,170 @@
+import { Access } from '../access.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Pieces } from '../pieces.ts'
+import type { AddressSpace } from './address-space.ts'
+import type { MemoryBlock } from './memory-block.ts'
+import type { PieceList } from './piece-list.ts'
+import type { Stream } from './stream.ts'
+
+/** What every key has. */
+interface Keyed {
+  readonly address: number
+  readonly length: number
+  readonly access: number
+  readonly domainId: number
+}
+
+/** A region: a block from `offset` on, or, without one, whatever the process has at these addresses. */
+export interface KeyedRegion extends Keyed {
+  readonly kind: 'region'
+  readonly block: MemoryBlock | undefined
+  readonly offset: number
+}
+
+/** A memory window: part of the region `baseKey`, whose address `baseAddress` it begins at. `queuePair` 0: any may use it. */
+export interface KeyedWindow extends Keyed {
+  readonly kind: 'window'
+  readonly baseKey: number
+  readonly baseAddress: number
+  readonly queuePair: number
+}
+
+/** An indirect key: pieces of regions. */
+export interface KeyedPieces extends Keyed {
+  readonly kind: 'pieces'
+  readonly pieces: Pieces
+}
+
+export type KeyEntry = KeyedRegion | KeyedWindow | KeyedPieces
+
+/** What can be taken back by a work request. */
+export interface Invalidatable {
+  /** A CompletionStatus. */
+  invalidate(key: number, pairNumber: number, domainId: number): number
+}
+
+/** An access that somebody wants to make. */
+export interface Wanted {
+  readonly domainId: number
+  /** Rights that the key must have; 0 for reading locally. */
+  readonly right: number
+  /** The owner's queue pair that it comes through. */
+  readonly pairNumber: number
+}
+
+export const MAX_KEYS = 16384
+const INDEX_BITS = 14
+
+/** The keys of one device: eight bits that change with each use, an index, ten random bits, as the other providers have them. */
+export class KeyTable {
+  readonly #space: AddressSpace
+  readonly #stream: Stream
+  readonly #entries = new Map<number, KeyEntry>()
+  readonly #holders = new Map<number, Invalidatable>()
+  readonly #taken = new Set<number>()
+  #next = 0
+
+  constructor(space: AddressSpace, stream: Stream) {
+    this.#space = space
+    this.#stream = stream
+  }
+
+  /** Take a key that reaches nothing yet. `holder` is asked when a work request takes it back. */
+  reserve(verb: string, holder?: Invalidatable): number {
+    if (this.#taken.size >= MAX_KEYS)
+      throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
+    while (this.#taken.has(this.#next)) this.#next = (this.#next + 1) % MAX_KEYS
+    const index = this.#next
+    this.#next = (index + 1) % MAX_KEYS
+    this.#taken.add(index)
+    if (holder !== undefined) this.#holders.set(index, holder)
+    const [salt, tag] = [this.#stream.below(1 << 10), 1 + this.#stream.below(255)]
+    return ((salt << (INDEX_BITS + 8)) | (index << 8) | tag) >>> 0
+  }
+
+  publish(key: number, entry: KeyEntry): void {
+    this.#entries.set(key, entry)
+  }
+
+  isPublished(key: number): boolean {
+    return this.#entries.has(key)
+  }
+
+  /** The key reaches nothing from now on; its index stays taken. */
+  withdraw(key: number): void {
+    this.#entries.delete(key)
+  }
+
+  release(key: number): void {
+    this.withdraw(key)
+    this.#holders.delete(indexOf(key))
+    this.#taken.delete(indexOf(key))
+  }
+
+  find(key: number): KeyEntry | undefined {
+    return this.#entries.get(key)
+  }
+
+  /** Whom to ask to take a key back, or undefined where it cannot be. */
+  holder(key: number): Invalidatable | undefined {
+    return this.#holders.get(indexOf(key))
+  }
+
+  /** Append the memory of one local segment; false is a local protection error. Nothing is asked of an empty one. Windows have no local key. */
+  gather(list: PieceList, domainId: number, address: number, length: number, key: number, writable: boolean): boolean {
+    if (length === 0) return true
+    const entry = this.#entries.get(key)
+    if (entry === undefined || entry.kind === 'window') return false
+    return this.#reach(list, entry, address, length, {
+      domainId,
+      right: writable ? Access.LocalWrite : 0,
+      pairNumber: 0,
+    })
+  }
+
+  /** Append the memory that a peer names; false where key, range, rights or protection domain do not allow it. */
+  reach(list: PieceList, address: number, length: number, key: number, wanted: Wanted): boolean {
+    const entry = this.#entries.get(key)
+    return entry !== undefined && this.#reach(list, entry, address, length, wanted)
+  }
+
+  #reach(list: PieceList, entry: KeyEntry, address: number, length: number, wanted: Wanted): boolean {
+    const { domainId, right, pairNumber } = wanted
+    if (entry.domainId !== domainId || (entry.access & right) !== right || !within(entry, address, length)) return false
+    if (entry.kind === 'region') return this.#region(list, entry, address, length)
+    const offset = address - entry.address
+    const base = { domainId, right: baseRight(right), pairNumber }
+    if (entry.kind === 'pieces')
+      return entry.pieces.walk(offset, length, (at, run, key) => this.#base(list, at, run, key, base))
+    if (entry.queuePair !== 0 && entry.queuePair !== pairNumber) return false
+    return this.#base(list, entry.baseAddress + offset, length, entry.baseKey, base)
+  }
+
+  /** Windows and indirect keys stand for regions only. */
+  #base(list: PieceList, address: number, length: number, key: number, wanted: Wanted): boolean {
+    const base = this.#entries.get(key)
+    return base?.kind === 'region' && this.#reach(list, base, address, length, wanted)
+  }
+
+  #region(list: PieceList, entry: KeyedRegion, address: number, length: number): boolean {
+    const block = entry.block ?? this.#space.find(address, length)
+    if (block === undefined) return false
+    const offset = entry.block === undefined ? address - block.address : address - entry.address + entry.offset
+    list.add(block, offset, length)
+    return true
+  }
+}
+
+/** What is written to memory behind a key needs what a local write would. */
+function baseRight(right: number): number {
+  return right === Access.RemoteRead || right === 0 ? 0 : Access.LocalWrite
+}
+
+function within(entry: Keyed, address: number, length: number): boolean {
+  const offset = address - entry.address
+  return offset >= 0 && length > 0 && offset + length <= entry.length
+}
+
+function indexOf(key: number): number {
+  return (key >>> 8) & (MAX_KEYS - 1)
+}

@@ -1,0 +1,28 @@
+import { type EncodedRequest, RequestSlot, segmentSlot } from '../encoded-request.ts'
+import { RequestFlag } from '../opcode.ts'
+import type { KeyTable } from './key-table.ts'
+import { MemoryBlock } from './memory-block.ts'
+import { PieceList } from './piece-list.ts'
+
+/** Where the local bytes of a request lie; undefined is a local protection error. Inline bytes need no registration. */
+export function gatherLocal(
+  keys: KeyTable,
+  domainId: number,
+  request: EncodedRequest,
+  writable: boolean,
+): PieceList | undefined {
+  const { words, sources } = request
+  const list = new PieceList()
+  const inline = ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+  for (let index = 0; index < (words[RequestSlot.SegmentCount] as number); index += 1) {
+    const at = segmentSlot(index)
+    const source = sources[index]
+    if (inline) {
+      if (source !== undefined) list.add(new MemoryBlock(source, 0), 0, source.length)
+    } else {
+      const [address, length, key] = [words[at] as number, words[at + 1] as number, words[at + 2] as number]
+      if (!keys.gather(list, domainId, address, length, key, writable)) return undefined
+    }
+  }
+  return list
+}

@@ -1,0 +1,46 @@
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Opcode } from '../opcode.ts'
+import { CompletionStatus } from '../status.ts'
+import type { SimDevice } from './device.ts'
+
+/** Whether a request changes keys of its own device only; the peer has no part in it. */
+export function isMemoryOperation(opcode: number): boolean {
+  return (
+    opcode === Opcode.LocalInvalidate || opcode === Opcode.BindMemoryWindow || opcode === Opcode.ConfigureIndirectKey
+  )
+}
+
+/** Carry out such a request: a CompletionStatus. */
+export function executeMemoryOperation(
+  device: SimDevice,
+  domainId: number,
+  pairNumber: number,
+  request: EncodedRequest,
+): number {
+  const { words } = request
+  const opcode = words[RequestSlot.Opcode] as number
+  if (opcode === Opcode.LocalInvalidate)
+    return invalidateKey(device, domainId, pairNumber, words[RequestSlot.Immediate] as number)
+  if (opcode === Opcode.BindMemoryWindow) return bind(device, domainId, pairNumber, request)
+  const key = device.indirectKeys.get(words[RequestSlot.IndirectKey] as number)
+  if (key === undefined || key.domain.id !== domainId) return CompletionStatus.LocalQueuePairOperationError
+  return key.configure(request)
+}
+
+/** Take a key back by work request: a CompletionStatus. */
+export function invalidateKey(device: SimDevice, domainId: number, pairNumber: number, key: number): number {
+  const holder = device.keys.holder(key)
+  return holder?.invalidate(key, pairNumber, domainId) ?? CompletionStatus.LocalQueuePairOperationError
+}
+
+function bind(device: SimDevice, domainId: number, pairNumber: number, request: EncodedRequest): number {
+  const { words } = request
+  const window = device.windows.get(words[RequestSlot.Window] as number)
+  if (window === undefined || window.domain.id !== domainId) return CompletionStatus.MemoryWindowBindError
+  const length = words[RequestSlot.Length] as number
+  const memory = length === 0 ? undefined : device.regions.get(words[RequestSlot.Memory] as number)
+  if (length > 0 && memory === undefined) return CompletionStatus.MemoryWindowBindError
+  const address = words[RequestSlot.RemoteAddress] as number
+  const access = words[RequestSlot.Access] as number
+  return window.show({ memory, address, length, access }, words[RequestSlot.RemoteKey] as number, pairNumber)
+}

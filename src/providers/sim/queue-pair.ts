@@ -1,0 +1,457 @@
+import { AsyncEventType } from '../async-event.ts'
+import type {
+  ProviderQueuePair,
+  ProviderQueuePairOptions,
+  QueuePairAttributes,
+  QueuePairCapacities,
+} from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { CompletionOpcode, completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
+import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
+import { checkQueuePairOptions, receivesItself } from '../queue-pair-options.ts'
+import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { isUnanswered, refusal } from '../service.ts'
+import { CompletionStatus } from '../status.ts'
+import { CompletionOrder } from './completion-order.ts'
+import {
+  type CompletionOwner,
+  type CompletionSource,
+  FREES_NOTHING,
+  FREES_RECEIVE,
+  type SimCompletionQueue,
+} from './completion-queue.ts'
+import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
+import type { SimDevice } from './device.ts'
+import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
+import { Inbound } from './inbound.ts'
+import { Memberships } from './memberships.ts'
+import { type Message, type Packet, PacketKind } from './packet.ts'
+import type { SimProtectionDomain } from './protection-domain.ts'
+import { ReceiveQueue } from './receive-queue.ts'
+import { Requester, type RequesterOwner } from './requester.ts'
+import type { Receipt, ResponderOwner, Service } from './responder.ts'
+import { SendEntry } from './send-entry.ts'
+import type { SimSharedReceiveQueue } from './shared-receive-queue.ts'
+import type { SimXrcDomain } from './xrc-domain.ts'
+
+const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
+const NO_ENTRIES: readonly SendEntry[] = []
+
+/** A queue pair: its state, its slots, its completions. What is sent is the {@link Requester}'s business, what comes in the {@link Inbound}'s. */
+export class SimQueuePair
+  implements ProviderQueuePair, CompletionOwner, CompletionSource, RequesterOwner, ResponderOwner
+{
+  readonly number: number
+  readonly type: QueuePairType
+  readonly device: SimDevice
+  readonly domainId: number
+  readonly capacities: QueuePairCapacities
+  readonly reliable: boolean
+  readonly datagrams: boolean
+  readonly oneAtATime: boolean
+  readonly dcAccessKey: bigint | undefined
+  state: QueuePairState = QueuePairState.Reset
+  lastErrno = 0
+  generation = 0
+  readonly #domain: SimProtectionDomain
+  readonly #sendQueue: SimCompletionQueue | undefined
+  readonly #receiveQueue: SimCompletionQueue | undefined
+  readonly #shared: SimSharedReceiveQueue | undefined
+  readonly #xrcDomain: SimXrcDomain | undefined
+  readonly #signalAll: boolean
+  readonly #receives: ReceiveQueue | undefined
+  readonly #memberships: Memberships
+  readonly #inbound: Inbound
+  #sendOrder: CompletionOrder
+  #receiveOrder: CompletionOrder
+  #attributes: QueuePairAttributes = {}
+  #destination: Destination
+  #requester: Requester | undefined
+  /** Connections so far: targets of dynamic connections tell them apart. */
+  #sessions = 0
+  /** Send slots in use: posted, and no polled completion covers them yet. */
+  #sendOutstanding = 0
+  /** Carried out since the last completion was made. */
+  #uncovered = 0
+  #established = false
+  #draining = false
+  #notifyDrained = false
+
+  constructor(domain: SimProtectionDomain, options: ProviderQueuePairOptions) {
+    const shared = options.sharedReceiveQueue as SimSharedReceiveQueue | undefined
+    checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
+    const { device } = domain
+    const { type, maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
+    this.#domain = domain
+    this.device = device
+    this.domainId = domain.id
+    this.type = type
+    this.reliable = !isUnanswered(type)
+    this.datagrams = type === 'ud'
+    this.oneAtATime = type === 'dci'
+    this.dcAccessKey = options.dcAccessKey
+    this.capacities = { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
+    this.#signalAll = options.signalAll
+    this.#sendQueue = options.sendQueue as SimCompletionQueue | undefined
+    this.#receiveQueue = options.receiveQueue as SimCompletionQueue | undefined
+    this.#shared = shared
+    this.#xrcDomain = options.xrcDomain as SimXrcDomain | undefined
+    this.#receives = receivesItself(options)
+      ? new ReceiveQueue(maxReceiveRequests, maxReceiveSegments, domain.id)
+      : undefined
+    this.number = device.addPair(this)
+    this.#memberships = new Memberships(device, this.number)
+    this.#destination = new NamedDestination(device, domain.id, this.datagrams)
+    this.#inbound = new Inbound(this)
+    this.#sendOrder = new CompletionOrder(device.host, 'completion.send')
+    this.#receiveOrder = new CompletionOrder(device.host, 'completion.receive')
+    this.#sendQueue?.sources.add(this)
+    this.#receiveQueue?.sources.add(this)
+    shared?.users.add(this)
+    this.#xrcDomain?.addPair(this)
+  }
+
+  get label(): string {
+    return `queue pair ${this.number}`
+  }
+
+  get access(): number {
+    return this.#attributes.access ?? 0
+  }
+
+  get readResources(): number {
+    return this.#attributes.maxDestinationReadAtomic ?? (this.type === 'dct' ? MAX_READ_ATOMIC : 0)
+  }
+
+  get minRnrTimer(): number {
+    return this.#attributes.minRnrTimer ?? 0
+  }
+
+  get sending(): boolean {
+    return this.state === QueuePairState.ReadyToSend
+  }
+
+  get attributes(): QueuePairAttributes {
+    return this.#attributes
+  }
+
+  // ---- state -------------------------------------------------------------------------------------------------------------------
+
+  query(): QueuePairAttributes {
+    return { ...this.#attributes, state: this.state, currentState: this.state }
+  }
+
+  modify(attributes: QueuePairAttributes): void {
+    const wanted = checkModify(this.type, this.state, attributes)
+    if (wanted === QueuePairState.Reset) this.#reset()
+    else if (wanted === QueuePairState.Error) this.fail()
+    else this.#advance(wanted, attributes)
+  }
+
+  async modifyAsync(attributes: QueuePairAttributes): Promise<void> {
+    this.modify(attributes)
+  }
+
+  /** To the error state: everything outstanding completes as flushed. */
+  fail(): void {
+    if (this.state === QueuePairState.Error || this.state === QueuePairState.Reset) return
+    this.state = QueuePairState.Error
+    this.#flushSends()
+    this.#flushReceives()
+    if (this.#shared !== undefined) this.device.events.raise(AsyncEventType.LastRequestReached, { queuePair: this })
+  }
+
+  /** A completion queue that it feeds is overrun. */
+  overrun(): void {
+    this.device.events.raise(AsyncEventType.QueuePairFatal, { queuePair: this })
+    this.fail()
+  }
+
+  destroy(): void {
+    if (this.#memberships.size > 0) {
+      const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
+      throw new VerbsError('ibv_destroy_qp', Errno.EBUSY, what)
+    }
+    this.#forget()
+    this.state = QueuePairState.Reset
+    this.#sendQueue?.sources.delete(this)
+    this.#receiveQueue?.sources.delete(this)
+    this.#shared?.users.delete(this)
+    this.#xrcDomain?.removePair(this)
+    this.device.events.forget(this)
+    this.device.removePair(this)
+    this.#domain.queuePairs.delete(this)
+  }
+
+  /** Its process is gone, and nobody is told anything. */
+  vanish(): void {
+    this.#forget()
+    this.state = QueuePairState.Reset
+  }
+
+  attachMulticast(group: Gid): void {
+    this.#requireDatagrams('ibv_attach_mcast')
+    this.#memberships.attach(group)
+  }
+
+  detachMulticast(group: Gid): void {
+    this.#requireDatagrams('ibv_detach_mcast')
+    this.#memberships.detach(group)
+  }
+
+  // ---- posting -----------------------------------------------------------------------------------------------------------------
+
+  postSend(request: EncodedRequest): number {
+    const { state } = this
+    const taken = isFailed(state) || state === QueuePairState.ReadyToSend || state === QueuePairState.SendQueueDrained
+    if (!taken) return Errno.EINVAL
+    const opcode = request.words[RequestSlot.Opcode] as number
+    const refused = refusal(this.type, this.capacities, request, opcode)
+    if (refused !== 0) return refused
+    if (!this.#destination.admits(request)) return Errno.EINVAL
+    if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
+    this.#sendOutstanding += 1
+    if (opcode === Opcode.BindMemoryWindow) this.#bindPosted(request)
+    const entry = new SendEntry(request, this.capacities.maxInlineBytes)
+    if (isFailed(state)) this.#completeSend(entry, CompletionStatus.WorkRequestFlushed)
+    else this.#requester?.post(entry)
+    return 0
+  }
+
+  postSendList(requests: readonly EncodedRequest[], count: number): number {
+    for (let index = 0; index < count; index += 1) {
+      this.lastErrno = this.postSend(requests[index] as EncodedRequest)
+      if (this.lastErrno !== 0) return index
+    }
+    return count
+  }
+
+  postReceive(request: EncodedRequest): number {
+    if (this.state === QueuePairState.Reset || this.#receives === undefined) return Errno.EINVAL
+    const errno = this.#receives.post(request)
+    if (errno === 0 && this.state === QueuePairState.Error) this.#flushReceives()
+    return errno
+  }
+
+  postReceiveList(requests: readonly EncodedRequest[], count: number): number {
+    for (let index = 0; index < count; index += 1) {
+      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      if (this.lastErrno !== 0) return index
+    }
+    return count
+  }
+
+  retireSends(count: number): void {
+    this.#sendOutstanding -= count
+  }
+
+  retireReceive(): void {
+    this.#receives?.retire()
+  }
+
+  // ---- what the wire brings ------------------------------------------------------------------------------------------------------
+
+  take(packet: Packet): void {
+    if (packet.kind !== PacketKind.Request) {
+      this.#requester?.take(packet)
+      return
+    }
+    const { state } = this
+    const serves = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
+    if (serves && this.device.host.memoryAnswers) this.#inbound.take(packet)
+  }
+
+  serviceOf(message: Message): Service | number {
+    if (this.#xrcDomain === undefined) return this.#service(this.#shared ?? this.#receives)
+    const queue = this.#xrcDomain.members.queues.get(message.sharedQueue)
+    if (queue === undefined) return CompletionStatus.RemoteInvalidRequest
+    const { device, id } = queue.domain
+    return { device, domainId: id, receives: queue, completionQueue: queue.completionQueue }
+  }
+
+  established(): void {
+    if (this.#established || this.state !== QueuePairState.ReadyToReceive || this.type === 'dct') return
+    this.#established = true
+    this.device.events.raise(AsyncEventType.CommunicationEstablished, { queuePair: this })
+  }
+
+  received(service: Service, atNs: number, receipt: Receipt): void {
+    const { receive, status, opcode, byteLength, flags, immediate, sourceNumber, solicited } = receipt
+    if (service.completionQueue === undefined) return
+    this.#receiveOrder.push(service.completionQueue, atNs, {
+      owner: this,
+      frees: service.receives === this.#receives ? FREES_RECEIVE : FREES_NOTHING,
+      id: receive.id,
+      status,
+      opcode,
+      byteLength,
+      flags,
+      immediate,
+      sourceNumber,
+      solicited,
+    })
+  }
+
+  /** A responder that refuses is in error, too; a target that many use goes on. */
+  refusing(status: number): void {
+    if (this.type === 'dct') return
+    const about = { queuePair: this }
+    const access = status === CompletionStatus.RemoteAccessError
+    const type = access ? AsyncEventType.QueuePairAccessError : AsyncEventType.QueuePairRequestError
+    this.device.events.raise(type, about)
+    this.fail()
+  }
+
+  // ---- what was sent ---------------------------------------------------------------------------------------------------------------
+
+  completed(entry: SendEntry): void {
+    this.#completeSend(entry, CompletionStatus.Success)
+    this.#checkDrained()
+  }
+
+  /** Where nobody answers, the receive queue goes on working (IB specification 10.3.1.6). */
+  failed(entry: SendEntry): void {
+    this.#completeSend(entry, entry.status)
+    if (this.reliable) this.fail()
+    else {
+      this.state = QueuePairState.SendQueueError
+      this.#flushSends()
+    }
+  }
+
+  // ---- transitions -----------------------------------------------------------------------------------------------------------------
+
+  #advance(wanted: QueuePairState, attributes: QueuePairAttributes): void {
+    const from = this.state
+    if (wanted === QueuePairState.ReadyToReceive) this.#requireReachable(attributes)
+    this.#attributes = { ...this.#attributes, ...attributes }
+    this.state = wanted
+    if (wanted === QueuePairState.ReadyToReceive) this.#connect()
+    if (wanted === QueuePairState.ReadyToSend) this.#start(from)
+    if (wanted === QueuePairState.SendQueueDrained && from === QueuePairState.ReadyToSend)
+      this.#beginDraining(attributes.sqdNotify === true)
+  }
+
+  #requireReachable(attributes: QueuePairAttributes): void {
+    const { addressVector } = attributes
+    if (addressVector === undefined || this.device.network.devices.has(addressVector.gid)) return
+    throw new VerbsError('ibv_modify_qp', Errno.ETIMEDOUT, 'nobody in the simulated cluster has that gid')
+  }
+
+  #connect(): void {
+    const named = this.type === 'ud' || this.type === 'dci'
+    if (!named) this.#destination = new ConnectedDestination(this.#attributes)
+    this.#inbound.connect(this.#attributes)
+  }
+
+  #start(from: QueuePairState): void {
+    if (from === QueuePairState.ReadyToReceive || from === QueuePairState.SendQueueError) {
+      this.#sessions += 1
+      this.#requester = new Requester(this, this.#destination, this.#attributes, this.#sessions)
+    } else this.#requester?.change(this.#attributes)
+    this.#requester?.pump()
+  }
+
+  /** What has begun is finished, nothing behind it is begun: IB specification 10.3.1.5. */
+  #beginDraining(notify: boolean): void {
+    this.#draining = true
+    this.#notifyDrained = notify
+    this.#checkDrained()
+  }
+
+  #checkDrained(): void {
+    if (!this.#draining || this.state !== QueuePairState.SendQueueDrained || this.#requester?.busy === true) return
+    this.#draining = false
+    if (this.#notifyDrained) this.device.events.raise(AsyncEventType.SendQueueDrained, { queuePair: this })
+    this.#notifyDrained = false
+  }
+
+  #reset(): void {
+    this.#forget()
+    this.state = QueuePairState.Reset
+    this.#attributes = {}
+  }
+
+  /** Without a word to anybody. */
+  #forget(): void {
+    this.generation += 1
+    this.#requester?.stop()
+    this.#requester = undefined
+    this.#inbound.disconnect()
+    this.#receives?.reset()
+    this.#sendOrder = new CompletionOrder(this.device.host, 'completion.send')
+    this.#receiveOrder = new CompletionOrder(this.device.host, 'completion.receive')
+    this.#established = false
+    this.#draining = false
+    this.#notifyDrained = false
+    this.#sendOutstanding = 0
+    this.#uncovered = 0
+  }
+
+  #requireDatagrams(verb: string): void {
+    if (this.type !== 'ud')
+      throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
+  }
+
+  // ---- completions -----------------------------------------------------------------------------------------------------------------
+
+  #service(receives: ReceiveQueue | SimSharedReceiveQueue | undefined): Service {
+    return { device: this.device, domainId: this.domainId, receives, completionQueue: this.#receiveQueue }
+  }
+
+  #completeSend(entry: SendEntry, status: number): void {
+    const { opcode, flags, id, lengthBytes } = entry
+    this.#uncovered += 1
+    const told = status !== CompletionStatus.Success || this.#signalAll || (flags & RequestFlag.Signaled) !== 0
+    if (!told || this.#sendQueue === undefined) return
+    const frees = this.#uncovered
+    this.#uncovered = 0
+    this.#sendOrder.push(this.#sendQueue, 0, {
+      owner: this,
+      frees,
+      id,
+      status,
+      opcode: completionOpcodeOf[opcode] as number,
+      byteLength: status === CompletionStatus.Success ? lengthBytes : 0,
+      flags: 0,
+      immediate: 0,
+      sourceNumber: 0,
+      solicited: false,
+    })
+  }
+
+  #flushSends(): void {
+    for (const entry of this.#requester?.stop() ?? NO_ENTRIES)
+      this.#completeSend(entry, CompletionStatus.WorkRequestFlushed)
+  }
+
+  #flushReceives(): void {
+    const receives = this.#receives
+    if (receives === undefined) return
+    const service = this.#service(receives)
+    const begun = this.#inbound.abandon()
+    for (let receive = begun ?? receives.take(); receive !== undefined; receive = receives.take())
+      this.received(service, 0, {
+        receive,
+        status: CompletionStatus.WorkRequestFlushed,
+        opcode: CompletionOpcode.Receive,
+        byteLength: 0,
+        flags: 0,
+        immediate: 0,
+        sourceNumber: 0,
+        solicited: false,
+      })
+  }
+
+  #bindPosted({ words }: EncodedRequest): void {
+    const window = this.device.windows.get(words[RequestSlot.Window] as number)
+    window?.posted(words[RequestSlot.RemoteKey] as number)
+  }
+}
+
+/** States in which what is posted to the send queue is flushed. */
+function isFailed(state: QueuePairState): boolean {
+  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
+}

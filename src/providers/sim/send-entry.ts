@@ -1,0 +1,61 @@
+import { captureRequest } from '../captured-request.ts'
+import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Opcode, RequestFlag } from '../opcode.ts'
+import { type Message, psnAfter } from './packet.ts'
+
+/** A posted send request, from the post until its completion. */
+export class SendEntry {
+  readonly request: EncodedRequest
+  readonly opcode: number
+  readonly flags: number
+  /** The adapter has looked at it: it is finished even where the send queue is told to drain. */
+  begun = false
+  /** What its packets say; undefined until it has begun, and for requests that send none. */
+  message: Message | undefined
+  /** How many sequence numbers it takes. */
+  psnCount = 0
+  /** Packets of a response that are here. */
+  received = 0
+  done = false
+  /** A CompletionStatus. */
+  status = 0
+  lengthBytes = 0
+
+  constructor(request: EncodedRequest, maxInlineBytes: number) {
+    this.request = new EncodedRequest(request.segmentCapacity)
+    captureRequest(this.request, request, maxInlineBytes)
+    this.opcode = request.words[RequestSlot.Opcode] as number
+    this.flags = request.words[RequestSlot.Flags] as number
+  }
+
+  get id(): number {
+    return this.request.words[RequestSlot.Id] as number
+  }
+
+  get inline(): boolean {
+    return (this.flags & RequestFlag.Inline) !== 0
+  }
+
+  /** The peer answers with more than an acknowledgement. */
+  get isAnswered(): boolean {
+    return this.opcode === Opcode.Read || isAtomic(this.opcode)
+  }
+
+  get lastPsn(): number {
+    return psnAfter(this.message?.firstPsn ?? 0, this.psnCount - 1)
+  }
+
+  /** Packets that it sends itself. */
+  get packets(): number {
+    return this.isAnswered ? 1 : this.psnCount
+  }
+}
+
+export function isAtomic(opcode: number): boolean {
+  return (
+    opcode === Opcode.CompareSwap ||
+    opcode === Opcode.FetchAdd ||
+    opcode === Opcode.MaskedCompareSwap ||
+    opcode === Opcode.MaskedFetchAdd
+  )
+}

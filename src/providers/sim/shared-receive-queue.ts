@@ -1,0 +1,125 @@
+import { AsyncEventType } from '../async-event.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type {
+  ProviderSharedReceiveQueue,
+  ProviderSharedReceiveQueueOptions,
+  SharedReceiveQueueAttributes,
+} from '../shared-receive-queue.ts'
+import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
+import { MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
+import type { SimProtectionDomain } from './protection-domain.ts'
+import type { SimQueuePair } from './queue-pair.ts'
+import type { ReceiveSource } from './receive-queue.ts'
+import { ReceiveRequest } from './receive-request.ts'
+import type { SimXrcDomain } from './xrc-domain.ts'
+
+/** Receive requests that several queue pairs use up. A slot is free as soon as a message has taken it. */
+export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, ReceiveSource, CompletionSource {
+  readonly number: number
+  readonly domain: SimProtectionDomain
+  readonly users: Set<SimQueuePair> = new Set<SimQueuePair>()
+  readonly xrcDomain: SimXrcDomain | undefined
+  /** Where receives of XRC complete. */
+  readonly completionQueue: SimCompletionQueue | undefined
+  readonly label: string
+  lastErrno = 0
+  readonly #maxSegments: number
+  #requests: ReceiveRequest[] = []
+  #maxRequests: number
+  #limit: number
+
+  constructor(domain: SimProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+    checkSize('maxRequests', options.maxRequests, MAX_REQUESTS)
+    checkSize('maxSegments', options.maxSegments, MAX_SEGMENTS)
+    this.domain = domain
+    this.#maxRequests = options.maxRequests
+    this.#maxSegments = options.maxSegments
+    this.#limit = options.limit
+    this.xrcDomain = options.xrcDomain as SimXrcDomain | undefined
+    this.completionQueue = options.completionQueue as SimCompletionQueue | undefined
+    const number = domain.device.cluster.nextNumber()
+    this.number = this.xrcDomain === undefined ? 0 : number
+    this.label = `shared receive queue ${number}`
+    this.xrcDomain?.addQueue(this)
+    this.completionQueue?.sources.add(this)
+  }
+
+  query(): SharedReceiveQueueAttributes {
+    return { maxRequests: this.#maxRequests, maxSegments: this.#maxSegments, limit: this.#limit }
+  }
+
+  modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
+    const { limit, maxRequests } = attributes
+    if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0 && limit <= (maxRequests ?? this.#maxRequests)))
+      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, `limit must be between 0 and maxRequests, not ${limit}`)
+    if (maxRequests !== undefined) this.#resize(maxRequests)
+    if (limit !== undefined) this.#limit = limit
+    this.#checkLimit()
+  }
+
+  postReceive(request: EncodedRequest): number {
+    if ((request.words[RequestSlot.SegmentCount] as number) > this.#maxSegments) return Errno.EINVAL
+    if (this.#requests.length >= this.#maxRequests) return Errno.ENOMEM
+    this.#requests.push(new ReceiveRequest(request, this.domain.id))
+    return 0
+  }
+
+  postReceiveList(requests: readonly EncodedRequest[], count: number): number {
+    for (let index = 0; index < count; index += 1) {
+      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      if (this.lastErrno !== 0) return index
+    }
+    return count
+  }
+
+  peek(): ReceiveRequest | undefined {
+    return this.#requests[0]
+  }
+
+  take(): ReceiveRequest | undefined {
+    const request = this.#requests.shift()
+    this.#checkLimit()
+    return request
+  }
+
+  /** The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and go on. */
+  overrun(): void {
+    this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
+  }
+
+  destroy(): void {
+    if (this.users.size > 0) {
+      const numbers = [...this.users].map((pair) => pair.number).join(', ')
+      throw new VerbsError('ibv_destroy_srq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
+    }
+    this.completionQueue?.sources.delete(this)
+    this.xrcDomain?.removeQueue(this)
+    this.domain.device.events.forget(this)
+    this.domain.sharedReceiveQueues.delete(this)
+  }
+
+  #resize(maxRequests: number): void {
+    checkSize('maxRequests', maxRequests, MAX_REQUESTS)
+    const posted = this.#requests.length
+    if (posted > maxRequests)
+      throw new VerbsError(
+        'ibv_modify_srq',
+        Errno.EINVAL,
+        `${posted} requests are posted; they do not fit ${maxRequests}`,
+      )
+    this.#maxRequests = maxRequests
+  }
+
+  /** Fewer left than the limit: one event, and the limit is off. */
+  #checkLimit(): void {
+    if (this.#limit === 0 || this.#requests.length >= this.#limit) return
+    this.#limit = 0
+    this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
+  }
+}
+
+function checkSize(name: string, value: number, limit: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= limit) return
+  throw new VerbsError('ibv_create_srq', Errno.EINVAL, `${name} must be between 1 and ${limit}, not ${value}`)
+}

@@ -1,0 +1,55 @@
+import { native } from '../../native/index.ts'
+
+/**
+ * Something to wait for: inside of the simulation by a call, outside by a descriptor, which is made where somebody asks for it. Without one, nothing here
+ * needs the addon, so that simulations run wherever Node does.
+ */
+export class Signal {
+  readonly #waiters = new Set<() => void>()
+  #pipe: readonly [number, number] | undefined
+  #raised = false
+
+  get raised(): boolean {
+    return this.#raised
+  }
+
+  /** Readable while it is raised. */
+  get descriptor(): number {
+    if (this.#pipe === undefined) {
+      this.#pipe = native.createPipe()
+      if (this.#raised) native.ringPipe(this.#pipe[1])
+    }
+    return this.#pipe[0]
+  }
+
+  raise(): void {
+    if (!this.#raised && this.#pipe !== undefined) native.ringPipe(this.#pipe[1])
+    this.#raised = true
+    for (const waiter of [...this.#waiters]) waiter()
+  }
+
+  /** Lower it; whether it was raised. */
+  take(): boolean {
+    const { raised } = this
+    this.#raised = false
+    if (raised && this.#pipe !== undefined) native.drainPipe(this.#pipe[0])
+    return raised
+  }
+
+  /** Call `ready` once when it is raised: at once where it is. Returns what cancels it. */
+  wait(ready: () => void): () => void {
+    const once = (): void => {
+      this.#waiters.delete(once)
+      ready()
+    }
+    this.#waiters.add(once)
+    if (this.#raised) once()
+    return () => this.#waiters.delete(once)
+  }
+
+  close(): void {
+    if (this.#pipe === undefined) return
+    for (const end of this.#pipe) native.closeDescriptor(end)
+    this.#pipe = undefined
+  }
+}
