@@ -67,11 +67,16 @@ const meaning: Readonly<Record<CacheAction, Act>> = {
   protect: (port, _entry, page) => port.protect(page),
   unmap: (port, _entry, page) => port.unmap(page),
   unblock: (port, _entry, page) => port.tellHome(MessageKind.Unblock, page),
+  unblockDirty: (port, _entry, page) => port.tellHome(MessageKind.UnblockDirty, page),
   unblockLost: (port, _entry, page) => port.tellHome(MessageKind.UnblockLost, page),
   acknowledge: (port, _entry, page, message) => port.respond(MessageKind.Acknowledge, page, message!, 0),
   sendShared: (port, _entry, page, message) => {
     port.pushToRequester(page, message!)
     port.respond(MessageKind.DataShared, page, message!, 0)
+  },
+  sendDirty: (port, _entry, page, message) => {
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.DataDirty, page, message!, 0)
   },
   // The sharers that home has told to invalidate acknowledge to the requester: their number travels with the bytes.
   sendModified: (port, _entry, page, message) => {
@@ -184,6 +189,8 @@ export class CacheController {
     switch (message.kind) {
       case MessageKind.DataShared:
         return 'DataShared'
+      case MessageKind.DataDirty:
+        return 'DataDirty'
       case MessageKind.DataExclusive:
         return 'DataExclusive'
       case MessageKind.Invalidate:

@@ -66,6 +66,10 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
     entry.sharers.clear()
     for (const rank of entry.invalidated) port.forward(MessageKind.Invalidate, page, rank, message!, 0)
   },
+  invalidateOwner: (port, entry, page, message) => {
+    entry.invalidated = [...entry.invalidated, entry.owner]
+    port.forward(MessageKind.Invalidate, page, entry.owner, message!, 0)
+  },
   forwardShared: forward(MessageKind.ForwardShared),
   forwardModified: forward(MessageKind.ForwardModified),
   ownerBecomesSharer: (_port, entry) => {
@@ -243,9 +247,12 @@ export class DirectoryController {
       case MessageKind.GetShared:
         return 'GetShared'
       case MessageKind.GetModified:
+        if (entry.owner === message.requester) return 'UpgradeOwner'
         return entry.sharers.has(message.requester) ? 'Upgrade' : 'GetModified'
       case MessageKind.Unblock:
         return 'Unblock'
+      case MessageKind.UnblockDirty:
+        return 'UnblockDirty'
       case MessageKind.UnblockLost:
         return 'UnblockLost'
       case MessageKind.Downgraded:

@@ -23,3 +23,4 @@ export type { CacheRow, Cell, DirectoryRow, Protocol, Recovery, Right, Worth } f
 export { type CacheEvent, cacheEvents, type DirectoryEvent, directoryEvents } from './protocol.ts'
 export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'
+export { moesi } from './protocols/moesi.ts'

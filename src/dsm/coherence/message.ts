@@ -33,6 +33,10 @@ export const MessageKind = {
   // home -> evicting node
   WriteBack: 22,
   PutAcknowledged: 23,
+  // owner -> requester
+  DataDirty: 24,
+  // requester -> home
+  UnblockDirty: 25,
 } as const
 export type MessageKind = (typeof MessageKind)[keyof typeof MessageKind]
 
@@ -45,6 +49,7 @@ const forDirectory: ReadonlySet<MessageKind> = new Set([
   MessageKind.GetShared,
   MessageKind.GetModified,
   MessageKind.Unblock,
+  MessageKind.UnblockDirty,
   MessageKind.UnblockLost,
   MessageKind.Downgraded,
   MessageKind.PutShared,
@@ -67,6 +72,7 @@ export const takesAway = (kind: MessageKind): boolean => takingAway.has(kind)
 
 const withBytes: ReadonlySet<MessageKind> = new Set([
   MessageKind.DataShared,
+  MessageKind.DataDirty,
   MessageKind.DataExclusive,
   MessageKind.DataModified,
 ])

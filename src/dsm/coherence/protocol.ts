@@ -11,6 +11,7 @@ export const cacheEvents = [
   'Store', // a thread here wants to write
   'Evict', // this node wants the memory of its copy for something else
   'DataShared', // the bytes are in our frame; we are one of several readers
+  'DataDirty', // the same, but home's memory lacks them: another node answers for them
   'DataExclusive', // the bytes are in our frame; nobody else has a copy, home's memory is valid
   'GrantMore', // the right to write (and the bytes, where we lacked them), but invalidated sharers have yet to acknowledge
   'GrantLast', // the right to write, and every acknowledgement is here
@@ -33,6 +34,7 @@ export const directoryEvents = [
   'GetShared',
   'GetModified', // from a node without a copy
   'Upgrade', // from a sharer: it has the bytes
+  'UpgradeOwner', // from the owner, whose copy others read
   'PutShared', // a sharer evicts its copy; others remain
   'PutSharedLast', // the only sharer evicts its copy
   'PutClean', // the owner evicts its copy, which it has not written
@@ -40,6 +42,7 @@ export const directoryEvents = [
   'PutStale', // one evicts a copy that was taken away from it meanwhile
   'WrittenBack', // the bytes of the evicted copy are in home's frame
   'Unblock', // the requester has its page: the transaction is over
+  'UnblockDirty', // the same; it reads bytes that home's memory lacks
   'Downgraded', // the owner became a sharer; where it had written, home's memory holds the bytes now
   'UnblockLost', // the requester got nothing: the owner died first
   'OwnerDied', // no transaction under way, and the owner is gone
@@ -55,9 +58,11 @@ export type CacheAction =
   | 'protect'
   | 'unmap'
   | 'unblock'
+  | 'unblockDirty'
   | 'unblockLost'
   | 'acknowledge'
   | 'sendShared'
+  | 'sendDirty'
   | 'sendModified'
   | 'writeBack'
   | 'tellHome'
@@ -77,6 +82,7 @@ export type DirectoryAction =
   | 'sendModified'
   | 'grant'
   | 'invalidateSharers'
+  | 'invalidateOwner'
   | 'forwardShared'
   | 'forwardModified'
   | 'ownerBecomesSharer'
@@ -107,8 +113,8 @@ export interface StateRow<Event extends string, Action, State extends string> {
 export type Right = 'none' | 'read' | 'write'
 
 /**
- * What the bytes in a node's frame are good for when others are lost: nothing, the same as home's memory, or what home's memory may lack.
- * All copies that are worth something hold the same bytes.
+ * What the bytes in a node's frame are good for when others are lost: nothing (`none`), or they are the ones written last, and this node may be the
+ * only one to have them (`dirty`) or the home or an owner has them too (`clean`). All copies that are worth something hold the same bytes.
  */
 export type Worth = 'none' | 'clean' | 'dirty'
 
