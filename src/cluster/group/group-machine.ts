@@ -1,9 +1,18 @@
+import { writeSync } from 'node:fs'
+import { native } from '../../native/index.ts'
 import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { type ControlMessage, decodeControl } from './control-message.ts'
 import { LockMachine } from './locks/index.ts'
+import {
+  type MembershipEffect,
+  type MembershipEvent,
+  MembershipMachine,
+  type MembershipView,
+} from './membership-machine.ts'
+import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { Registry, type RegistryAnswer } from './registry.ts'
@@ -16,6 +25,7 @@ export interface GroupStart {
   /** Where the ends of ranks are told that this one cannot see. */
   readonly control: ControlPlace | undefined
   readonly barrierWords: SharedArrayBuffer
+  readonly leaseMs: number
 }
 
 /** How a peer is reached. */
@@ -32,14 +42,17 @@ export interface GroupPeer {
 export type GroupNote = { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
 
 const COORDINATOR = 0
-/** On a network a peer that ends is silent: so often something is sent to it, which fails then. */
-const PROBE_NS = 1e9
+/** A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has ended. */
+const BEAT_NS_MAX = 1e9
+const BEATS_PER_LEASE = 5
+/** Ends the process: the others go on without it, or might. */
+const REMOVED_EXIT_CODE = 72
 const gone: RegistryAnswer = { kind: 'gone', rank: COORDINATOR }
 
 /** Who else in the agent listens to the group. */
 export interface GroupListener {
   message(from: number, bytes: Uint8Array): void
-  /** A rank has died; its messages have all been handled. */
+  /** A rank is out of the group; its messages have all been handled, and none comes any more. */
   memberDied(rank: number): void
   /** Nobody has region `id` open any more. */
   regionFree(id: number): void
@@ -47,13 +60,17 @@ export interface GroupListener {
   answer(question: unknown): unknown
 }
 
-/** The agent's side of a group: mesh, barrier, registry of regions, departures. */
+/** The agent's side of a group: mesh, membership, barrier, registry of regions, departures. */
 export class GroupMachine {
   readonly mesh: Mesh
   readonly #context: AgentContext
   readonly #start: GroupStart
   readonly #barrier: BarrierMachine
   readonly locks: LockMachine
+  readonly #membership: MembershipMachine
+  readonly #beatNs: number
+  /** What the membership asked for and is not done yet, in order. */
+  readonly #effects: MembershipEffect[] = []
   /** Only the coordinator's is used. */
   readonly #registry = new Registry()
   readonly #gone = new Map<number, 'left' | 'died'>()
@@ -67,6 +84,8 @@ export class GroupMachine {
   #leaving: Reply | undefined
   /** This rank has left: nothing is asked for any more. */
   #hasLeft = false
+  /** Every rank has been here. */
+  #complete = false
 
   constructor(context: AgentContext, start: GroupStart) {
     this.#context = context
@@ -77,8 +96,13 @@ export class GroupMachine {
       device: start.device,
       control: start.control,
       onMessage: ({ from, bytes }) => this.#receive(from, bytes),
-      onDeath: (rank, reason) => this.#died(rank, reason),
+      onEnd: (rank, why) => this.#trouble({ type: 'ended', rank, why }),
+      onSuspicion: (rank, why) => this.#trouble({ type: 'suspected', rank, why }),
     })
+    const { rank, size } = start
+    const leaseNs = start.leaseMs * 1e6
+    this.#beatNs = Math.min(BEAT_NS_MAX, leaseNs / BEATS_PER_LEASE)
+    this.#membership = new MembershipMachine({ rank, size, leaseNs, beatNs: this.#beatNs })
     const words = new Int32Array(start.barrierWords)
     const send = (rank: number, bytes: Uint8Array): void => this.mesh.send(rank, bytes)
     this.#barrier = new BarrierMachine({ ...start, words, send })
@@ -95,6 +119,7 @@ export class GroupMachine {
 
   turn(): boolean {
     const any = this.mesh.turn()
+    if (!this.#complete && this.#barrier.passed > 0) this.#begin()
     return this.#barrier.turn() || any
   }
 
@@ -113,17 +138,61 @@ export class GroupMachine {
 
   connect(peers: readonly GroupPeer[]): void {
     for (const { rank, ...peer } of peers) this.mesh.connect(rank, peer)
-    if (this.mesh.needsProbes) this.#probeSoon()
   }
 
-  #probeSoon(): void {
+  /** The first barrier, which ends `join()`, has ended here: from now on the group outlives its members. */
+  #begin(): void {
+    this.#complete = true
+    this.#beat()
+  }
+
+  #beat(): void {
     const { now, timers } = this.#context.runtime
-    timers.at(now() + PROBE_NS, () => {
-      // Peers that have left are not asked any more: they go when all have left.
-      if (this.#hasLeft) return
-      this.mesh.probe()
-      this.#probeSoon()
-    })
+    // All have left, or are gone: nobody is waited for, and nobody waits.
+    if (this.#isAlone()) return
+    this.#step({ type: 'tick', heard: this.mesh.takeHeard() })
+    timers.at(now() + this.#beatNs, () => this.#beat())
+  }
+
+  #isAlone(): boolean {
+    return this.#hasLeft && this.#gone.size === this.#start.size - 1
+  }
+
+  #trouble(event: MembershipEvent & { readonly rank: number }): void {
+    const { rank, why } = event as { rank: number; why: string }
+    // Who has left stays until all have: one that ends after we left is missed by nobody.
+    if (this.#hasLeft && this.#gone.get(rank) === 'left') return
+    if (this.#complete) this.#step(event)
+    // A group that is not complete yet will never be.
+    if (!this.#complete || this.#hasLeft) this.#remove(rank, why)
+  }
+
+  #step(event: MembershipEvent): void {
+    const { size } = this.#start
+    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the outer one.
+    const isOutermost = this.#effects.length === 0
+    this.#effects.push(...this.#membership.step(event, this.#context.runtime.now()))
+    if (!isOutermost) return
+    for (let effect = this.#effects[0]; effect !== undefined; effect = this.#effects[0]) {
+      if (effect.type === 'state') this.mesh.send(effect.to, encodeStatement(effect.statement, size))
+      else if (effect.type === 'view') this.#install(effect.view, effect.gone)
+      else this.#endProcess(effect.why)
+      this.#effects.shift()
+    }
+  }
+
+  #install(_view: MembershipView, gone: readonly { readonly rank: number; readonly why: string }[]): void {
+    for (const { rank, why } of gone) this.#remove(rank, why)
+  }
+
+  #endProcess(why: string): void {
+    if (this.#isAlone()) return
+    const { rank } = this.#start
+    writeSync(
+      2,
+      `aether: rank ${rank} is out of its group: ${why}. Ending the process, so that it does not work with what may be stale.\n`,
+    )
+    native.exitNow(REMOVED_EXIT_CODE)
   }
 
   isAlive(rank: number): boolean {
@@ -199,11 +268,18 @@ export class GroupMachine {
       case MeshChannel.Control:
         this.#obeyIfSound(from, decodeControl(bytes.subarray(1)))
         break
-      case MeshChannel.Probe:
+      case MeshChannel.Membership:
+        this.#hearStatement(from, bytes)
         break
       default:
         this.#listener?.message(from, bytes)
     }
+  }
+
+  #hearStatement(from: number, bytes: Uint8Array): void {
+    const statement = decodeStatement(bytes, this.#start.size)
+    if (statement === undefined) this.mesh.reject(from)
+    else if (!this.#isAlone()) this.#step({ type: 'stated', from, statement })
   }
 
   #obeyIfSound(from: number, control: ControlMessage | undefined): void {
@@ -245,9 +321,10 @@ export class GroupMachine {
     }
   }
 
-  #died(rank: number, reason: string): void {
-    // Who has left stays until all have: one that ends after we did is missed by nobody, one that ends before was ended by force.
-    if (this.#gone.get(rank) === 'left' && this.#hasLeft) return
+  /** Rank `rank` is out of the group. */
+  #remove(rank: number, reason: string): void {
+    this.mesh.bury(rank)
+    if (this.#gone.get(rank) === 'died') return
     this.#listener?.memberDied(rank)
     this.locks.memberDied(rank)
     this.#end(rank, 'died', reason)

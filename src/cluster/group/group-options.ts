@@ -9,6 +9,12 @@ import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 /** The variable that names the verbs device. */
 export const DEVICE_VARIABLE = 'AETHER_DEVICE'
 
+/** The variable that says how long a silence is an end, in milliseconds. */
+const LEASE_VARIABLE = 'AETHER_LEASE_MS'
+/** Long enough for a healthy rank of a machine that has far too much to do. */
+const LEASE_MS = 10_000
+const LEASE_MS_MIN = 500
+
 /** Options of `join()`. What is left out comes from the environment that `aether run`, srun or mpirun sets. */
 export interface JoinOptions {
   /** This process's number, 0 to `size` - 1. Default `AETHER_RANK`, or Open MPI's, PMI's or Slurm's. */
@@ -21,6 +27,8 @@ export interface JoinOptions {
   readonly secretFile?: string
   /** The verbs device. Default `AETHER_DEVICE`, else `shm0` where all ranks are on one machine, else the first active RDMA device. */
   readonly device?: string
+  /** A rank that is silent for so long, in milliseconds, is out of the group, at least 500. Default `AETHER_LEASE_MS`, else 10,000. */
+  readonly leaseMs?: number
   /** How long to wait for the others, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -33,6 +41,7 @@ export interface JoinPlan {
   readonly secretFile: string | undefined
   /** Undefined: to be chosen. */
   readonly device: string | undefined
+  readonly leaseMs: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -59,6 +68,7 @@ export function planJoin(options: JoinOptions): JoinPlan {
     place: parseRendezvous(rendezvous),
     secretFile: secretFile ?? textFrom(SECRET_FILE_VARIABLE),
     device: device ?? textFrom(DEVICE_VARIABLE),
+    leaseMs: leaseFrom(options.leaseMs),
     timeoutMs,
     signal,
   }
@@ -74,6 +84,14 @@ function numberFrom(given: number | undefined, found: Setting | undefined, argum
   if (Number.isInteger(value) && value >= 0) return value
   const what = given === undefined ? found?.variable : argument
   throw new ArgumentError(argument, `${what} must be a whole number, not ${given ?? JSON.stringify(found?.text)}`)
+}
+
+function leaseFrom(given: number | undefined): number {
+  const text = textFrom(LEASE_VARIABLE)
+  const leaseMs = given ?? (text === undefined ? LEASE_MS : Number(text))
+  if (leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31) return leaseMs
+  const [argument, shown] = given === undefined ? [LEASE_VARIABLE, JSON.stringify(text)] : ['leaseMs', given]
+  throw new ArgumentError('leaseMs', `${argument} must be at least ${LEASE_MS_MIN} ms, not ${shown}`)
 }
 
 function textFrom(variable: string): string | undefined {

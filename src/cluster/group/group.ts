@@ -217,7 +217,15 @@ export async function assembleGroup(
   let agent: Agent | undefined
   try {
     const { device, control, membership } = meeting
-    const group: GroupStart = { rank: plan.rank, size: plan.size, device, control, barrierWords: barrier.words }
+    const { leaseMs } = plan
+    const group: GroupStart = {
+      rank: plan.rank,
+      size: plan.size,
+      device,
+      control,
+      barrierWords: barrier.words,
+      leaseMs,
+    }
     const data: GroupAgentData = { ...extra, group, profiling: profilingPlace(membership) }
     const spinNs = 2 * meeting.ranksHere <= availableParallelism() ? SPIN_NS : 0
     agent = await Agent.start({ machine, data, spinNs, seed: process.pid, onNote: notes.take })

@@ -11,7 +11,6 @@ import {
   QueuePairState,
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
-import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 /**
@@ -19,8 +18,6 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } fr
  * (and an adapter may take up to four times that) before a peer counts as dead.
  */
 const NETWORK_TIMEOUT = 17
-
-const PROBE = Uint8Array.of(MeshChannel.Probe)
 
 type Place = { readonly address: number; readonly key: number }
 type Waiting =
@@ -37,6 +34,10 @@ export class Link {
   readonly peer: number
   /** Why a request failed; undefined while all is well. */
   broken: string | undefined
+  /** That it is broken, or that the peer is said to be silent, was told. */
+  suspected = false
+  /** Something has come since this was last set to false. */
+  heard = false
   dead = false
   readonly #pair: QueuePair
   readonly #outbox: MemoryRegion
@@ -48,7 +49,6 @@ export class Link {
   #posted = 0
   #completed = 0
   #nextSlot = 0
-  #probed = -1
 
   constructor(peer: number, domain: ProtectionDomain, queue: CompletionQueue) {
     this.peer = peer
@@ -97,12 +97,6 @@ export class Link {
     if (this.dead) return
     if (this.#mustWait()) this.#waiting.push({ source, lengthBytes, target })
     else this.#postWrite(source, lengthBytes, target)
-  }
-
-  /** Send something where nothing was sent since the last call: only what is sent can fail. */
-  probe(): void {
-    if (this.#posted === this.#probed) this.send(PROBE)
-    this.#probed = this.#posted
   }
 
   /** The peer is dead to us: what it may still have under way does not reach our memory any more. */

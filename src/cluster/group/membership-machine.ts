@@ -200,7 +200,8 @@ export class MembershipMachine {
     }
     if (this.#out.has(from)) return
     this.#statements.set(from, statement)
-    for (const rank of statement.out) this.#accuse(rank, `rank ${from} says that it is gone`)
+    for (const rank of statement.out)
+      this.#accuse(rank, statement.certain.includes(rank) ? 'its process ended' : `rank ${from} does not reach it`)
     for (const rank of statement.certain) this.#makeCertain(rank)
     for (const rank of statement.hostile) this.#hostile.add(rank)
   }

@@ -1,13 +1,13 @@
 /** Byte 0 of every message of the mesh: who it is for. */
 export const MeshChannel = {
-  /** Nothing: a sign of life, to learn whether the peer still acknowledges. */
-  Probe: 0,
   /** Binary, see barrier-machine.ts. */
   Barrier: 1,
   /** JSON from byte 1 on: departures and the registry of regions. */
   Control: 2,
   /** Binary, see dsm/coherent/coherence-channel.ts. */
   Coherence: 3,
+  /** Binary, see membership-message.ts; also the sign of life of those who have nothing else to say. */
+  Membership: 6,
   /** Binary, see dsm/coherent/home-claims.ts. */
   Homes: 4,
   /** JSON from byte 1 on, see locks/lock-message.ts. */

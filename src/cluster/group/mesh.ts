@@ -45,8 +45,10 @@ export interface MeshOptions {
   readonly control?: ControlPlace | undefined
   /** A message has come. Its first byte says which channel it is for. */
   readonly onMessage: (message: MeshMessage) => void
-  /** A peer has ended; everything it had sent has been handled. Called once a peer. */
-  readonly onDeath: (rank: number, reason: string) => void
+  /** A peer's process has ended; everything it had sent has been handled, and the connection is closed. Called once a peer. */
+  readonly onEnd: (rank: number, reason: string) => void
+  /** A peer is not reached, or does what no rank does; whether it has ended is not known. Called once a peer. */
+  readonly onSuspicion: (rank: number, reason: string) => void
 }
 
 /**
@@ -150,19 +152,26 @@ export class Mesh {
     return this.#inbox.length === 0 && !this.#lookForDeaths()
   }
 
-  /** The peer has sent what no rank sends: it is dead to us. */
+  /** The peer has sent what no rank sends: nothing more is sent to it. */
   reject(peer: number): void {
     this.#link(peer).broken ??= 'it sent a message that is none'
   }
 
-  /** True where the ends of peers may go unseen unless something is sent to them. */
-  get needsProbes(): boolean {
-    return this.#device.attributes.linkLayer !== 'shared-memory'
+  /** Ranks that something has come from since the last call. */
+  takeHeard(): number[] {
+    const heard: number[] = []
+    for (const link of this.#links) {
+      if (link?.heard !== true) continue
+      link.heard = false
+      heard.push(link.peer)
+    }
+    return heard
   }
 
-  /** Send a sign of life to every peer that nothing was sent to since the last call. */
-  probe(): void {
-    for (const link of this.#links) if (link?.dead === false) link.probe()
+  /** Close the connection to `peer` for good, after what it has sent was handled: nothing that it may still have under way gets here. */
+  bury(peer: number): void {
+    const link = this.#link(peer)
+    if (!link.dead) this.#bury(link)
   }
 
   close(): void {
@@ -194,12 +203,15 @@ export class Mesh {
 
   #handleInbox(): boolean {
     const count = this.#inbox.length
-    for (let index = 0; index < count; index++) {
-      const { link, slot, length } = this.#inbox[index]!
+    for (let left = count; left > 0; left--) {
+      // A handler may bury a peer, and that handles all that is here.
+      const received = this.#inbox.shift()
+      if (received === undefined) break
+      const { link, slot, length } = received
+      link.heard = true
       this.#options.onMessage({ from: link.peer, bytes: link.received(slot, length) })
       link.repost(slot)
     }
-    this.#inbox.splice(0, count)
     return count > 0
   }
 
@@ -209,13 +221,30 @@ export class Mesh {
     let any = false
     for (const link of this.#links) {
       if (link === undefined || link.dead) continue
-      const reason = count > 0 && this.#ended[link.peer] !== 0 ? 'its process ended' : this.#notices?.why(link.peer)
-      if (reason !== undefined || link.broken !== undefined) any = this.#bury(link, reason ?? link.broken!) || any
+      const notice = this.#notices?.look(link.peer)
+      const ended =
+        count > 0 && this.#ended[link.peer] !== 0 ? 'its process ended' : notice?.certain === true && notice.why
+      if (ended !== false) any = this.#end(link, ended)
+      else if (link.broken !== undefined || notice !== undefined)
+        any = this.#suspect(link, notice?.why ?? link.broken!) || any
     }
     return any
   }
 
-  #bury(link: Link, reason: string): true {
+  #end(link: Link, reason: string): true {
+    this.#bury(link)
+    this.#options.onEnd(link.peer, reason)
+    return true
+  }
+
+  #suspect(link: Link, reason: string): boolean {
+    if (link.suspected) return false
+    link.suspected = true
+    this.#options.onSuspicion(link.peer, reason)
+    return true
+  }
+
+  #bury(link: Link): void {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()
@@ -223,7 +252,5 @@ export class Mesh {
     const process = this.#processes[link.peer]!
     if (process >= 0) native.closeDescriptor(process)
     this.#processes[link.peer] = -1
-    this.#options.onDeath(link.peer, reason)
-    return true
   }
 }

@@ -22,10 +22,10 @@ export interface CallerOptions {
 
 export interface CallerHandlers {
   gathered(round: number, values: readonly unknown[]): void
-  /** A rank has ended. */
-  ended(rank: number, why: string): void
-  /** The keeper is gone: with `orderly`, it took its leave. */
-  lost(why: string, orderly: boolean): void
+  /** A rank has ended, or where that is not `certain` it is not heard of. */
+  ended(rank: number, why: string, certain: boolean): void
+  /** The keeper is gone: with `orderly`, it took its leave; `certain`: its process has ended. */
+  lost(why: string, orderly: boolean, certain: boolean): void
   /** This rank is not let in, or nobody is there. Nothing comes after it. */
   failed(error: Error): void
 }
@@ -119,7 +119,7 @@ export class Caller {
   #hear(message: FromKeeper | undefined): void {
     switch (message?.type) {
       case undefined:
-        this.#lost('it said what no rendezvous says', false)
+        this.#lost('it said what no rendezvous says', false, false)
         break
       case 'refused':
         this.#fail(this.#refused(message.reason))
@@ -133,15 +133,15 @@ export class Caller {
         this.#handlers.gathered(message.round, message.values)
         break
       case 'ended':
-        this.#handlers.ended(message.rank, message.why)
+        this.#handlers.ended(message.rank, message.why, message.certain)
         break
       case 'bye':
-        this.#lost('it has left', true)
+        this.#lost('it has left', true, false)
     }
   }
 
   #connectionEnded(end: ConnectionEnd): void {
-    if (this.#joined) this.#lost(describeLoss(end, this.#options.limits), false)
+    if (this.#joined) this.#lost(describeLoss(end, this.#options.limits), false, end.kind === 'closed')
     else if (end.kind === 'refused') this.#fail(this.#refused('this process has another secret than it'))
     else if (end.kind === 'secret') this.#fail(this.#refused('it does not know the secret of this process'))
     else if (end.kind === 'protocol' || end.kind === 'malformed')
@@ -177,10 +177,10 @@ export class Caller {
     this.#fail(new MissingMembersError(ranks, message, cause))
   }
 
-  #lost(why: string, orderly: boolean): void {
+  #lost(why: string, orderly: boolean, certain: boolean): void {
     if (this.#over) return
     this.#finish()
-    this.#handlers.lost(why, orderly)
+    this.#handlers.lost(why, orderly, certain)
   }
 
   #fail(error: Error): void {
@@ -201,5 +201,5 @@ export class Caller {
 function describeLoss(end: ConnectionEnd, limits: ConnectionLimits): string {
   if (end.kind === 'silent') return `nothing was heard from it for ${limits.silenceMs / 1000} s`
   if (end.kind === 'failed' || end.kind === 'malformed') return `the connection to it failed: ${end.message}`
-  return 'it closed the connection: it has ended, or takes this rank for dead'
+  return 'its process ended'
 }

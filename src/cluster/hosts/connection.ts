@@ -10,6 +10,8 @@ const STRANGER_BYTES_MAX = 256
 /** The longest frame afterwards: cards of 507 ranks, each with 507 endpoints, in base64. */
 const MESSAGE_BYTES_MAX = 8 * 2 ** 20
 
+/** Said where nothing was heard, before the connection is closed: so that its end is not taken for the end of a process. */
+const UNHEARD: Buffer = Buffer.from('!')
 /** How long the other end has to take what was said last. */
 const LINGER_MS = 1000
 
@@ -154,6 +156,10 @@ export class Connection {
     this.#heard++
     if (this.#admitted) this.#deadline.refresh()
     if (message.length === 0) return
+    if (message.equals(UNHEARD)) {
+      this.#end({ kind: 'silent' })
+      return
+    }
     const value = parse(message)
     if (value === undefined) this.#end({ kind: 'malformed', message: 'a message that is not JSON' })
     else this.#handlers.message(value)
@@ -165,6 +171,7 @@ export class Connection {
 
   #end(end: ConnectionEnd): void {
     if (this.#over) return
+    if (end.kind === 'silent') this.#sendSealed(UNHEARD)
     this.#stop()
     this.#handlers.ended(end)
   }

@@ -57,11 +57,11 @@ let keeper: Keeper | undefined
 
 const handlers: CallerHandlers = {
   gathered: (round, values) => report({ type: 'gathered', round, values }),
-  ended: (rank, why) => tell([rank], why, false),
-  lost: (why, orderly) => {
+  ended: (rank, why, certain) => tell([rank], why, false, certain),
+  lost: (why, orderly, certain) => {
     const launcher = start.keeper === 'launcher'
     const who = launcher ? 'the launcher is gone' : 'it kept the rendezvous'
-    tell(launcher ? others() : [0], orderly ? why : `${who}: ${why}`, true)
+    tell(launcher ? others() : [0], orderly ? why : `${who}: ${why}`, true, certain && !launcher)
   },
   failed: (error) => report({ type: 'failed', error: describe(error) }),
 }
@@ -103,8 +103,8 @@ function isAddress(host: string): boolean {
   return /^[\d.]+$/.test(host) || host.includes(':')
 }
 
-function tell(ranks: readonly number[], why: string, lost: boolean): void {
-  for (const rank of ranks) notices.tell(rank, why)
+function tell(ranks: readonly number[], why: string, lost: boolean, certain: boolean): void {
+  for (const rank of ranks) notices.tell(rank, why, certain)
   native.ringPipe(start.bell)
   report({ type: 'ended', ranks, why, lost })
 }

@@ -1,8 +1,16 @@
 /**
- * Which ranks have ended, and why, as one thread tells another: a word for each rank, 0 while nothing is known against it, then the length of the
- * text that stands in the rank's place behind the words; written last.
+ * Which ranks have ended or are said to, and why, as one thread tells another: a word for each rank, 0 while nothing is known against it, then the
+ * length of the text that stands in the rank's place behind the words, with a bit where the end is certain; written last.
  */
 const TEXT_BYTES = 256
+const CERTAIN = 1 << 16
+
+/** What is known against a rank. */
+export interface EndNotice {
+  readonly why: string
+  /** It has ended; else it is only not heard of. */
+  readonly certain: boolean
+}
 
 export class EndNotices {
   readonly buffer: SharedArrayBuffer
@@ -17,19 +25,24 @@ export class EndNotices {
     this.#bytes = new Uint8Array(buffer, 4 * size)
   }
 
-  /** The first reason stays. */
-  tell(rank: number, why: string): void {
-    if (Atomics.load(this.#words, rank) !== 0) return
+  /** The first reason stays; that it is certain is taken from any. */
+  tell(rank: number, why: string, certain: boolean): void {
+    const flag = certain ? CERTAIN : 0
+    if (Atomics.load(this.#words, rank) !== 0) {
+      Atomics.or(this.#words, rank, flag)
+      return
+    }
     const text = Buffer.from(why === '' ? 'it ended' : why).subarray(0, TEXT_BYTES)
     this.#bytes.set(text, rank * TEXT_BYTES)
-    Atomics.store(this.#words, rank, text.length)
+    Atomics.store(this.#words, rank, text.length | flag)
   }
 
-  /** Why rank `rank` has ended; undefined where it has not. */
-  why(rank: number): string | undefined {
-    const length = Atomics.load(this.#words, rank)
-    if (length === 0) return undefined
+  /** What is known against rank `rank`; undefined where that is nothing. */
+  look(rank: number): EndNotice | undefined {
+    const word = Atomics.load(this.#words, rank)
+    if (word === 0) return undefined
     const begin = rank * TEXT_BYTES
-    return Buffer.from(this.#bytes.slice(begin, begin + length)).toString()
+    const why = Buffer.from(this.#bytes.slice(begin, begin + (word & ~CERTAIN))).toString()
+    return { why, certain: (word & CERTAIN) !== 0 }
   }
 }

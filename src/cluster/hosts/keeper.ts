@@ -108,7 +108,7 @@ export class Keeper {
       ended: (end) => {
         this.#strangers.delete(connection)
         if (seat === undefined) this.#refused(address, describeStranger(end))
-        else this.#lost(seat, describeEnd(end, this.#limits), end.kind === 'silent')
+        else this.#lost(seat, describeEnd(end, this.#limits), end)
       },
     })
     this.#strangers.add(connection)
@@ -158,7 +158,7 @@ export class Keeper {
       this.#take(seat, message.round, message.value)
     else {
       seat.connection.close()
-      this.#lost(seat, 'it said what no rank says', false)
+      this.#lost(seat, 'it said what no rank says', undefined)
     }
   }
 
@@ -180,14 +180,14 @@ export class Keeper {
     this.#unseat(seat)
     seat.connection.close()
     // Before the group is complete a departure is as bad as a death: it will never be complete.
-    if (!this.#complete) this.#tell(ended(seat.rank, `it gave up: ${why}`))
+    if (!this.#complete) this.#tell(ended(seat.rank, `it gave up: ${why}`, false))
   }
 
-  #lost(seat: Seat, why: string, silent: boolean): void {
+  #lost(seat: Seat, why: string, end: ConnectionEnd | undefined): void {
     if (this.#closed || this.#seats[seat.rank] !== seat) return
     this.#unseat(seat)
-    this.#options.onEnd?.(seat.rank, why, silent)
-    this.#tell(ended(seat.rank, why))
+    this.#options.onEnd?.(seat.rank, why, end?.kind === 'silent')
+    this.#tell(ended(seat.rank, why, end?.kind === 'closed'))
   }
 
   #unseat(seat: Seat): void {
@@ -217,8 +217,8 @@ export class Keeper {
   }
 }
 
-function ended(rank: number, why: string): FromKeeper {
-  return { type: 'ended', rank, why }
+function ended(rank: number, why: string, certain: boolean): FromKeeper {
+  return { type: 'ended', rank, why, certain }
 }
 
 function addressOf(socket: Socket): string {

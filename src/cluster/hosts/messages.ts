@@ -12,7 +12,8 @@ export type FromKeeper =
   /** Who is not here yet, and who was refused last. */
   | { readonly type: 'missing'; readonly ranks: readonly number[]; readonly refusal: Refusal | null }
   | { readonly type: 'gathered'; readonly round: number; readonly values: readonly unknown[] }
-  | { readonly type: 'ended'; readonly rank: number; readonly why: string }
+  /** To the rank itself where it is taken for dead; `certain` where its process has ended. */
+  | { readonly type: 'ended'; readonly rank: number; readonly why: string; readonly certain: boolean }
   | { readonly type: 'bye' }
 
 /** Somebody whom the keeper did not let in. */
@@ -38,14 +39,15 @@ export function checkFromRank(message: unknown): FromRank | undefined {
 /** Undefined where it is no message of the keeper of a group of `size`. */
 export function checkFromKeeper(message: unknown, size: number): FromKeeper | undefined {
   if (!isRecord(message)) return undefined
-  const { type, reason, ranks, refusal, round, values, rank, why } = message
+  const { type, reason, ranks, refusal, round, values, rank, why, certain } = message
   const isRank = (value: unknown): value is number => isIndex(value) && value < size
   if (type === 'refused' && typeof reason === 'string') return { type, reason: cleanText(reason) }
   if (type === 'missing' && Array.isArray(ranks) && ranks.every(isRank))
     return { type, ranks, refusal: checkRefusal(refusal) }
   if (type === 'gathered' && isIndex(round) && Array.isArray(values) && values.length === size)
     return { type, round, values }
-  if (type === 'ended' && isRank(rank) && typeof why === 'string') return { type, rank, why: cleanText(why) }
+  if (type === 'ended' && isRank(rank) && typeof why === 'string' && typeof certain === 'boolean')
+    return { type, rank, why: cleanText(why), certain }
   return type === 'bye' ? { type } : undefined
 }
 
