@@ -2,20 +2,38 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 
-const numbers = ['bytes', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp']
+/** What rows of each benchmark have; a name with `?` may be null. The first that a file's first row has the key of is meant. */
+const shapes = [
+  {
+    key: 'provider',
+    texts: ['op', 'provider'],
+    numbers: ['bytes', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp'],
+  },
+  {
+    key: 'hitRate',
+    texts: ['op', 'coherence', 'baseline?'],
+    numbers: ['ranks', 'pageBytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'messages?', 'bytes?', 'hitRate?', 'ratio?'],
+  },
+  { key: 'hops', texts: ['protocol', 'miss'], numbers: ['ranks', 'messages', 'bytes', 'hops'] },
+]
 
-function checkRow(row, index) {
+function checkRow({ texts, numbers }, row, index) {
   const where = `row ${index}: ${JSON.stringify(row)}`
-  assert.deepEqual(Object.keys(row).sort(), ['op', 'provider', ...numbers].sort(), where)
-  assert.equal(typeof row.op, 'string', where)
-  assert.equal(typeof row.provider, 'string', where)
-  for (const name of numbers) assert.ok(Number.isFinite(row[name]) && row[name] >= 0, `${name} in ${where}`)
-  assert.ok(row.p50Ns <= row.p99Ns && row.p99Ns <= row.maxNs, `p50 <= p99 <= max in ${where}`)
+  const names = [...texts, ...numbers].map((name) => name.replace('?', ''))
+  assert.deepEqual(Object.keys(row).sort(), names.sort(), where)
+  const isNull = (name) => name.endsWith('?') && row[name.slice(0, -1)] === null
+  const value = (name) => row[name.replace('?', '')]
+  for (const name of texts) assert.ok(isNull(name) || typeof value(name) === 'string', `${name} in ${where}`)
+  for (const name of numbers)
+    assert.ok(isNull(name) || (Number.isFinite(value(name)) && value(name) >= 0), `${name} in ${where}`)
+  if ('p50Ns' in row) assert.ok(row.p50Ns <= row.p99Ns && row.p99Ns <= row.maxNs, `p50 <= p99 <= max in ${where}`)
+  if ('ratio' in row) assert.equal(row.ratio === null, row.baseline === null, `a ratio has a baseline, in ${where}`)
 }
 
 const rows = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 assert.ok(Array.isArray(rows) && rows.length > 0, 'an array of at least one row')
-for (const [index, row] of rows.entries()) checkRow(row, index)
-console.log(
-  `${rows.length} rows as promised: ${[...new Set(rows.map((row) => `${row.provider} ${row.op}`))].join(', ')}`,
-)
+const shape = shapes.find(({ key }) => key in rows[0])
+assert.ok(shape !== undefined, `rows of no benchmark that is known: ${JSON.stringify(rows[0])}`)
+for (const [index, row] of rows.entries()) checkRow(shape, row, index)
+const kinds = rows.map((row) => `${row.provider ?? row.coherence ?? row.protocol} ${row.op ?? row.miss}`)
+console.log(`${rows.length} rows as promised: ${[...new Set(kinds)].join(', ')}`)

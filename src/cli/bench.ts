@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { openDevice } from '../verbs/index.ts'
 import { benchBandwidth } from './bench/bandwidth.ts'
-import { DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes } from './bench/dsm.ts'
+import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
 import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import type { BenchRow } from './bench/row.ts'
 import { runDsmBench } from './bench-dsm.ts'
@@ -29,6 +29,8 @@ const table = {
   ranks: { type: 'string', default: defaultDsmRanks.join(',') },
   'page-sizes': { type: 'string', default: defaultPageBytes.join(',') },
   iterations: { type: 'string', default: String(DEFAULT_ITERATIONS) },
+  coherence: { type: 'string', default: 'all' },
+  'cell-ms': { type: 'string', default: String(DEFAULT_CELL_MS) },
   nodes: { type: 'string', default: defaultScalingRanks.join(',') },
   json: { type: 'boolean', default: false },
 } as const
@@ -55,11 +57,15 @@ Options of latency and bandwidth:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp" }]
 
 Options of dsm:
+  --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
   --ranks N,N,...       numbers of processes (default ${defaultDsmRanks.join(',')})
   --page-sizes N,N,...  bytes (default ${defaultPageBytes.join(',')})
   --iterations N        how often each access is measured (default ${DEFAULT_ITERATIONS})
+  --cell-ms N           how long each cell of the grid of sharing and stores is measured (default ${DEFAULT_CELL_MS}; 0: no grid)
   --json                print the rows as one JSON array and nothing else:
-                        [{ "op", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs", "messages", "bytes" }]
+                        [{ "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs",
+                           "messages", "bytes", "hitRate", "baseline", "ratio" }]
+                        null where it was not counted; ratio is of medians, p50Ns over that of the row that baseline names as 'op, coherence'
 
 Options of scaling:
   --nodes N,N,...   numbers of nodes (default ${defaultScalingRanks.join(',')})

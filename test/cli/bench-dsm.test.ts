@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { benchDsm } from '../../src/cli/bench/dsm.ts'
-import type { DsmRow } from '../../src/cli/bench/dsm-row.ts'
+import { type DsmRow, rowFrom, withRatios } from '../../src/cli/bench/dsm-row.ts'
 import { whyNoMesi } from '../../src/cli/demo/mesi-support.ts'
 
 const refused = whyNoMesi()
@@ -24,12 +24,48 @@ const costs: Readonly<Record<string, readonly [number, number]>> = {
 
 describe('aether bench dsm', { skip: refused ?? false }, () => {
   it('counts what each access costs', async () => {
-    const rows = await benchDsm({ ranks: [3], pageBytes: [4096], iterations: 10 })
+    const rows = await benchDsm({ coherence: ['mesi'], ranks: [3], pageBytes: [4096], iterations: 10, cellMs: 2 })
     for (const [op, [messages, pages]] of Object.entries(costs)) {
       const row = rows.find((each) => each.op === op)
       assert.deepEqual([op, row?.messages, row?.bytes], [op, messages, 4096 * pages])
     }
     for (const row of rows) assertOrdered(row)
+    assertGrid(rows)
+    const hit = rows.find(({ op }) => op.startsWith('sum of a page'))
+    assert.ok(hit?.ratio != null && hit.baseline === 'sum of a plain Float64Array (512), mesi')
+    const local = rows.find(({ op }) => op === 'load, never touched, home here')
+    assert.ok(local?.ratio != null && local.baseline === 'load, answered by a C thread, none')
+  })
+})
+
+/** Nine cells of each kind; where nothing is shared every page is here, and hardware needs no agent at all. */
+function assertGrid(rows: readonly DsmRow[]): void {
+  const cells = rows.filter(({ op }) => op.endsWith('% stores'))
+  assert.equal(cells.length, 18)
+  for (const { op, coherence, hitRate, messages, baseline, ratio } of cells) {
+    assert.ok(hitRate !== null && hitRate >= 0 && hitRate <= 1, op)
+    if (coherence === 'hardware') assert.deepEqual([hitRate, messages, baseline], [1, 0, null])
+    else assert.ok(baseline === `${op}, hardware` && ratio !== null && ratio > 0, op)
+  }
+}
+
+describe('ratios of a benchmark', () => {
+  const row = (op: string, ns: number, ranks: number, baseline?: string): DsmRow =>
+    rowFrom(
+      { op, coherence: 'none', ranks, pageBytes: 4096, ...(baseline !== undefined && { baseline }) },
+      Float64Array.of(ns),
+    )
+
+  it('are of medians, with as many processes, and none where there is nothing to hold against', () => {
+    const rows = [row('base', 10, 2), row('one', 15, 2, 'base, none'), row('one', 15, 3, 'base, none')]
+    assert.deepEqual(
+      withRatios(rows).map(({ baseline, ratio }) => [baseline, ratio]),
+      [
+        [null, null],
+        ['base, none', 1.5],
+        [null, null],
+      ],
+    )
   })
 })
 

@@ -1,10 +1,12 @@
 /** One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a {@link DsmRow} a line. */
 import process from 'node:process'
-import { join, type Region, type RegionGroup } from '../../dsm/index.ts'
+import { type CoherenceKind, join, probeUserfault, type Region, type RegionGroup } from '../../dsm/index.ts'
 import { native } from '../../native/index.ts'
 import { Baton } from './dsm-baton.ts'
-import { type DsmBenchPlan, type DsmRow, rowFrom, type Traffic } from './dsm-row.ts'
-import { type Act, type Scenario, scenarios } from './dsm-scenario.ts'
+import { Grid, gridBoardWords } from './dsm-grid.ts'
+import { type DsmBenchPlan, type DsmRow, nameOf, type RowHead, rowFrom } from './dsm-row.ts'
+import { type Act, LOCAL_FAULT, type Scenario, scenarios } from './dsm-scenario.ts'
+import { type Traffic, trafficOf } from './dsm-traffic.ts'
 
 /** Pages that are touched for the first time, of each home: they cannot be used again. */
 const FRESH_PAGES = 128
@@ -16,6 +18,11 @@ const COUNT_CALM_MS = 4
 const WARM_SHARE = 0.1
 /** Operations in one sample of what is too short for the clock. */
 const BATCH = 200
+/** Faults that a thread of C answers. */
+const C_FAULTS = 300
+const C_FAULT = { op: 'load, answered by a C thread', coherence: 'none' }
+/** A page of userfaultfd(2). */
+const SYSTEM_PAGE_BYTES = 4096
 
 const calm = new Int32Array(new SharedArrayBuffer(4))
 const pause = (ms: number): void => void Atomics.wait(calm, 0, 0, ms)
@@ -31,16 +38,33 @@ class DsmBench {
     this.#iterations = iterations
   }
 
-  async run(pageBytes: number): Promise<void> {
+  /** Everything that depends on the protocol. */
+  async run(coherence: CoherenceKind, pageBytes: number): Promise<void> {
     const { size } = this.#group
     const pages = size * (1 + 3 * FRESH_PAGES)
-    const options = { size: pages * pageBytes, pageSize: pageBytes, coherence: 'mesi', placement: 'cyclic' } as const
-    await using region = await this.#group.openRegion(`bench-${pageBytes}`, options)
+    const options = { size: pages * pageBytes, pageSize: pageBytes, coherence, placement: 'cyclic' } as const
+    await using region = await this.#group.openRegion(`bench-${coherence}-${pageBytes}`, options)
     for (const scenario of scenarios.filter(({ ranks }) => ranks <= size)) this.#measure(region, scenario)
     this.#pingPong(region)
     this.#hits(region)
-    this.#barriers(pageBytes)
     await this.#group.barrier()
+  }
+
+  /** What depends on no region. */
+  async runLocal(pageBytes: number): Promise<void> {
+    this.#barriers(pageBytes)
+    if (pageBytes === SYSTEM_PAGE_BYTES) this.#baton.step(0, () => this.#answeredByC())
+    await this.#group.barrier()
+  }
+
+  #answeredByC(): void {
+    const probe = probeUserfault()
+    if ('refused' in probe) throw probe.refused
+    const samples = new Float64Array(C_FAULTS)
+    native.timeFaults(probe.descriptor, samples, CALM_MS)
+    native.closeDescriptor(probe.descriptor)
+    const { size } = this.#group
+    this.#report(rowFrom({ ...C_FAULT, ranks: size, pageBytes: SYSTEM_PAGE_BYTES }, samples.subarray(C_FAULTS / 10)))
   }
 
   #measure(region: Region, scenario: Scenario): void {
@@ -63,7 +87,10 @@ class DsmBench {
       )
     const first = Math.floor(count * WARM_SHARE)
     const traffic = this.#count(region, scenario, (index) => pageOf((fresh ? FRESH_PAGES : 0) + index))
-    this.#report(rowFrom({ op: scenario.op, ...this.#size(region.pageSize) }, samples.subarray(first), traffic))
+    const baseline =
+      scenario.op === LOCAL_FAULT ? nameOf(C_FAULT) : nameOf({ op: LOCAL_FAULT, coherence: region.coherence })
+    const head = { op: scenario.op, ...this.#head(region), baseline }
+    this.#report(rowFrom(head, samples.subarray(first), { ...traffic, hitRate: null }))
   }
 
   /** Every step of a scenario; `before` runs ahead of the measured one, `done` gets its time. */
@@ -96,33 +123,23 @@ class DsmBench {
   }
 
   /** The same again, slowly: what the agents' counters say before and after. */
-  #count(region: Region, scenario: Scenario, pageOf: (index: number) => number): Traffic {
+  #count(region: Region, scenario: Scenario, pageOf: (index: number) => number): { messages: number; bytes: number } {
     let messages = 0
     let bytes = 0
     for (let index = 0; index < COUNTED; index++) {
-      let before: Traffic = { messages: 0, bytes: 0 }
+      let before: Traffic = { messages: 0, bytes: 0, faults: 0 }
       const mark = (): void => {
         pause(COUNT_CALM_MS)
-        before = this.#traffic()
+        before = trafficOf(this.#group)
       }
       this.#once(region, scenario, pageOf(index), mark, () => {
         pause(COUNT_CALM_MS)
-        const after = this.#traffic()
-        messages += after.messages! - before.messages!
-        bytes += after.bytes! - before.bytes!
+        const after = trafficOf(this.#group)
+        messages += after.messages - before.messages
+        bytes += after.bytes - before.bytes
       })
     }
     return { messages: Math.round((10 * messages) / COUNTED) / 10, bytes: Math.round(bytes / COUNTED) }
-  }
-
-  #traffic(): Traffic {
-    let [messages, bytes] = [0, 0]
-    for (let rank = 0; rank < this.#group.size; rank++) {
-      const profile = this.#group.profile(rank)
-      messages += profile?.total('dsm.pages', 'messagesSent') ?? 0
-      bytes += profile?.total('dsm.pages', 'bytesSent') ?? 0
-    }
-    return { messages, bytes }
   }
 
   /** One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and back. */
@@ -141,7 +158,7 @@ class DsmBench {
       samples[index] = native.monotonicNs() - began
     }
     this.#group.barrierSync()
-    const head = { op: 'ping-pong of a word in a page, there and back', ...this.#size(region.pageSize) }
+    const head = { op: 'ping-pong of a word in a page, there and back', ...this.#head(region) }
     this.#report(rowFrom(head, samples.subarray(Math.floor(this.#iterations * WARM_SHARE))))
   }
 
@@ -150,7 +167,7 @@ class DsmBench {
     this.#baton.step(0, () => {
       const page = region.pageSize
       const add = (): void => void region.fetchAddSync(page, 1n)
-      this.#report(rowFrom({ op: 'fetchAddSync, page here', ...this.#size(page) }, batches(add)))
+      this.#report(rowFrom({ op: 'fetchAddSync, page here', ...this.#head(region) }, batches(add)))
       const length = page / 8
       const view = region.view(Float64Array, { byteOffset: page, length })
       const plain = new Float64Array(length)
@@ -160,8 +177,10 @@ class DsmBench {
         () => sum(view),
         () => sum(plain),
       )
-      this.#report(rowFrom({ op: `sum of a page through a view (${length} float64)`, ...this.#size(page) }, ofView))
-      this.#report(rowFrom({ op: `sum of a plain Float64Array (${length})`, ...this.#size(page) }, ofPlain))
+      const plainHead = { ...this.#head(region), op: `sum of a plain Float64Array (${length})` }
+      const viewHead = { ...this.#head(region), op: `sum of a page through a view (${length} float64)` }
+      this.#report(rowFrom({ ...viewHead, baseline: nameOf(plainHead) }, ofView))
+      this.#report(rowFrom(plainHead, ofPlain))
     })
   }
 
@@ -173,11 +192,12 @@ class DsmBench {
       samples[index] = native.monotonicNs() - began
     }
     const first = Math.floor(this.#iterations * WARM_SHARE)
-    this.#report(rowFrom({ op: 'barrierSync', ...this.#size(pageBytes) }, samples.subarray(first)))
+    const head = { op: 'barrierSync', coherence: 'none', ranks: this.#group.size, pageBytes }
+    this.#report(rowFrom(head, samples.subarray(first)))
   }
 
-  #size(pageBytes: number): Pick<DsmRow, 'ranks' | 'pageBytes'> {
-    return { ranks: this.#group.size, pageBytes }
+  #head({ coherence, pageSize }: Region): Omit<RowHead, 'op'> {
+    return { coherence, ranks: this.#group.size, pageBytes: pageSize }
   }
 
   #report(row: DsmRow): void {
@@ -216,6 +236,17 @@ function alternate(first: () => number, second: () => number): [Float64Array, Fl
 const plan = JSON.parse(process.argv[2]!) as DsmBenchPlan
 await using group = await join()
 if (group.viewsRefused !== undefined) throw new Error(group.viewsRefused)
-await using baton = await group.openRegion('bench-baton', { size: 4096, coherence: 'hardware' })
-const bench = new DsmBench(group, new Baton(baton.int32, group.rank, group.size), plan.iterations)
-for (const pageBytes of plan.pageBytes) await bench.run(pageBytes)
+await using board = await group.openRegion('bench-board', {
+  size: 4 * gridBoardWords(group.size),
+  coherence: 'hardware',
+})
+const bench = new DsmBench(group, new Baton(board.int32, group.rank, group.size), plan.iterations)
+for (const pageBytes of plan.pageBytes) {
+  await bench.runLocal(pageBytes)
+  for (const coherence of plan.coherence) await bench.run(coherence as CoherenceKind, pageBytes)
+}
+if (plan.cellMs > 0) {
+  const grid = new Grid(group, board.int32, plan.cellMs, (row) => console.log(JSON.stringify(row)))
+  for (const coherence of ['hardware', ...plan.coherence])
+    await grid.run(coherence as CoherenceKind, plan.pageBytes[0]!)
+}

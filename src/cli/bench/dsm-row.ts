@@ -1,6 +1,8 @@
 /** One line of `aether bench dsm`, and one object of its `--json`. Nanoseconds are per operation. */
 export interface DsmRow {
   readonly op: string
+  /** Kind of the region, or `none` where none is touched. */
+  readonly coherence: string
   readonly ranks: number
   readonly pageBytes: number
   readonly samples: number
@@ -9,37 +11,49 @@ export interface DsmRow {
   readonly maxNs: number
   /** Coherence messages of all ranks per operation; null where it was not counted. */
   readonly messages: number | null
-  /** Bytes of pages that moved per operation. */
+  /** Bytes of pages that moved per operation; null where it was not counted. */
   readonly bytes: number | null
+  /** The share of operations that needed no agent; null where it was not counted. */
+  readonly hitRate: number | null
+  /** `op, coherence` of the row of the same run that this one is held against, and this median over that one; null where there is none. */
+  readonly baseline: string | null
+  readonly ratio: number | null
 }
 
 /** What the ranks are started with. */
 export interface DsmBenchPlan {
+  /** Kinds with a protocol. */
+  readonly coherence: readonly string[]
   readonly pageBytes: readonly number[]
   readonly iterations: number
+  /** How long each cell of the grid is played. */
+  readonly cellMs: number
 }
 
-export type Traffic = Pick<DsmRow, 'messages' | 'bytes'>
-export const uncounted: Traffic = { messages: null, bytes: null }
+export type Counted = Pick<DsmRow, 'messages' | 'bytes' | 'hitRate'>
+export const uncounted: Counted = { messages: null, bytes: null, hitRate: null }
 
-export function rowFrom(
-  head: Pick<DsmRow, 'op' | 'ranks' | 'pageBytes'>,
-  samplesNs: Float64Array,
-  traffic: Traffic = uncounted,
-): DsmRow {
+/** What a row is about, and what it is held against. */
+export type RowHead = Pick<DsmRow, 'op' | 'coherence' | 'ranks' | 'pageBytes'> & { readonly baseline?: string }
+
+export const nameOf = ({ op, coherence }: Pick<DsmRow, 'op' | 'coherence'>): string => `${op}, ${coherence}`
+
+export function rowFrom(head: RowHead, samplesNs: Float64Array, counted: Counted = uncounted): DsmRow {
   const sorted = Float64Array.from(samplesNs).sort()
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
   const round = (value: number): number => Math.round(value * 10) / 10
-  const { op, ranks, pageBytes } = head
-  return {
-    op,
-    ranks,
-    pageBytes,
-    samples: sorted.length,
-    p50Ns: round(at(0.5)),
-    p99Ns: round(at(0.99)),
-    maxNs: round(sorted.at(-1)!),
-    messages: traffic.messages,
-    bytes: traffic.bytes,
-  }
+  const { op, coherence, ranks, pageBytes, baseline = null } = head
+  const times = { p50Ns: round(at(0.5)), p99Ns: round(at(0.99)), maxNs: round(sorted.at(-1)!) }
+  return { op, coherence, ranks, pageBytes, samples: sorted.length, ...times, ...counted, baseline, ratio: null }
+}
+
+/** The rows with their ratios, where what they are held against was measured with as many ranks and the same pages. */
+export function withRatios(rows: readonly DsmRow[]): DsmRow[] {
+  return rows.map((row) => {
+    const base = rows.find(
+      (each) => nameOf(each) === row.baseline && each.ranks === row.ranks && each.pageBytes === row.pageBytes,
+    )
+    if (base === undefined || base.p50Ns === 0) return { ...row, baseline: null }
+    return { ...row, ratio: Math.round((1000 * row.p50Ns) / base.p50Ns) / 1000 }
+  })
 }

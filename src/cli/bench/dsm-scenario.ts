@@ -22,9 +22,12 @@ const of = (text: string): Step[] =>
     return { rank: Number(rank), act: act as Act }
   })
 
+/** What the agent answers alone: the others are held against it, and it against a thread of C. */
+export const LOCAL_FAULT = 'load, never touched, home here'
+
 /** A load that faults, a store that faults, an upgrade of a page that is here for reading; and the same by explicit calls. */
 export const scenarios: readonly Scenario[] = [
-  { op: 'load, never touched, home here', ranks: 2, page: 'fresh-own', steps: of('0 load') },
+  { op: LOCAL_FAULT, ranks: 2, page: 'fresh-own', steps: of('0 load') },
   { op: 'load, never touched, home remote', ranks: 2, page: 'fresh-remote', steps: of('0 load') },
   { op: 'load, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 load') },
   { op: 'load, written by a third rank', ranks: 3, page: 'shared', steps: of('2 store, 0 load') },
@@ -32,6 +35,12 @@ export const scenarios: readonly Scenario[] = [
   { op: 'store, written by a third rank', ranks: 3, page: 'shared', steps: of('2 store, 0 store') },
   { op: 'store, here and 1 other sharer', ranks: 2, page: 'shared', steps: of('1 store, 0 load, 0 store') },
   { op: 'store, here and 2 other sharers', ranks: 3, page: 'shared', steps: of('1 store, 2 load, 0 load, 0 store') },
+  {
+    op: 'store, here and 3 other sharers',
+    ranks: 4,
+    page: 'shared',
+    steps: of('1 store, 2 load, 3 load, 0 load, 0 store'),
+  },
   { op: 'readSync, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 readSync') },
   { op: 'writeSync, written by its home', ranks: 2, page: 'shared', steps: of('1 store, 0 writeSync') },
 ]
