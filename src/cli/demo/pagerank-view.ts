@@ -55,7 +55,9 @@ export function showTimes(screen: Screen, alone: AloneOutcome, groups: readonly 
 
 function timesRow(screen: Screen, alone: AloneOutcome, group: TogetherOutcome): string[] {
   const what =
-    group.coherence === 'mesi' ? `mesi, pages of ${formatBytes(group.pageBytes)}` : 'hardware, one shared memory'
+    group.coherence === 'hardware'
+      ? 'hardware, one shared memory'
+      : `${group.coherence}, pages of ${formatBytes(group.pageBytes)}`
   const verdict = group.same ? screen.paint('green', 'the same, bit for bit') : screen.paint('red', 'DIFFERENT')
   const speedUp = formatRatio(alone.totalMs / group.totalMs)
   return [what, `${group.members.length}`, `${group.iterations}`, formatTime(group.totalMs), speedUp, verdict]
@@ -63,8 +65,8 @@ function timesRow(screen: Screen, alone: AloneOutcome, group: TogetherOutcome): 
 
 /** What each member did, and what coherence cost it. */
 export function showMembers(screen: Screen, group: TogetherOutcome): void {
-  if (group.coherence === 'mesi') showProtocol(screen, group)
-  else showHardware(screen, group)
+  if (group.coherence === 'hardware') showHardware(screen, group)
+  else showProtocol(screen, group)
 }
 
 function showHardware(screen: Screen, { members }: TogetherOutcome): void {
@@ -83,8 +85,8 @@ function showHardware(screen: Screen, { members }: TogetherOutcome): void {
   )
 }
 
-function showProtocol(screen: Screen, { members, shareMs }: TogetherOutcome): void {
-  screen.line(`  mesi: each member has memory of its own; sharing the graph took ${formatTime(shareMs)}, then:`)
+function showProtocol(screen: Screen, { coherence, members, shareMs }: TogetherOutcome): void {
+  screen.line(`  ${coherence}: each member has memory of its own; sharing the graph took ${formatTime(shareMs)}, then:`)
   const columns = ['member', 'compute', 'fetch', 'wait', 'faults', 'a page took', 'pages in', 'bytes in', 'bytes out']
   screen.table(
     columns.map(right),

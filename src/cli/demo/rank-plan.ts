@@ -1,4 +1,4 @@
-import type { Region, Space } from '../../index.ts'
+import type { CoherenceKind, Region, Space } from '../../index.ts'
 import type { CompressedGraph } from './compressed-graph.ts'
 import type { GraphChoice } from './graph-choice.ts'
 import { type OpenWindow, openGraph, placeGraph, RegionCursor } from './graph-layout.ts'
@@ -10,7 +10,7 @@ export interface RankPlan {
   readonly space: string
   /** On another host: the graph, which the rank reads or makes itself. */
   readonly graph?: GraphChoice
-  readonly coherence: 'hardware' | 'mesi'
+  readonly coherence: CoherenceKind
   readonly pageBytes: number
   readonly members: number
   readonly vertexCount: number

@@ -105,13 +105,13 @@ async function rankShare(
   { own, shareMs, fetch }: { own: Share; shareMs: number; fetch: (iteration: number) => Promise<void> },
 ): Promise<void> {
   const report = stage.reports[group.rank]!
-  const meter = plan.coherence === 'mesi' ? startProtocolMeter(group) : startKernelMeter()
+  const meter = plan.coherence === 'hardware' ? startKernelMeter() : startProtocolMeter(group)
   const start = performance.now()
   const result = await computePageRank(state, {
     firstBlock: own.firstBlock,
     lastBlock: own.endBlock,
     barrier: () => group.barrierSync(),
-    ...(plan.coherence === 'mesi' && { fetch }),
+    ...(plan.coherence !== 'hardware' && { fetch }),
     onIteration: (iteration, change) => report.showProgress(iteration, change),
   })
   const totalMs = performance.now() - start

@@ -35,7 +35,7 @@ export class CoherentRegion extends Region {
   #closing: Promise<void> | undefined
 
   constructor(host: CoherentHost, plan: RegionPlan, id: number, access: RegionAccess) {
-    super({ name: plan.name, size: plan.size, coherence: 'mesi', pageSize: plan.pageSize, access })
+    super({ name: plan.name, size: plan.size, coherence: plan.coherence, pageSize: plan.pageSize, access })
     this.plan = plan
     this.#host = host
     this.id = id

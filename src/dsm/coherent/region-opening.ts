@@ -1,5 +1,6 @@
 import { MemberEndedError, type RegistryAnswer } from '../../cluster/index.ts'
 import { type AetherError, native } from '../../native/index.ts'
+import type { CoherenceKind } from '../coherence.ts'
 import { RegionError } from '../errors.ts'
 import type { Region } from '../region.ts'
 import type { RegionRequest } from '../region-request.ts'
@@ -16,7 +17,7 @@ interface Agreement {
   readonly size: number
   readonly pageSize: number
   readonly placement: AgreedPlacement
-  readonly coherence: string
+  readonly coherence: CoherenceKind
 }
 
 /** Makes or opens a region whose ranks have memory of their own, kept coherent by the protocol `request.coherence`. */
@@ -85,7 +86,7 @@ async function agree(
 
 function asked(
   host: CoherentHost,
-  request: Pick<RegionRequest, 'pageSize' | 'placement'> & { readonly size: number; readonly coherence: string },
+  request: Pick<RegionRequest, 'pageSize' | 'placement'> & { readonly size: number; readonly coherence: CoherenceKind },
 ): { agreement: Agreement; placement: EvaluatedPlacement } {
   const { size, pageSize, coherence } = request
   const placement = evaluatePlacement(request.placement, pageCount(size, pageSize), host.ranks)

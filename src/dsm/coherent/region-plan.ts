@@ -1,3 +1,4 @@
+import type { CoherenceKind } from '../coherence.ts'
 import type { EvaluatedPlacement } from './placement.ts'
 
 /** What the main thread hands to the agent for a region; everything in it is shared or plain. */
@@ -8,7 +9,7 @@ export interface RegionPlan {
   readonly pageSize: number
   readonly placement: EvaluatedPlacement
   /** Name of the protocol. */
-  readonly coherence: string
+  readonly coherence: CoherenceKind
   readonly words: SharedArrayBuffer
   readonly windows: SharedArrayBuffer
   readonly framesDescriptor: number
