@@ -10,6 +10,7 @@ import { PROFILING_OFFSET } from './layout.ts'
 import type { Member } from './member-table.ts'
 import { type MemberChange, MemberTracker } from './member-tracker.ts'
 import { PeerWatch } from './peer-watch.ts'
+import { isAlive } from './process-identity.ts'
 import { type SpaceEvent, SpaceEvents } from './space-events.ts'
 import type { LockOptions } from './space-lock.ts'
 
@@ -120,6 +121,21 @@ export class Membership implements AsyncDisposable {
   isPresent(member: Member): boolean {
     this.#checkOpen()
     return this.#entry.table.isPresent(member.slot, member.epoch)
+  }
+
+  /** Whether this very member still runs, after a look at its process: one that was killed this moment is seen to be dead, without the event loop. @internal */
+  isAlive(slot: number, epoch: number): boolean {
+    const record = this.#entry.table.read(slot)
+    if (record?.epoch !== epoch) return false
+    if (isAlive(record)) return true
+    if (this.#entry.table.end(slot, epoch, 'died')) this.#settleSoon()
+    return false
+  }
+
+  /** Ring the doorbell of whoever is in `slot`. @internal */
+  ring(slot: number): void {
+    const record = this.#entry.table.read(slot)
+    if (record !== undefined) ring(record)
   }
 
   /** Leave. Idempotent; never fails for another's sake: where the lock is not to be had the next one clears up. */

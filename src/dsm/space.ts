@@ -63,6 +63,11 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.closed
   }
 
+  /** What it is a view of. @internal for the rooms above. */
+  get membership(): Membership {
+    return this.#host.membership
+  }
+
   /** Where this member counts what it does, for all members to read. */
   get profiling(): ProfilingArea {
     return this.#host.membership.profiling

@@ -1,0 +1,79 @@
+import { ArgumentError } from '../native/index.ts'
+import type { Heap } from './heap/heap.ts'
+import type { WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a counter's body: a cache line of its own. */
+export const COUNTER_BYTES = 64
+
+/**
+ * A 64-bit number that all add to. What was added is there, once, whoever is killed at whatever instant.
+ *
+ * Values are JavaScript numbers and exact to 2^53; beyond 2^63 it wraps.
+ */
+export class Counter {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #offset: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number) {
+    this.name = name
+    this.#heap = heap
+    this.#offset = offset
+  }
+
+  /** Add `amount` (a whole number, default 1); gives the sum. */
+  async add(amount: number = 1, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.addSync(amount)
+  }
+
+  /** Like {@link add}, on this thread: one atomic instruction. */
+  addSync(amount: number = 1): number {
+    this.#heap.checkOpen()
+    return Number(this.#heap.memory.fetchAdd64(this.#offset, wholeNumber(amount, 'amount'))) + amount
+  }
+
+  async get(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.getSync()
+  }
+
+  getSync(): number {
+    this.#heap.checkOpen()
+    return Number(this.#heap.memory.load64(this.#offset))
+  }
+
+  /** Replace the value; gives the one before. */
+  async set(value: number, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.setSync(value)
+  }
+
+  setSync(value: number): number {
+    this.#heap.checkOpen()
+    const wanted = wholeNumber(value, 'value')
+    for (;;) {
+      const before = this.#heap.memory.load64(this.#offset)
+      if (this.#heap.memory.compareExchange64(this.#offset, before, wanted) === before) return Number(before)
+    }
+  }
+
+  /** Replace the value if it is `expected`; gives the one before, so it was replaced where that equals `expected`. */
+  async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.compareAndSetSync(expected, value)
+  }
+
+  compareAndSetSync(expected: number, value: number): number {
+    this.#heap.checkOpen()
+    const from = wholeNumber(expected, 'expected')
+    return Number(this.#heap.memory.compareExchange64(this.#offset, from, wholeNumber(value, 'value')))
+  }
+}
+
+/** @throws ArgumentError unless it is a whole number that a JavaScript number holds exactly. */
+function wholeNumber(value: number, argument: string): bigint {
+  if (Number.isSafeInteger(value)) return BigInt(value)
+  throw new ArgumentError(argument, `${argument} must be a whole number of at most 2^53, not ${value}`)
+}

@@ -1,0 +1,69 @@
+import type { Heap } from './heap/heap.ts'
+import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a flag's body: its bell, then the word. */
+export const FLAG_BYTES: number = BELL_BYTES + 64
+
+/** Up or down, the same for all, and waited for. Begins down. */
+export class Flag {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #bell: Bell
+  readonly #word: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number) {
+    this.name = name
+    this.#heap = heap
+    this.#bell = new Bell(heap, offset)
+    this.#word = offset + BELL_BYTES
+  }
+
+  /** Put it up; true when it was down. Wakes all who wait for it. */
+  async raise(options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.raiseSync()
+  }
+
+  raiseSync(): boolean {
+    this.#heap.checkOpen()
+    const wasDown = this.#heap.memory.exchange(this.#word, 1) === 0
+    this.#bell.ring()
+    return wasDown
+  }
+
+  /** Put it down; true when it was up. */
+  async lower(options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.lowerSync()
+  }
+
+  lowerSync(): boolean {
+    this.#heap.checkOpen()
+    return this.#heap.memory.exchange(this.#word, 0) === 1
+  }
+
+  async isRaised(options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.isRaisedSync()
+  }
+
+  isRaisedSync(): boolean {
+    this.#heap.checkOpen()
+    return this.#heap.memory.load(this.#word) === 1
+  }
+
+  /** Resolves when it is up. */
+  async wait(options?: WaitOptions): Promise<void> {
+    await this.#bell.wait(() => this.#seen(), options)
+  }
+
+  /** Block this thread until it is up. @throws TimeoutError */
+  waitSync(options?: BlockOptions): void {
+    this.#bell.waitSync(() => this.#seen(), `flag '${this.name}'`, options)
+  }
+
+  #seen(): true | undefined {
+    return this.isRaisedSync() || undefined
+  }
+}

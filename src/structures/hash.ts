@@ -1,0 +1,36 @@
+/**
+ * MurmurHash3 (x86, 32 bits; Austin Appleby, public domain), over bytes. Unsigned.
+ * Seeded per heap with a random number, so that nobody outside can choose keys that collide.
+ */
+export function hashBytes(bytes: Uint8Array, length: number, seed: number): number {
+  let hash = seed
+  const blocks = length & ~3
+  for (let at = 0; at < blocks; at += 4) {
+    const word =
+      (bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)
+    hash ^= scramble(word)
+    hash = (hash << 13) | (hash >>> 19)
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
+  }
+  let tail = 0
+  for (let at = length - 1; at >= blocks; at -= 1) tail = (tail << 8) | (bytes[at] as number)
+  if (blocks < length) hash ^= scramble(tail)
+  return finish(hash ^ length)
+}
+
+function scramble(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51)
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
+}
+
+function finish(value: number): number {
+  let hash = value
+  hash ^= hash >>> 16
+  hash = Math.imul(hash, 0x85ebca6b)
+  hash ^= hash >>> 13
+  hash = Math.imul(hash, 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

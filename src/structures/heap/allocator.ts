@@ -1,0 +1,283 @@
+import { BlockKind, blockState, generationOf, kindOf, slotOf } from './block-state.ts'
+import type { BlockTable } from './block-table.ts'
+import type { Intent } from './intent.ts'
+import { GRANULE_BYTES, SLAB_BYTES } from './layout.ts'
+import { blocksPerSlab, CLASS_GRANULES, classFor } from './size-classes.ts'
+import { SlabKind, slabDetail, slabKind, slabSlot, slabWord } from './slab-word.ts'
+
+/** Free blocks that a participant keeps in mind for each size. */
+const HINTS_MAX = 4096
+
+/** A block that is the caller's; nobody else can see it. `reference` 0: there is no memory. */
+export interface Allocation {
+  reference: number
+  state: number
+}
+
+/**
+ * Takes blocks, and gives them back.
+ *
+ * Blocks belong to nobody until they are taken by a compare-and-swap of their state, so a process that is killed holds nothing back but what its intent
+ * names. Which blocks might be free each participant remembers for itself; a hint that is out of date costs one look.
+ * A slab has blocks of one size, and becomes free for another when all of its blocks are and memory is short.
+ */
+export class Allocator {
+  readonly #blocks: BlockTable
+  readonly #slot: number
+  readonly #hints: number[][] = CLASS_GRANULES.map(() => [])
+  /** Slabs that this participant made ready, by size: looked through before those of others, to keep out of their way. */
+  readonly #own: number[][] = CLASS_GRANULES.map(() => [])
+  /** How often blocks of each slab had been freed when we last looked through it; -1 before. */
+  readonly #seen: Int32Array
+  /** Where to look for a free slab next. */
+  #cursor: number
+
+  constructor(blocks: BlockTable, slot: number) {
+    this.#blocks = blocks
+    this.#slot = slot
+    this.#seen = new Int32Array(blocks.layout.slabs).fill(-1)
+    this.#cursor = (slot * 7) % Math.max(1, blocks.layout.slabs)
+  }
+
+  /** Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none. */
+  allocate(lengthBytes: number, intent: Intent, into: Allocation): boolean {
+    const sizeClass = classFor(lengthBytes)
+    if (sizeClass < 0) return this.#allocateSlabs(Math.ceil(lengthBytes / SLAB_BYTES), intent, into)
+    const hints = this.#hints[sizeClass] as number[]
+    for (;;) {
+      const reference = hints.pop() ?? this.#refill(sizeClass)
+      if (reference === 0) return false
+      if (this.#take(reference, sizeClass, intent, into)) return true
+    }
+  }
+
+  /** Give back a block that nobody else can have seen. */
+  release({ reference, state }: Allocation): void {
+    this.free(reference, state)
+  }
+
+  /** Give back a block that nobody can see any more. Its state must be the caller's to change. */
+  free(reference: number, state: number): void {
+    const slab = this.#blocks.slabOf(reference)
+    const word = this.#blocks.word(slab)
+    if (slabKind(word) === SlabKind.Head) {
+      this.#freeSlabs(slab, word)
+      return
+    }
+    this.#blocks.free(reference, state)
+    const hints = this.#hints[slabDetail(word)] as number[]
+    if (hints.length < HINTS_MAX) hints.push(reference)
+  }
+
+  /** Give slabs all of whose blocks are free back for other sizes. */
+  closeEmptySlabs(): void {
+    for (let slab = 0; slab < this.#blocks.layout.slabs; slab += 1) {
+      const word = this.#blocks.word(slab)
+      if (slabKind(word) === SlabKind.Sized && this.#looksEmpty(slab)) this.#close(slab, word)
+    }
+  }
+
+  /** Turn back what a dead member was doing to slabs. */
+  recoverSlabs(dead: number): void {
+    for (let slab = 0; slab < this.#blocks.layout.slabs; slab += 1) {
+      const word = this.#blocks.word(slab)
+      if (slabSlot(word) !== dead) continue
+      if (slabKind(word) === SlabKind.Claimed) this.#unclaim(slab, word)
+      if (slabKind(word) === SlabKind.Closing) this.#reopen(slab, word, dead)
+    }
+  }
+
+  #take(reference: number, sizeClass: number, intent: Intent, into: Allocation): boolean {
+    const blocks = this.#blocks
+    const state = blocks.state(reference)
+    if (kindOf(state) !== BlockKind.Free) return false
+    const taken = blockState(BlockKind.Live, this.#slot, generationOf(state) + 1)
+    intent.noteNew(reference, taken)
+    if (!blocks.change(reference, state, taken)) return false
+    // The hint may be from before the slab was given another size. With a live block in it, it stays what it is.
+    if (blocks.word(blocks.slabOf(reference)) !== slabWord(SlabKind.Sized, 0, sizeClass)) {
+      if (blocks.change(reference, taken, freeAgain(taken))) blocks.countFreed(blocks.slabOf(reference))
+      return false
+    }
+    into.reference = reference
+    into.state = taken
+    return true
+  }
+
+  /** Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are none. */
+  #refill(sizeClass: number): number {
+    const own = this.#own[sizeClass] as number[]
+    for (const slab of own) if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
+    const fresh = this.#claimSlab(sizeClass)
+    if (fresh >= 0) {
+      own.push(fresh)
+      this.#lookThrough(fresh, sizeClass)
+      return this.#hint(sizeClass)
+    }
+    for (let slab = 0; slab < this.#blocks.layout.slabs; slab += 1) {
+      if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
+    }
+    return 0
+  }
+
+  #hint(sizeClass: number): number {
+    return (this.#hints[sizeClass] as number[]).pop() ?? 0
+  }
+
+  /** Remember the free blocks of a slab. False when there are none, or it has not changed since the last look. */
+  #lookThrough(slab: number, sizeClass: number): boolean {
+    const blocks = this.#blocks
+    if (blocks.word(slab) !== slabWord(SlabKind.Sized, 0, sizeClass)) return false
+    const freed = blocks.freed(slab)
+    if (this.#seen[slab] === freed) return false
+    this.#seen[slab] = freed
+    const hints = this.#hints[sizeClass] as number[]
+    const before = hints.length
+    blocks.eachBlock(slab, (reference, state) => {
+      if (kindOf(state) === BlockKind.Free) hints.push(reference)
+    })
+    return hints.length > before
+  }
+
+  /** Make a free slab one of blocks of a size; -1 when there is none. */
+  #claimSlab(sizeClass: number): number {
+    const slab = this.#claimAny()
+    if (slab < 0) return -1
+    const blocks = this.#blocks
+    const step = CLASS_GRANULES[sizeClass] as number
+    for (let at = 0; at < blocksPerSlab(sizeClass); at += 1) {
+      const reference = blocks.headOf(slab) + at * step
+      const state = blocks.state(reference)
+      // A live one was taken this instant by somebody with an old hint, who looks at the slab's word next, and keeps it or gives it back.
+      if (kindOf(state) !== BlockKind.Live) blocks.change(reference, state, freeAgain(state))
+    }
+    blocks.countFreed(slab)
+    blocks.setWord(slab, slabWord(SlabKind.Sized, 0, sizeClass))
+    return slab
+  }
+
+  #claimAny(): number {
+    const { slabs } = this.#blocks.layout
+    for (let looked = 0; looked < slabs; looked += 1) {
+      const slab = (this.#cursor + looked) % slabs
+      if (this.#claim(slab)) {
+        this.#cursor = slab
+        return slab
+      }
+    }
+    return -1
+  }
+
+  #claim(slab: number): boolean {
+    const word = this.#blocks.word(slab)
+    if (slabKind(word) !== SlabKind.Free) return false
+    return this.#blocks.changeWord(slab, word, slabWord(SlabKind.Claimed, this.#slot, 0))
+  }
+
+  /** A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed. */
+  #allocateSlabs(count: number, intent: Intent, into: Allocation): boolean {
+    const first = this.#claimRow(count)
+    if (first < 0) return false
+    const blocks = this.#blocks
+    const reference = blocks.headOf(first)
+    const before = blocks.state(reference)
+    const state = blockState(BlockKind.Live, this.#slot, generationOf(before) + 1)
+    intent.noteNew(reference, state)
+    if (kindOf(before) === BlockKind.Live || !blocks.change(reference, before, state)) {
+      this.#giveBack(first + count, count)
+      return false
+    }
+    for (let at = 1; at < count; at += 1) blocks.setWord(first + at, slabWord(SlabKind.Tail, 0, first))
+    blocks.setWord(first, slabWord(SlabKind.Head, 0, count))
+    into.reference = reference
+    into.state = state
+    return true
+  }
+
+  #claimRow(count: number): number {
+    const { slabs } = this.#blocks.layout
+    let claimed = 0
+    for (let slab = 0; slab < slabs; slab += 1) {
+      if (this.#claim(slab)) claimed += 1
+      else claimed = this.#giveBack(slab, claimed)
+      if (claimed === count) return slab - count + 1
+    }
+    this.#giveBack(slabs, claimed)
+    return -1
+  }
+
+  /** The `claimed` slabs below `end`. */
+  #giveBack(end: number, claimed: number): 0 {
+    for (let slab = end - claimed; slab < end; slab += 1) this.#blocks.setWord(slab, 0)
+    return 0
+  }
+
+  #freeSlabs(head: number, word: number): void {
+    const claimed = slabWord(SlabKind.Claimed, this.#slot, 0)
+    if (this.#blocks.changeWord(head, word, claimed)) this.#unclaim(head, claimed)
+  }
+
+  /** Free a claimed slab, and the rest of the block that it was the head of: from the end, so that what is left to do is always in one row. */
+  #unclaim(slab: number, word: number): void {
+    const blocks = this.#blocks
+    const tail = slabWord(SlabKind.Tail, 0, slab)
+    let end = slab + 1
+    while (end < blocks.layout.slabs && blocks.word(end) === tail) end += 1
+    for (let at = end - 1; at > slab; at -= 1) blocks.setWord(at, 0)
+    const reference = blocks.headOf(slab)
+    const state = blocks.state(reference)
+    const passing = kindOf(state) === BlockKind.Live && slotOf(state) !== slabSlot(word)
+    if (!passing) blocks.change(reference, state, blockState(BlockKind.Closed, 0, generationOf(state)))
+    blocks.changeWord(slab, word, 0)
+  }
+
+  #looksEmpty(slab: number): boolean {
+    let empty = true
+    this.#blocks.eachBlock(slab, (_reference, state) => {
+      empty &&= kindOf(state) === BlockKind.Free
+    })
+    return empty
+  }
+
+  #close(slab: number, word: number): void {
+    const blocks = this.#blocks
+    const closing = slabWord(SlabKind.Closing, this.#slot, slabDetail(word))
+    if (!blocks.changeWord(slab, word, closing)) return
+    let closed = true
+    blocks.eachBlock(slab, (reference, state) => {
+      closed &&=
+        kindOf(state) === BlockKind.Free &&
+        blocks.change(reference, state, blockState(BlockKind.Closed, this.#slot, generationOf(state)))
+    })
+    if (closed) blocks.setWord(slab, 0)
+    else this.#reopen(slab, closing, this.#slot)
+    this.#forget(slab, slabDetail(word))
+  }
+
+  #reopen(slab: number, closing: number, by: number): void {
+    const blocks = this.#blocks
+    blocks.eachBlock(slab, (reference, state) => {
+      if (state === blockState(BlockKind.Closed, by, generationOf(state))) blocks.free(reference, state)
+    })
+    blocks.changeWord(slab, closing, slabWord(SlabKind.Sized, 0, slabDetail(closing)))
+  }
+
+  #forget(slab: number, sizeClass: number): void {
+    this.#seen[slab] = -1
+    const own = this.#own[sizeClass] as number[]
+    const at = own.indexOf(slab)
+    if (at >= 0) own.splice(at, 1)
+  }
+
+  /** What a block of `lengthBytes` really takes. */
+  static roundUp(lengthBytes: number): number {
+    const sizeClass = classFor(lengthBytes)
+    if (sizeClass < 0) return Math.ceil(lengthBytes / SLAB_BYTES) * SLAB_BYTES
+    return (CLASS_GRANULES[sizeClass] as number) * GRANULE_BYTES
+  }
+}
+
+/** Free, and of the next generation: whoever knew the block before does not know this one. */
+function freeAgain(state: number): number {
+  return blockState(BlockKind.Free, 0, generationOf(state) + 1)
+}

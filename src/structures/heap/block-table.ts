@@ -1,0 +1,102 @@
+import type { WordMemory } from '../memory/word-memory.ts'
+import { BlockKind, blockState, generationOf, kindOf } from './block-state.ts'
+import { GRANULE_BYTES, GRANULES_PER_SLAB, type HeapLayout, SLAB_RECORD_BYTES } from './layout.ts'
+import { blocksPerSlab, CLASS_GRANULES } from './size-classes.ts'
+import { SlabKind, slabDetail, slabKind } from './slab-word.ts'
+
+/** States of blocks and records of slabs, by reference and by slab. */
+export class BlockTable {
+  readonly layout: HeapLayout
+  readonly #memory: WordMemory
+  readonly #statesOffset: number
+  readonly #recordsOffset: number
+  readonly #first: number
+
+  constructor(memory: WordMemory, layout: HeapLayout) {
+    this.#memory = memory
+    this.layout = layout
+    this.#statesOffset = layout.statesOffset
+    this.#recordsOffset = layout.recordsOffset
+    this.#first = layout.firstReference
+  }
+
+  state(reference: number): number {
+    return this.#memory.load(this.#statesOffset + (reference - this.#first) * 4)
+  }
+
+  /** True when it was `from` and is `to` now. */
+  change(reference: number, from: number, to: number): boolean {
+    return this.#memory.compareExchange(this.#statesOffset + (reference - this.#first) * 4, from, to) === from
+  }
+
+  setState(reference: number, state: number): void {
+    this.#memory.store(this.#statesOffset + (reference - this.#first) * 4, state)
+  }
+
+  slabOf(reference: number): number {
+    return Math.floor((reference - this.#first) / GRANULES_PER_SLAB)
+  }
+
+  /** Reference of a slab's first block. */
+  headOf(slab: number): number {
+    return this.#first + slab * GRANULES_PER_SLAB
+  }
+
+  word(slab: number): number {
+    return this.#memory.load(this.#recordsOffset + slab * SLAB_RECORD_BYTES)
+  }
+
+  changeWord(slab: number, from: number, to: number): boolean {
+    return this.#memory.compareExchange(this.#recordsOffset + slab * SLAB_RECORD_BYTES, from, to) === from
+  }
+
+  setWord(slab: number, word: number): void {
+    this.#memory.store(this.#recordsOffset + slab * SLAB_RECORD_BYTES, word)
+  }
+
+  /** How often blocks of the slab were freed: who has looked through it since the last time need not look again. */
+  freed(slab: number): number {
+    return this.#memory.load(this.#recordsOffset + slab * SLAB_RECORD_BYTES + 4)
+  }
+
+  countFreed(slab: number): void {
+    this.#memory.fetchAdd(this.#recordsOffset + slab * SLAB_RECORD_BYTES + 4, 1)
+  }
+
+  /** Bytes of the block behind `reference`. */
+  lengthOf(reference: number): number {
+    const word = this.word(this.slabOf(reference))
+    if (slabKind(word) === SlabKind.Head) return slabDetail(word) * GRANULES_PER_SLAB * GRANULE_BYTES
+    return (CLASS_GRANULES[slabDetail(word)] as number) * GRANULE_BYTES
+  }
+
+  /** Call `visit` with each block of a slab and its state. Blocks of slabs that are nothing at the moment are not visited. */
+  eachBlock(slab: number, visit: (reference: number, state: number) => void): void {
+    const word = this.word(slab)
+    const kind = slabKind(word)
+    const head = this.headOf(slab)
+    if (kind === SlabKind.Head) visit(head, this.state(head))
+    if (kind !== SlabKind.Sized && kind !== SlabKind.Closing) return
+    const step = CLASS_GRANULES[slabDetail(word)] as number
+    const end = head + blocksPerSlab(slabDetail(word)) * step
+    for (let reference = head; reference < end; reference += step) visit(reference, this.state(reference))
+  }
+
+  /** The same block, of nobody. */
+  free(reference: number, state: number): void {
+    this.setState(reference, blockState(BlockKind.Free, 0, generationOf(state)))
+    this.countFreed(this.slabOf(reference))
+  }
+
+  /** Bytes of blocks that are live or retired. */
+  usedBytes(): number {
+    let used = 0
+    for (let slab = 0; slab < this.layout.slabs; slab += 1) {
+      this.eachBlock(slab, (reference, state) => {
+        const kind = kindOf(state)
+        if (kind === BlockKind.Live || kind === BlockKind.Retired) used += this.lengthOf(reference)
+      })
+    }
+    return used
+  }
+}

@@ -1,0 +1,165 @@
+import { ArgumentError } from '../../native/index.ts'
+import { StructureError } from '../errors.ts'
+import { hashBytes } from '../hash.ts'
+import { type Heap, offsetOf } from './heap.ts'
+import { DIRECTORY_OFFSET, STRUCTURES_MAX } from './layout.ts'
+import { Reach } from './reach.ts'
+
+/**
+ * The block of a named structure.
+ *
+ * ```
+ *  0  linked   4  kind   8  length of the name   16  three parameters, Float64   64  name, 64 B   128  body
+ * ```
+ */
+const Offset = { Linked: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
+const PARAMETERS = 3
+
+/** The longest name of a structure, in bytes of UTF-8. */
+export const STRUCTURE_NAME_BYTES_MAX = 64
+
+/** What a structure is, besides its name. Numbers are part of the layout. */
+export const StructureKind = {
+  counter: 1,
+  flag: 2,
+  sequence: 3,
+  once: 4,
+  mutex: 5,
+  semaphore: 6,
+  'rate limiter': 7,
+  leader: 8,
+  map: 9,
+  queue: 10,
+  stack: 11,
+  log: 12,
+  channel: 13,
+} as const
+export type StructureKindName = keyof typeof StructureKind
+
+/** What is asked of the directory. */
+export interface StructureRequest {
+  readonly kind: StructureKindName
+  readonly name: string
+  readonly bodyBytes: number
+  /** Fixed when it is made; NaN where whoever opens it does not care. */
+  readonly parameters: readonly number[]
+}
+
+/** A structure that is there. */
+export interface FoundStructure {
+  /** Of its block. */
+  readonly reference: number
+  /** Where its body begins, in bytes. */
+  readonly offset: number
+  readonly parameters: readonly number[]
+}
+
+/**
+ * The structures of a heap by name: 1024 words, each 0 or the reference of a structure's block. A name is looked for from the place that its hash says to the
+ * first empty one, which is also the only place where it may be put; so of two who make the same name one finds that of the other.
+ */
+export class Directory {
+  readonly #heap: Heap
+
+  constructor(heap: Heap) {
+    this.#heap = heap
+    heap.addReach(Reach.Cell, (place, reference) => heap.memory.load(place) === reference)
+  }
+
+  /** Find it, or make it with a body of zeros. @throws StructureError for another kind or other parameters; HeapFullError; ArgumentError. */
+  open(request: StructureRequest): FoundStructure {
+    const { memory } = this.#heap
+    const name = checkName(request.name)
+    const home = hashBytes(name, name.length, 0) % STRUCTURES_MAX
+    for (let probe = 0; probe < STRUCTURES_MAX; probe += 1) {
+      const place = DIRECTORY_OFFSET + ((home + probe) % STRUCTURES_MAX) * 4
+      const reference = memory.load(place) || this.#make(place, name, request)
+      if (this.#isNamed(reference, name)) return this.#checked(reference, request)
+    }
+    const rule = `a heap has at most ${STRUCTURES_MAX} names`
+    throw new StructureError(
+      'ERR_AETHER_STRUCTURES_FULL',
+      request.name,
+      `${rule}; use a map for what there are many of`,
+    )
+  }
+
+  /** Names and kinds of all. */
+  list(): readonly { readonly name: string; readonly kind: StructureKindName }[] {
+    const found: { name: string; kind: StructureKindName }[] = []
+    for (let at = 0; at < STRUCTURES_MAX; at += 1) {
+      const reference = this.#heap.memory.load(DIRECTORY_OFFSET + at * 4)
+      if (reference !== 0) found.push({ name: this.#nameOf(reference), kind: this.#kindOf(reference) })
+    }
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Put a new block into an empty place; gives what is there then. */
+  #make(place: number, name: Uint8Array, request: StructureRequest): number {
+    const { memory, intent } = this.#heap
+    intent.begin(place, Reach.Cell)
+    const { reference } = this.#heap.allocate(Offset.Body + request.bodyBytes)
+    const at = offsetOf(reference)
+    for (let word = 0; word < Offset.Body + request.bodyBytes; word += 4) memory.poke(at + word, 0)
+    memory.poke(at + Offset.Kind, StructureKind[request.kind])
+    memory.poke(at + Offset.NameLength, name.length)
+    for (const [index, value] of request.parameters.entries())
+      memory.pokeFloat(at + Offset.Parameters + index * 8, value)
+    memory.write(at + Offset.Name, name, name.length)
+    intent.arm(0, 0, 0, 0, 0)
+    const there = memory.compareExchange(place, 0, reference)
+    if (there !== 0) {
+      intent.disarm()
+      this.#heap.release(reference)
+    }
+    intent.end()
+    return there === 0 ? reference : there
+  }
+
+  #isNamed(reference: number, name: Uint8Array): boolean {
+    return this.#nameOf(reference) === Buffer.from(name).toString()
+  }
+
+  #nameOf(reference: number): string {
+    const at = offsetOf(reference)
+    const length = this.#heap.memory.peek(at + Offset.NameLength)
+    const bytes = Buffer.alloc(length)
+    this.#heap.memory.read(at + Offset.Name, bytes, length)
+    return bytes.toString()
+  }
+
+  #kindOf(reference: number): StructureKindName {
+    const number = this.#heap.memory.peek(offsetOf(reference) + Offset.Kind)
+    const names = Object.keys(StructureKind) as StructureKindName[]
+    return names.find((name) => StructureKind[name] === number) as StructureKindName
+  }
+
+  #checked(reference: number, request: StructureRequest): FoundStructure {
+    const at = offsetOf(reference)
+    const kind = this.#kindOf(reference)
+    const parameters = Array.from({ length: PARAMETERS }, (_, index) =>
+      this.#heap.memory.peekFloat(at + Offset.Parameters + index * 8),
+    )
+    if (kind !== request.kind) throw mismatch(request.name, `is a ${kind}, not a ${request.kind}`)
+    for (const [index, wanted] of request.parameters.entries()) {
+      if (Number.isNaN(wanted) || parameters[index] === wanted) continue
+      throw mismatch(request.name, `was made with ${parameters.join(', ')}, not ${request.parameters.join(', ')}`)
+    }
+    return { reference, offset: at + Offset.Body, parameters }
+  }
+}
+
+function mismatch(name: string, how: string): StructureError {
+  return new StructureError(
+    'ERR_AETHER_STRUCTURE_MISMATCH',
+    name,
+    `'${name}' ${how}; use another name, or the same options`,
+  )
+}
+
+function checkName(name: string): Uint8Array {
+  const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
+  if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
+  const rule = `the name of a structure is 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes of text`
+  throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
+}

@@ -1,0 +1,133 @@
+import type { WordMemory } from '../memory/word-memory.ts'
+import type { Peers } from '../peers.ts'
+import type { Allocator } from './allocator.ts'
+import { BlockKind, blockState, generationOf } from './block-state.ts'
+import type { BlockTable } from './block-table.ts'
+import { HeaderOffset } from './layout.ts'
+import { Participant } from './participant.ts'
+
+/** How many blocks a participant retires between two attempts to advance the epoch. */
+const RETIRED_BETWEEN_ADVANCES = 64
+
+/** Retired blocks, from `at` on; `epochs[i]` is when the i-th was retired, ascending. */
+interface Limbo {
+  readonly references: number[]
+  readonly epochs: number[]
+  at: number
+}
+
+/**
+ * Epoch-based reclamation, across processes: a block that was taken out of a structure is used again when nobody can still be looking at it.
+ *
+ * Everybody who is inside an operation says since which epoch. The epoch advances when all of them have seen it; so when it has advanced twice since a block was
+ * retired, whoever is inside entered after the block had become unreachable (Fraser, "Practical lock-freedom", 2004, 5.2.3).
+ * The dead are not waited for. A process that is stopped inside an operation is, for it may go on: memory that others retire meanwhile is
+ * not used again before it does or is ended.
+ */
+export class Epochs {
+  readonly #memory: WordMemory
+  readonly #blocks: BlockTable
+  readonly #allocator: Allocator
+  readonly #peers: Peers
+  readonly #self: Participant
+  readonly #limbo: Limbo = { references: [], epochs: [], at: 0 }
+  readonly #participants: Participant[] = []
+  #depth = 0
+  #sinceAdvance = 0
+
+  constructor(memory: WordMemory, blocks: BlockTable, allocator: Allocator, peers: Peers) {
+    this.#memory = memory
+    this.#blocks = blocks
+    this.#allocator = allocator
+    this.#peers = peers
+    this.#self = new Participant(memory, peers.slot)
+  }
+
+  /** From here to {@link exit} what is reachable stays as it is in memory. Nests. */
+  enter(): void {
+    this.#depth += 1
+    if (this.#depth === 1) this.#self.reserve(reservationOf(this.#memory.load(HeaderOffset.Epoch)))
+  }
+
+  exit(): void {
+    this.#depth -= 1
+    if (this.#depth === 0) this.#self.reserve(0)
+  }
+
+  /** Whether this participant is inside an operation. */
+  get inside(): boolean {
+    return this.#depth > 0
+  }
+
+  /** Blocks that this participant retired and that are not free yet. */
+  get waiting(): number {
+    return this.#limbo.references.length - this.#limbo.at
+  }
+
+  /**
+   * The block was unlinked. False when it was not `state` any more: somebody else retired it.
+   */
+  retire(reference: number, state: number): boolean {
+    const retired = blockState(BlockKind.Retired, this.#peers.slot, generationOf(state))
+    if (!this.#blocks.change(reference, state, retired)) return false
+    this.adopt(reference)
+    return true
+  }
+
+  /** A block whose state says already that it was retired by us. */
+  adopt(reference: number): void {
+    this.#limbo.references.push(reference)
+    this.#limbo.epochs.push(this.#memory.load(HeaderOffset.Epoch))
+    this.#sinceAdvance += 1
+    if (this.#sinceAdvance < RETIRED_BETWEEN_ADVANCES) return
+    this.#sinceAdvance = 0
+    this.advance()
+    this.collect()
+  }
+
+  /** Begin the next epoch if everybody inside has seen this one. Gives the slot of one that has not; -1 when it advanced. */
+  advance(): number {
+    const epoch = this.#memory.load(HeaderOffset.Epoch)
+    const high = this.#memory.load(HeaderOffset.ParticipantsHigh)
+    const current = reservationOf(epoch)
+    for (let slot = 0; slot < high; slot += 1) {
+      const participant = this.#participant(slot)
+      const reservation = participant.reservation
+      if (reservation === 0 || reservation === current) continue
+      if (this.#peers.isPresent(slot, participant.epoch)) return slot
+    }
+    this.#memory.compareExchange(HeaderOffset.Epoch, epoch, (epoch + 1) | 0)
+    return -1
+  }
+
+  /** Free what nobody can be looking at any more. */
+  collect(): void {
+    const now = this.#memory.load(HeaderOffset.Epoch)
+    const { references, epochs } = this.#limbo
+    while (this.#limbo.at < references.length && ((now - (epochs[this.#limbo.at] as number)) | 0) >= 2) {
+      const reference = references[this.#limbo.at] as number
+      this.#limbo.at += 1
+      this.#allocator.free(reference, this.#blocks.state(reference))
+    }
+    this.#shorten()
+  }
+
+  #participant(slot: number): Participant {
+    const known = this.#participants[slot] ?? new Participant(this.#memory, slot)
+    this.#participants[slot] = known
+    return known
+  }
+
+  #shorten(): void {
+    const limbo = this.#limbo
+    if (limbo.at * 2 < limbo.references.length || limbo.at === 0) return
+    limbo.references.splice(0, limbo.at)
+    limbo.epochs.splice(0, limbo.at)
+    limbo.at = 0
+  }
+}
+
+/** Never 0, whatever the epoch, which wraps. */
+function reservationOf(epoch: number): number {
+  return (epoch << 1) | 1
+}

@@ -1,0 +1,230 @@
+import { ClosedError } from '../../native/index.ts'
+import { HeapFullError, StructureError } from '../errors.ts'
+import type { WordMemory } from '../memory/word-memory.ts'
+import { EPOCH_MAX, ownerEpoch, ownerSlot, ownerWord, type Peers } from '../peers.ts'
+import { type Allocation, Allocator } from './allocator.ts'
+import { BlockTable } from './block-table.ts'
+import { Epochs } from './epochs.ts'
+import type { Intent } from './intent.ts'
+import { GRANULE_BYTES, HEAP_MAGIC, HEAP_VERSION, HeaderOffset, layoutOf, PARTICIPANTS_MAX } from './layout.ts'
+import { Participant, ParticipantState } from './participant.ts'
+import type { ReachTest } from './reach.ts'
+import { Recovery } from './recovery.ts'
+
+/** How often to try before saying that there is no memory; between two attempts others may leave their operations. */
+const PRESSURE_ATTEMPTS = 24
+const PRESSURE_PAUSE_MS = 2
+const JOIN_ATTEMPTS = 2000
+
+/** What a heap uses. */
+export interface HeapUsage {
+  /** Bytes of all blocks that are in use or wait for readers to be done with them. */
+  readonly usedBytes: number
+  /** Bytes that blocks can have in all. */
+  readonly sizeBytes: number
+}
+
+/**
+ * One participant's hold on a heap: memory for structures that several processes share, from which blocks are taken, linked into a structure by one
+ * compare-and-swap, unlinked by one, and given back when nobody looks at them any more. See layout.ts, block-state.ts, intent.ts and epochs.ts for how this survives
+ * the death of any process at any instruction.
+ */
+export class Heap {
+  readonly name: string
+  readonly memory: WordMemory
+  readonly peers: Peers
+  readonly blocks: BlockTable
+  readonly epochs: Epochs
+  /** What this participant's operation does that is under way. */
+  readonly intent: Intent
+  /** For what an operation needs done on the way: a larger table. */
+  readonly nestedIntent: Intent
+  /** This participant as the holder of something. */
+  readonly owner: number
+  /** Random, the same for all: keys are hashed with it. */
+  readonly seed: number
+  readonly #allocator: Allocator
+  readonly #recovery: Recovery
+  readonly #reach = new Map<number, ReachTest>()
+  readonly #self: Participant
+  readonly #allocation: Allocation = { reference: 0, state: 0 }
+  readonly #listeners: (() => void)[] = []
+  readonly #holds = new Set<() => void>()
+  #closed = false
+
+  /** @throws StructureError where the memory is of another version, or the space has had more members than fit a holder's word. */
+  constructor(name: string, memory: WordMemory, peers: Peers) {
+    this.name = name
+    this.memory = memory
+    this.peers = peers
+    checkMember(name, peers)
+    this.seed = introduce(name, memory)
+    this.blocks = new BlockTable(memory, layoutOf(memory.lengthBytes))
+    this.#allocator = new Allocator(this.blocks, peers.slot)
+    this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers)
+    this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach)
+    this.#self = new Participant(memory, peers.slot)
+    this.intent = this.#self.intents[0]
+    this.nestedIntent = this.#self.intents[1]
+    this.owner = ownerWord(peers.slot, peers.epoch)
+  }
+
+  /** Say how blocks of a kind of structure are looked for. Before {@link join}. */
+  addReach(reach: number, test: ReachTest): void {
+    this.#reach.set(reach, test)
+  }
+
+  /** Take this member's entry, after recovering who had it before. */
+  join(): void {
+    const self = this.#self
+    for (let attempt = 0; attempt < JOIN_ATTEMPTS; attempt += 1) {
+      const { identity } = self
+      if (identity === 0 && self.become(0, this.peers.epoch, ParticipantState.Active)) {
+        this.#raiseHigh()
+        return
+      }
+      // Another may be recovering it this moment.
+      if (identity !== 0 && !this.#recovery.recover(self, identity)) this.#pause(1)
+    }
+    throw new StructureError('ERR_AETHER_STRUCTURES_FULL', this.name, `slot ${this.peers.slot} is never recovered`)
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  checkOpen(): void {
+    if (this.#closed) throw new ClosedError(`the structures in '${this.name}'`)
+  }
+
+  /**
+   * Take a block, named by `intent`, which has begun. Not from inside an operation: to find memory everybody has to be outside of one for a moment.
+   * @throws HeapFullError; the intent has then ended.
+   */
+  allocate(lengthBytes: number, intent: Intent = this.intent): Allocation {
+    if (!this.#allocator.allocate(lengthBytes, intent, this.#allocation))
+      this.#allocateUnderPressure(lengthBytes, intent)
+    return this.#allocation
+  }
+
+  /** Give back a block that was never linked. */
+  release(reference: number): void {
+    this.#allocator.free(reference, this.blocks.state(reference))
+  }
+
+  /** Whether the holder of something is still there; `ask`: ask the operating system. */
+  isHolderThere(owner: number, ask: boolean): boolean {
+    const slot = ownerSlot(owner)
+    const epoch = ownerEpoch(owner)
+    return ask ? this.peers.isAlive(slot, epoch) : this.peers.isPresent(slot, epoch)
+  }
+
+  /** Recover who is known to be gone; `ask`: find out who is. */
+  recover(ask: boolean = false): void {
+    this.#recovery.recoverAll(ask)
+  }
+
+  /** Free all that can be freed now. */
+  collect(): void {
+    for (let turn = 0; turn < 3; turn += 1) this.epochs.advance()
+    this.epochs.collect()
+  }
+
+  usage(): HeapUsage {
+    const { slabs } = this.blocks.layout
+    return { usedBytes: this.blocks.usedBytes(), sizeBytes: slabs * 65_536 }
+  }
+
+  /** Have `listener` called when this participant leaves. */
+  onClose(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Something is held until `release` is called; on {@link close} that is done. Gives a function that releases it, once. */
+  hold(release: () => void): () => void {
+    const once = () => {
+      if (this.#holds.delete(once)) release()
+    }
+    this.#holds.add(once)
+    return once
+  }
+
+  /** The memory is gone from this process; others recover this participant as they would a dead one. Idempotent. */
+  abandon(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#holds.clear()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Leave. What others may still be looking at is left for the next to find. Idempotent. */
+  close(): void {
+    if (this.#closed) return
+    for (const release of this.#holds) release()
+    this.collect()
+    this.abandon()
+    const state = this.epochs.waiting === 0 ? ParticipantState.Vacant : ParticipantState.Ended
+    this.#self.become(this.#self.identity, this.peers.epoch, state)
+  }
+
+  #allocateUnderPressure(lengthBytes: number, intent: Intent): void {
+    let behind = -1
+    for (let attempt = 0; attempt < PRESSURE_ATTEMPTS && !this.epochs.inside; attempt += 1) {
+      this.recover(attempt > 2)
+      behind = this.epochs.advance()
+      this.epochs.collect()
+      if (attempt > 0) this.#allocator.closeEmptySlabs()
+      if (this.#allocator.allocate(lengthBytes, intent, this.#allocation)) return
+      if (behind >= 0) this.#pause(PRESSURE_PAUSE_MS)
+    }
+    intent.end()
+    const { usedBytes, sizeBytes } = this.usage()
+    const why =
+      behind < 0 ? '' : `, some of it because the member in slot ${behind} is inside an operation (is it stopped?)`
+    throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why)
+  }
+
+  /** Nobody wakes this. */
+  #pause(milliseconds: number): void {
+    this.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, milliseconds)
+  }
+
+  #raiseHigh(): void {
+    const wanted = this.peers.slot + 1
+    for (;;) {
+      const high = this.memory.load(HeaderOffset.ParticipantsHigh)
+      if (high >= wanted) return
+      this.memory.compareExchange(HeaderOffset.ParticipantsHigh, high, wanted)
+    }
+  }
+}
+
+/** Where the block behind a reference begins. */
+export function offsetOf(reference: number): number {
+  return reference * GRANULE_BYTES
+}
+
+function checkMember(name: string, { slot, epoch }: Peers): void {
+  const rule = `the space has had ${epoch} members and this one is in slot ${slot}`
+  if (slot < PARTICIPANTS_MAX && epoch <= EPOCH_MAX) return
+  throw new StructureError('ERR_AETHER_STRUCTURES_FULL', name, `${rule}; let all of its processes end and begin anew`)
+}
+
+/** Write what a heap says of itself, or compare. Each word on its own: the first to write one is believed by all. Gives the seed. */
+function introduce(name: string, memory: WordMemory): number {
+  const { slabs } = layoutOf(memory.lengthBytes)
+  const wanted: readonly (readonly [number, number])[] = [
+    [HeaderOffset.Magic, HEAP_MAGIC],
+    [HeaderOffset.Version, HEAP_VERSION],
+    [HeaderOffset.Slabs, slabs],
+  ]
+  for (const [offset, value] of wanted) {
+    const there = memory.compareExchange(offset, 0, value)
+    if (there !== 0 && there !== value) {
+      const what = `region '${name}' holds something else than structures, or those of another version of this package`
+      throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', name, what)
+    }
+  }
+  memory.compareExchange(HeaderOffset.Seed, 0, 1 + Math.floor(Math.random() * 0x7ffffffe))
+  return memory.load(HeaderOffset.Seed)
+}

@@ -1,0 +1,63 @@
+/**
+ * What is where in a heap. A region that was never written is a heap with nothing in it, so making one takes no step that could be cut off.
+ *
+ * ```
+ *  0         header         4 KiB    magic and version, size, seed, the global epoch
+ *  4 KiB     participants   64 KiB   256 entries of 256 B, by member slot
+ *  68 KiB    directory      4 KiB    1024 references: the structures by name
+ *  72 KiB    slab records            8 B a slab: what the slab is, and how often a block of it was freed
+ *            block states            4 B for each 64 B of slabs: the one truth about every block
+ *            slabs                   64 KiB each
+ * ```
+ *
+ * A block is named by its *reference*: its offset divided by 64, which fits 26 bits.
+ */
+
+/** Reads 'STRU' in a dump of memory. */
+export const HEAP_MAGIC = 0x55525453
+/** Raised whenever anything in the layout of heaps or structures changes. */
+export const HEAP_VERSION = 1
+
+export const HeaderOffset = { Magic: 0, Version: 4, Slabs: 8, Seed: 12, Epoch: 64, ParticipantsHigh: 128 } as const
+
+export const PARTICIPANTS_OFFSET = 4096
+export const PARTICIPANT_BYTES = 256
+export const PARTICIPANTS_MAX = 254
+
+export const DIRECTORY_OFFSET = 0x11000
+/** The most names that a heap ever has. */
+export const STRUCTURES_MAX = 1024
+
+export const SLABS_OFFSET_MIN = 0x12000
+export const SLAB_BYTES = 65_536
+export const GRANULE_BYTES = 64
+export const GRANULES_PER_SLAB: number = SLAB_BYTES / GRANULE_BYTES
+export const SLAB_RECORD_BYTES = 8
+
+/** The largest heap: what references reach. */
+export const HEAP_BYTES_MAX: number = 2 ** 32
+/** The smallest: one process with a few kinds of blocks. */
+export const HEAP_BYTES_MIN: number = 2 ** 20
+
+/** Where the parts of a heap of `lengthBytes` are. */
+export interface HeapLayout {
+  readonly slabs: number
+  readonly recordsOffset: number
+  readonly statesOffset: number
+  readonly slabsOffset: number
+  /** Reference of the first block. */
+  readonly firstReference: number
+}
+
+export function layoutOf(lengthBytes: number): HeapLayout {
+  const perSlab = SLAB_BYTES + SLAB_RECORD_BYTES + GRANULES_PER_SLAB * 4
+  const slabs = Math.floor((lengthBytes - SLABS_OFFSET_MIN - GRANULE_BYTES * 2) / perSlab)
+  const recordsOffset = SLABS_OFFSET_MIN
+  const statesOffset = alignUp(recordsOffset + slabs * SLAB_RECORD_BYTES)
+  const slabsOffset = alignUp(statesOffset + slabs * GRANULES_PER_SLAB * 4)
+  return { slabs, recordsOffset, statesOffset, slabsOffset, firstReference: slabsOffset / GRANULE_BYTES }
+}
+
+function alignUp(offset: number): number {
+  return Math.ceil(offset / GRANULE_BYTES) * GRANULE_BYTES
+}

@@ -1,0 +1,76 @@
+import type { WordMemory } from '../memory/word-memory.ts'
+import { Intent } from './intent.ts'
+import { PARTICIPANT_BYTES, PARTICIPANTS_OFFSET } from './layout.ts'
+
+/** Words of an entry. The rest is the participant's own two intents. */
+const Offset = { Identity: 0, Reservation: 4, Recoverer: 8, Intents: 64 } as const
+const INTENT_BYTES = 64
+
+/** `Ended`: closed in order, but blocks that it retired still wait; recovered like the dead. */
+export const ParticipantState = { Vacant: 0, Active: 1, Ended: 2 } as const
+const STATE_BITS = 2
+
+/**
+ * One member's entry in a heap: who it is, whether it is inside an operation and since which epoch, and what it is in the middle of.
+ *
+ * ```
+ *              claimed by the newcomer          close()
+ *   Vacant ───────────────────────────► Active ─────────► Ended
+ *     ▲                                   │ killed          │
+ *     └──────── recovered by anybody ─────┴─────────────────┘
+ * ```
+ *
+ * An entry is used again only after what its last owner held was found and finished or undone; that is why a slot alone names the owner of a block.
+ */
+export class Participant {
+  readonly slot: number
+  /** What the operation does that is under way; and one for what an operation needs done first (a larger table). */
+  readonly intents: readonly [Intent, Intent]
+  readonly #memory: WordMemory
+  readonly #offset: number
+
+  constructor(memory: WordMemory, slot: number) {
+    this.#memory = memory
+    this.slot = slot
+    this.#offset = PARTICIPANTS_OFFSET + slot * PARTICIPANT_BYTES
+    const at = this.#offset + Offset.Intents
+    this.intents = [new Intent(memory, at), new Intent(memory, at + INTENT_BYTES)]
+  }
+
+  get state(): number {
+    return this.identity & (2 ** STATE_BITS - 1)
+  }
+
+  get epoch(): number {
+    return this.identity >>> STATE_BITS
+  }
+
+  get identity(): number {
+    return this.#memory.load(this.#offset + Offset.Identity)
+  }
+
+  /** From one identity to another; false when it was not `from`. */
+  become(from: number, epoch: number, state: number): boolean {
+    const to = state === ParticipantState.Vacant ? 0 : (epoch << STATE_BITS) | state
+    return this.#memory.compareExchange(this.#offset + Offset.Identity, from, to) === from
+  }
+
+  /** 0 when outside of every operation; else the epoch in which it entered. */
+  get reservation(): number {
+    return this.#memory.load(this.#offset + Offset.Reservation)
+  }
+
+  reserve(value: number): void {
+    this.#memory.store(this.#offset + Offset.Reservation, value)
+  }
+
+  /** Owner word of who recovers the entry; 0 when nobody does. */
+  get recoverer(): number {
+    return this.#memory.load(this.#offset + Offset.Recoverer)
+  }
+
+  /** Hand the recovery from one to another; false when it was not `from`'s. */
+  passRecovery(from: number, to: number): boolean {
+    return this.#memory.compareExchange(this.#offset + Offset.Recoverer, from, to) === from
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * What a slab is, in one word: kind in bits 0-2, the slot of who works on it in 3-10, and from 11 on what the kind needs.
+ *
+ * ```
+ *            compare-and-swap          made ready
+ *   Free ─────────────────────► Claimed ─────────► Sized (blocks of one size)
+ *     ▲                            │                  │ all blocks free, memory is short
+ *     │                            │                  ▼
+ *     │◄───────────────────────────┼──────────────  Closing
+ *     │                            └────► Head, Tail, Tail … (one block over several slabs)
+ *     └── Claimed ◄──────────────────────── freed
+ * ```
+ *
+ * Claimed and Closing name who is at work; when that member is dead, whoever recovers it turns them back.
+ */
+export const SlabKind = { Free: 0, Claimed: 1, Sized: 2, Head: 3, Tail: 4, Closing: 5 } as const
+
+/** `detail`: Sized, Closing: size class; Head: number of slabs; Tail: index of the head's slab. At most 2^17. */
+export function slabWord(kind: number, slot: number, detail: number): number {
+  return (detail << 11) | (slot << 3) | kind
+}
+
+export function slabKind(word: number): number {
+  return word & 7
+}
+
+export function slabSlot(word: number): number {
+  return (word >>> 3) & 0xff
+}
+
+export function slabDetail(word: number): number {
+  return word >>> 11
+}

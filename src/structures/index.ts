@@ -1,0 +1,33 @@
+/**
+ * Structures that processes share: what a service keeps in one place for all of its processes, without a server.
+ *
+ * ```ts
+ * import { open } from 'aether-dsm'
+ * import { openStructures } from 'aether-dsm/structures'
+ *
+ * await using space = await open('shop')
+ * await using shared = await openStructures(space)
+ * const hits = await shared.counter('hits')
+ * hits.addSync()
+ * const mutex = await shared.mutex('stock')
+ * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
+ * ```
+ *
+ * Plain names give promises, names with `Sync` do the same on this thread. On one machine the `Sync` form of what does not wait is a few
+ * instructions, and is what a service wants; the promises are for programs that are to run over a network as well.
+ *
+ * @module
+ */
+export type { Counter } from './counter.ts'
+export { HeapFullError, StructureError } from './errors.ts'
+export type { Flag } from './flag.ts'
+export { STRUCTURE_NAME_BYTES_MAX, type StructureKindName } from './heap/directory.ts'
+export type { HeapUsage } from './heap/heap.ts'
+export type { Leader, Leadership } from './leader.ts'
+export type { Mutex, MutexHold } from './mutex.ts'
+export type { Once } from './once.ts'
+export type { RateLimiter, RateLimiterOptions, RateVerdict } from './rate-limiter.ts'
+export { PERMITS_MAX, type Permit, type Semaphore } from './semaphore.ts'
+export type { Sequence } from './sequence.ts'
+export { openStructures, type Structures, type StructuresOptions } from './structures.ts'
+export type { BlockOptions, WaitOptions } from './waiting/bell.ts'

@@ -1,0 +1,180 @@
+import { native } from '../native/index.ts'
+import type { Heap } from './heap/heap.ts'
+import { BELL_BYTES, Bell, type WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a lease's body: its bell, then two 64-bit words. */
+export const LEADER_BYTES: number = BELL_BYTES + 64
+const HOLDER_OFFSET = 8
+
+const LOW = 0xffffffffn
+
+/** One term of leadership. Lost when the lease is not renewed in time, which happens by itself while the event loop runs. */
+export class Leadership implements AsyncDisposable {
+  /** Raised with each leader: who guards something outside with it can refuse an older leader than one it has seen. */
+  readonly term: number
+  /** Aborted when the leadership is lost or given up. */
+  readonly signal: AbortSignal
+  readonly #lease: Lease
+  readonly #lost = new AbortController()
+  readonly #timer: NodeJS.Timeout
+
+  /** @internal */
+  constructor(lease: Lease) {
+    this.#lease = lease
+    this.term = lease.term
+    this.signal = this.#lost.signal
+    this.#timer = setInterval(() => this.#renew(), lease.leaseMs / 3).unref()
+  }
+
+  /** Whether it still holds, by the clock, also where the event loop was held up. */
+  get isLeader(): boolean {
+    if (!this.signal.aborted && !this.#lease.isCurrent()) this.#lose()
+    return !this.signal.aborted
+  }
+
+  /** Give it up; another may have it at once. Idempotent. */
+  async resign(): Promise<void> {
+    if (this.signal.aborted) return
+    this.#lose()
+    this.#lease.end()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.resign()
+  }
+
+  #renew(): void {
+    if (!this.#lease.renew()) this.#lose()
+  }
+
+  #lose(): void {
+    clearInterval(this.#timer)
+    this.#lost.abort(new Error(`term ${this.term} of leadership has ended`))
+  }
+}
+
+/** What a leadership asks of its word. */
+interface Lease {
+  readonly term: number
+  readonly leaseMs: number
+  isCurrent(): boolean
+  renew(): boolean
+  end(): void
+}
+
+/**
+ * One leader at a time, among all processes, for as long as it renews its lease.
+ *
+ * The word is a term (32 bits) and when its lease ends (milliseconds of the monotonic clock, modulo 2^32). Every change is a compare-and-swap of
+ * both, so whoever has been overtaken finds out. A leader that is killed is followed at once; one that is stopped, when its lease is over.
+ */
+export class Leader {
+  readonly name: string
+  readonly leaseMs: number
+  readonly #heap: Heap
+  readonly #bell: Bell
+  readonly #word: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number, leaseMs: number) {
+    this.name = name
+    this.leaseMs = leaseMs
+    this.#heap = heap
+    this.#bell = new Bell(heap, offset)
+    this.#word = offset + BELL_BYTES
+  }
+
+  /** Resolves when this process leads. */
+  async campaign(options?: WaitOptions): Promise<Leadership> {
+    return await this.#bell.wait((ask) => this.#attempt(ask), options)
+  }
+
+  /** Undefined when another leads. */
+  async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
+    options?.signal?.throwIfAborted()
+    return this.#attempt(true)
+  }
+
+  /** The present term, 0 before the first; whether somebody leads is another question. */
+  termSync(): number {
+    this.#heap.checkOpen()
+    return termOf(this.#heap.memory.load64(this.#word))
+  }
+
+  #attempt(ask: boolean): Leadership | undefined {
+    this.#heap.checkOpen()
+    const { memory } = this.#heap
+    const word = memory.load64(this.#word)
+    if (leftMs(word) > 0 && this.#isLeaderThere(termOf(word), ask)) return undefined
+    const term = termOf(word) + 1
+    if (memory.compareExchange64(this.#word, word, this.#wordOf(term)) !== word) return undefined
+    this.#noteHolder(term)
+    return new Leadership(this.#leaseOf(term))
+  }
+
+  #leaseOf(term: number): Lease {
+    return {
+      term,
+      leaseMs: this.leaseMs,
+      isCurrent: () => this.#isCurrent(term),
+      renew: () => this.#replace(term, this.#wordOf(term)),
+      end: () => {
+        this.#replace(term, endedWord(term))
+        if (!this.#heap.closed) this.#bell.ring()
+      },
+    }
+  }
+
+  #isCurrent(term: number): boolean {
+    if (this.#heap.closed) return false
+    const word = this.#heap.memory.load64(this.#word)
+    return termOf(word) === term && leftMs(word) > 0
+  }
+
+  #replace(term: number, by: bigint): boolean {
+    if (!this.#isCurrent(term)) return false
+    const word = this.#heap.memory.load64(this.#word)
+    return termOf(word) === term && this.#heap.memory.compareExchange64(this.#word, word, by) === word
+  }
+
+  #wordOf(term: number): bigint {
+    return wordOf(term, nowMs() + this.leaseMs)
+  }
+
+  /** Who leads which term, for telling that it is dead; written after the term began, so it may be missing, but is never of an older term than it says. */
+  #noteHolder(term: number): void {
+    const { memory, owner } = this.#heap
+    const note = (BigInt(term >>> 0) << 32n) | BigInt(owner >>> 0)
+    for (;;) {
+      const there = memory.load64(this.#word + HOLDER_OFFSET)
+      if (termOf(there) >= term) return
+      if (memory.compareExchange64(this.#word + HOLDER_OFFSET, there, note) === there) return
+    }
+  }
+
+  #isLeaderThere(term: number, ask: boolean): boolean {
+    const note = this.#heap.memory.load64(this.#word + HOLDER_OFFSET)
+    return termOf(note) !== term || this.#heap.isHolderThere(Number(note & LOW) | 0, ask)
+  }
+}
+
+function nowMs(): number {
+  return Math.floor(native.monotonicNs() / 1e6)
+}
+
+function wordOf(term: number, endMs: number): bigint {
+  return BigInt.asIntN(64, (BigInt(term >>> 0) << 32n) | BigInt(endMs >>> 0))
+}
+
+function endedWord(term: number): bigint {
+  return wordOf(term, nowMs() - 1)
+}
+
+function termOf(word: bigint): number {
+  return Number((word >> 32n) & LOW)
+}
+
+/** Of the lease; negative when it is over. Clocks are compared modulo 2^32: leases are far shorter than 24 days. */
+function leftMs(word: bigint): number {
+  return (Number(word & LOW) - nowMs()) | 0
+}

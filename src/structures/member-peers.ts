@@ -1,0 +1,31 @@
+import type { Membership } from '../cluster/index.ts'
+import type { Peers } from './peers.ts'
+
+/** The members of a space as the structures see them. */
+export class MemberPeers implements Peers {
+  readonly slot: number
+  readonly epoch: number
+  readonly #membership: Membership
+
+  constructor(membership: Membership) {
+    this.#membership = membership
+    this.slot = membership.self.slot
+    this.epoch = membership.self.epoch
+  }
+
+  isPresent(slot: number, epoch: number): boolean {
+    return this.#membership.isPresent({ slot, epoch, processId: 0 })
+  }
+
+  isAlive(slot: number, epoch: number): boolean {
+    return this.#membership.isAlive(slot, epoch)
+  }
+
+  ring(slot: number): void {
+    this.#membership.ring(slot)
+  }
+
+  onRing(listener: () => void): () => void {
+    return this.#membership.onChange(listener)
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The seam below every structure: words and bytes that several processes share, by offset.
+ *
+ * What a structure does is a sequence of these calls and nothing else that others could see, so the same algorithm runs on the memory of one
+ * machine (CPU atomics), on the memory of a home at the other end of one-sided verbs (READ, WRITE, CAS, FAA), and in tests that stop a
+ * process between any two calls.
+ *
+ * Offsets are bytes from the begin of the memory. Words of 32 bits lie at multiples of 4 and are signed; those of 64 bits at multiples of 8.
+ * `load`, `store` and the read-modify-writes are sequentially consistent. `peek` and `poke` are plain: for what nobody else writes, or
+ * what is published by a later atomic of the same process.
+ */
+export interface WordMemory {
+  readonly lengthBytes: number
+
+  load(offset: number): number
+  store(offset: number, value: number): void
+  /** Stores `desired` where the word equals `expected`; gives what was there before. */
+  compareExchange(offset: number, expected: number, desired: number): number
+  /** Gives what was there before. */
+  fetchAdd(offset: number, value: number): number
+  exchange(offset: number, value: number): number
+
+  load64(offset: number): bigint
+  store64(offset: number, value: bigint): void
+  compareExchange64(offset: number, expected: bigint, desired: bigint): bigint
+  fetchAdd64(offset: number, value: bigint): bigint
+
+  peek(offset: number): number
+  poke(offset: number, value: number): void
+  /** A Float64, plain. */
+  peekFloat(offset: number): number
+  pokeFloat(offset: number, value: number): void
+
+  /** Copy `lengthBytes` bytes into `target`, from its begin. */
+  read(offset: number, target: Uint8Array, lengthBytes: number): void
+  /** Copy the first `lengthBytes` of `source` here. */
+  write(offset: number, source: Uint8Array, lengthBytes: number): void
+
+  /** Block this thread while the word equals `expected`, for at most `timeoutMs`; may return early. */
+  wait(offset: number, expected: number, timeoutMs: number): void
+  /** Wake up to `count` threads that wait on the word. */
+  wake(offset: number, count: number): void
+}

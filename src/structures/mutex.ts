@@ -1,0 +1,93 @@
+import type { Heap } from './heap/heap.ts'
+import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a mutex's body: its bell, then the holder's word and the count of holds. */
+export const MUTEX_BYTES: number = BELL_BYTES + 64
+const TOKEN_OFFSET = 8
+
+/** The hold on a mutex; released by `release()`, by leaving a `using` block, or by the death of its process. */
+export class MutexHold implements Disposable {
+  /** Raised with each hold of the mutex: who guards something outside with it can refuse a hold that is older than one it has seen. */
+  readonly token: number
+  /** True when the holder before was killed while it held: what the mutex protects may be half changed. */
+  readonly abandoned: boolean
+  readonly #release: () => void
+
+  /** @internal */
+  constructor(token: number, abandoned: boolean, release: () => void) {
+    this.token = token
+    this.abandoned = abandoned
+    this.#release = release
+  }
+
+  /** Idempotent. */
+  release(): void {
+    this.#release()
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}
+
+/**
+ * At most one holder at a time, among all processes. Not reentrant, not first come first served.
+ *
+ * When the holder is killed the next one has it at once, and is told (`abandoned`). A holder that is stopped, or never releases, keeps it.
+ *
+ * ```ts
+ * using hold = await mutex.lock({ signal: AbortSignal.timeout(1000) })
+ * ```
+ */
+export class Mutex {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #bell: Bell
+  readonly #word: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number) {
+    this.name = name
+    this.#heap = heap
+    this.#bell = new Bell(heap, offset)
+    this.#word = offset + BELL_BYTES
+  }
+
+  async lock(options?: WaitOptions): Promise<MutexHold> {
+    return await this.#bell.wait((ask) => this.#attempt(ask), options)
+  }
+
+  /** Block this thread until it is held. @throws TimeoutError */
+  lockSync(options?: BlockOptions): MutexHold {
+    return this.#bell.waitSync((ask) => this.#attempt(ask), `mutex '${this.name}'`, options)
+  }
+
+  /** Undefined when another has it. */
+  async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
+    options?.signal?.throwIfAborted()
+    return this.tryLockSync()
+  }
+
+  tryLockSync(): MutexHold | undefined {
+    return this.#attempt(true)
+  }
+
+  #attempt(ask: boolean): MutexHold | undefined {
+    this.#heap.checkOpen()
+    const { memory, owner } = this.#heap
+    const holder = memory.load(this.#word)
+    if (holder !== 0 && this.#heap.isHolderThere(holder, ask)) return undefined
+    if (memory.compareExchange(this.#word, holder, owner) !== holder) return undefined
+    const token = memory.fetchAdd(this.#word + TOKEN_OFFSET, 1) + 1
+    return new MutexHold(
+      token,
+      holder !== 0,
+      this.#heap.hold(() => this.#release()),
+    )
+  }
+
+  #release(): void {
+    this.#heap.memory.compareExchange(this.#word, this.#heap.owner, 0)
+    this.#bell.ring()
+  }
+}

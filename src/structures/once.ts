@@ -1,0 +1,80 @@
+import type { Heap } from './heap/heap.ts'
+import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a once's body: its bell, then the word. */
+export const ONCE_BYTES: number = BELL_BYTES + 64
+
+const DONE = -1
+
+/** Something that one process does, and all others find done. */
+export class Once {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #bell: Bell
+  /** 0, the word of who does it, or {@link DONE}. */
+  readonly #word: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number) {
+    this.name = name
+    this.#heap = heap
+    this.#bell = new Bell(heap, offset)
+    this.#word = offset + BELL_BYTES
+  }
+
+  /**
+   * Have `work` done once by all processes together. Resolves when it is done: true where this call did it. When `work` throws, or its process is
+   * killed, it is not done, and the next one does it; so it must bear being begun again.
+   */
+  async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
+    const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
+    if (!ours) return false
+    try {
+      await work()
+    } catch (error) {
+      this.#end(0)
+      throw error
+    }
+    this.#end(DONE)
+    return true
+  }
+
+  /** The same, blocking this thread while another does it. @throws TimeoutError */
+  runSync(work: () => unknown, options?: BlockOptions): boolean {
+    if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
+    try {
+      work()
+    } catch (error) {
+      this.#end(0)
+      throw error
+    }
+    this.#end(DONE)
+    return true
+  }
+
+  async isDone(options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.isDoneSync()
+  }
+
+  isDoneSync(): boolean {
+    this.#heap.checkOpen()
+    return this.#heap.memory.load(this.#word) === DONE
+  }
+
+  /** True: it is ours to do; false: it is done. */
+  #attempt(ask: boolean): boolean | undefined {
+    this.#heap.checkOpen()
+    const { memory, owner } = this.#heap
+    const doer = memory.load(this.#word)
+    if (doer === DONE) return false
+    if (doer !== 0 && this.#heap.isHolderThere(doer, ask)) return undefined
+    return memory.compareExchange(this.#word, doer, owner) === doer || undefined
+  }
+
+  #end(state: number): void {
+    if (this.#heap.closed) return
+    this.#heap.memory.compareExchange(this.#word, this.#heap.owner, state)
+    this.#bell.ring()
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Who shares a heap, as the structures need to know it. A member is a slot and an epoch; slots are used again, both together are unique.
+ * In a space this is its membership; tests and simulators have their own.
+ */
+export interface Peers {
+  /** This member. */
+  readonly slot: number
+  readonly epoch: number
+  /** Whether that very member is there, as far as is known; a few instructions. */
+  isPresent(slot: number, epoch: number): boolean
+  /** The same after asking the operating system; microseconds. */
+  isAlive(slot: number, epoch: number): boolean
+  /** Wake the event loop of the member that is in `slot`. */
+  ring(slot: number): void
+  /** Have `listener` called whenever this member was rung or somebody ended, until the returned function is called. */
+  onRing(listener: () => void): () => void
+}
+
+const EPOCH_BITS = 24
+const EPOCH_MASK = 2 ** EPOCH_BITS - 1
+
+/** The most members that a space may have had in its life for structures to be opened in it: so a holder's word is never another's. */
+export const EPOCH_MAX: number = EPOCH_MASK
+
+/** A member in one word that is never 0 and never -1: what a lock holds. Slot 255 is kept out by the number of members that a heap has. */
+export function ownerWord(slot: number, epoch: number): number {
+  return ((slot + 1) << EPOCH_BITS) | (epoch & EPOCH_MASK)
+}
+
+export function ownerSlot(word: number): number {
+  return (word >>> EPOCH_BITS) - 1
+}
+
+export function ownerEpoch(word: number): number {
+  return word & EPOCH_MASK
+}

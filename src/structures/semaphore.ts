@@ -1,0 +1,115 @@
+import type { Heap } from './heap/heap.ts'
+import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from './waiting/bell.ts'
+
+/** The most permits that a semaphore has. */
+export const PERMITS_MAX = 4096
+
+/** Bytes of a semaphore's body: its bell, then a word for each permit. */
+export function semaphoreBytes(permits: number): number {
+  return BELL_BYTES + permits * 4
+}
+
+/** One permit; given back by `release()`, by leaving a `using` block, or by the death of its process. */
+export class Permit implements Disposable {
+  readonly #release: () => void
+
+  /** @internal */
+  constructor(release: () => void) {
+    this.#release = release
+  }
+
+  /** Idempotent. */
+  release(): void {
+    this.#release()
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}
+
+/**
+ * At most N holders at a time, among all processes.
+ *
+ * Each permit is a word with the name of its holder, so nothing is counted that a death could leave wrong: the permit of a killed process is free.
+ */
+export class Semaphore {
+  readonly name: string
+  readonly permits: number
+  readonly #heap: Heap
+  readonly #bell: Bell
+  readonly #words: number
+  /** Where to look first: beside what others take. */
+  #next: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number, permits: number) {
+    this.name = name
+    this.permits = permits
+    this.#heap = heap
+    this.#bell = new Bell(heap, offset)
+    this.#words = offset + BELL_BYTES
+    this.#next = heap.peers.slot % permits
+  }
+
+  async acquire(options?: WaitOptions): Promise<Permit> {
+    return await this.#bell.wait((ask) => this.#attempt(ask), options)
+  }
+
+  /** Block this thread until there is one. @throws TimeoutError */
+  acquireSync(options?: BlockOptions): Permit {
+    return this.#bell.waitSync((ask) => this.#attempt(ask), `a permit of semaphore '${this.name}'`, options)
+  }
+
+  /** Undefined when all are taken. */
+  async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
+    options?.signal?.throwIfAborted()
+    return this.tryAcquireSync()
+  }
+
+  tryAcquireSync(): Permit | undefined {
+    return this.#attempt(true)
+  }
+
+  /** How many are free now. */
+  async available(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.availableSync()
+  }
+
+  availableSync(): number {
+    this.#heap.checkOpen()
+    let free = 0
+    for (let index = 0; index < this.permits; index += 1) if (this.#isFree(this.#holderOf(index), true)) free += 1
+    return free
+  }
+
+  #attempt(ask: boolean): Permit | undefined {
+    this.#heap.checkOpen()
+    for (let looked = 0; looked < this.permits; looked += 1) {
+      const index = (this.#next + looked) % this.permits
+      const holder = this.#holderOf(index)
+      if (!this.#isFree(holder, ask) || !this.#take(index, holder)) continue
+      this.#next = index
+      return new Permit(this.#heap.hold(() => this.#release(index)))
+    }
+    return undefined
+  }
+
+  #holderOf(index: number): number {
+    return this.#heap.memory.load(this.#words + index * 4)
+  }
+
+  #isFree(holder: number, ask: boolean): boolean {
+    return holder === 0 || !this.#heap.isHolderThere(holder, ask)
+  }
+
+  #take(index: number, holder: number): boolean {
+    return this.#heap.memory.compareExchange(this.#words + index * 4, holder, this.#heap.owner) === holder
+  }
+
+  #release(index: number): void {
+    this.#heap.memory.compareExchange(this.#words + index * 4, this.#heap.owner, 0)
+    this.#bell.ring()
+  }
+}

@@ -1,0 +1,45 @@
+import { ArgumentError } from '../native/index.ts'
+import type { Heap } from './heap/heap.ts'
+import type { WaitOptions } from './waiting/bell.ts'
+
+/** Bytes of a sequence's body. */
+export const SEQUENCE_BYTES = 64
+const TAKEN_MAX = 2 ** 32
+
+/** Numbers that are given out once each, from 1. One that a killed process took is not given to another. */
+export class Sequence {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #offset: number
+
+  /** @internal */
+  constructor(name: string, heap: Heap, offset: number) {
+    this.name = name
+    this.#heap = heap
+    this.#offset = offset
+  }
+
+  /** The next number; with `count`, the first of so many in a row. */
+  async next(count: number = 1, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.nextSync(count)
+  }
+
+  nextSync(count: number = 1): number {
+    this.#heap.checkOpen()
+    const rule = `count must be a whole number from 1 to 2^32, not ${count}`
+    if (!Number.isSafeInteger(count) || count < 1 || count > TAKEN_MAX) throw new ArgumentError('count', rule)
+    return Number(this.#heap.memory.fetchAdd64(this.#offset, BigInt(count))) + 1
+  }
+
+  /** The number given out last; 0 before the first. */
+  async last(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.lastSync()
+  }
+
+  lastSync(): number {
+    this.#heap.checkOpen()
+    return Number(this.#heap.memory.load64(this.#offset))
+  }
+}

@@ -1,0 +1,219 @@
+import type { Membership, MembershipPart } from '../cluster/index.ts'
+import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
+import { ArgumentError } from '../native/index.ts'
+import { COUNTER_BYTES, Counter } from './counter.ts'
+import { FLAG_BYTES, Flag } from './flag.ts'
+import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
+import { Heap, type HeapUsage } from './heap/heap.ts'
+import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
+import { LEADER_BYTES, Leader } from './leader.ts'
+import { MemberPeers } from './member-peers.ts'
+import { LocalMemory } from './memory/local-memory.ts'
+import { MUTEX_BYTES, Mutex } from './mutex.ts'
+import { ONCE_BYTES, Once } from './once.ts'
+import { RATE_LIMITER_BYTES, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import { PERMITS_MAX, Semaphore, semaphoreBytes } from './semaphore.ts'
+import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
+
+/** Options of {@link openStructures}. */
+export interface StructuresOptions {
+  /** The region that they are kept in. Default `'structures'`. */
+  readonly region?: string
+  /** Memory for all of them together, fixed when the first one opens it: 1 MiB to 4 GiB. Default 64 MiB. */
+  readonly size?: Size
+  /** Take the memory at once (default), or as it is touched. */
+  readonly reserve?: boolean
+  readonly signal?: AbortSignal
+}
+
+const DEFAULT_SIZE = '64MiB'
+const LEASE_MS_MAX = 2 ** 30
+
+/**
+ * Open the structures of a space; the first one in makes them. They live as long as the space does.
+ *
+ * ```ts
+ * await using space = await open('shop')
+ * await using shared = await openStructures(space)
+ * const hits = await shared.counter('hits')
+ * hits.addSync()
+ * ```
+ *
+ * @throws RegionError where the region exists with another size; StructureError for another version; MemoryExhaustedError; ArgumentError.
+ */
+export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
+  const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, signal } = options
+  const lengthBytes = checkSize(size)
+  const known = space.regions().find((region) => region.name === name)
+  const region = await space.openRegion(name, {
+    coherence: 'hardware',
+    reserve,
+    ...(known !== undefined && options.size === undefined ? {} : { size: lengthBytes }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  try {
+    return new Structures(region, space.membership)
+  } catch (error) {
+    await region.close()
+    throw error
+  }
+}
+
+/** The structures of one region, as one member holds them. Every thread opens its own, through a space of its own. */
+export class Structures implements AsyncDisposable {
+  readonly #region: Region
+  readonly #heap: Heap
+  readonly #directory: Directory
+  readonly #stop: () => void
+
+  /** @internal Made by {@link openStructures}. */
+  constructor(region: Region, membership: Membership) {
+    this.#region = region
+    this.#heap = holdHeap(region, membership)
+    this.#directory = new Directory(this.#heap)
+    this.#heap.join()
+    this.#stop = membership.onChange(() => this.#recover())
+    membership.addPart(new HeapPart(this.#heap))
+  }
+
+  get closed(): boolean {
+    return this.#heap.closed
+  }
+
+  /** Names and kinds of the structures that are there. */
+  list(): readonly { readonly name: string; readonly kind: StructureKindName }[] {
+    this.#heap.checkOpen()
+    return this.#directory.list()
+  }
+
+  /** What memory is in use. Looks at every block: for people and tools. */
+  usage(): HeapUsage {
+    this.#heap.checkOpen()
+    return this.#heap.usage()
+  }
+
+  /** The counter `name`, at 0 if it is new. */
+  async counter(name: string): Promise<Counter> {
+    const { offset } = this.#open('counter', name, COUNTER_BYTES)
+    return new Counter(name, this.#heap, offset)
+  }
+
+  async sequence(name: string): Promise<Sequence> {
+    const { offset } = this.#open('sequence', name, SEQUENCE_BYTES)
+    return new Sequence(name, this.#heap, offset)
+  }
+
+  /** The flag `name`, down if it is new. */
+  async flag(name: string): Promise<Flag> {
+    const { offset } = this.#open('flag', name, FLAG_BYTES)
+    return new Flag(name, this.#heap, offset)
+  }
+
+  async once(name: string): Promise<Once> {
+    const { offset } = this.#open('once', name, ONCE_BYTES)
+    return new Once(name, this.#heap, offset)
+  }
+
+  async mutex(name: string): Promise<Mutex> {
+    const { offset } = this.#open('mutex', name, MUTEX_BYTES)
+    return new Mutex(name, this.#heap, offset)
+  }
+
+  /** A semaphore of 1 to 4096 permits. */
+  async semaphore(name: string, { permits }: { readonly permits: number }): Promise<Semaphore> {
+    checkWhole('options.permits', permits, PERMITS_MAX)
+    const { offset } = this.#open('semaphore', name, semaphoreBytes(permits), [permits])
+    return new Semaphore(name, this.#heap, offset, permits)
+  }
+
+  async rateLimiter(name: string, options: RateLimiterOptions): Promise<RateLimiter> {
+    checkWhole('options.limit', options.limit, 1e9)
+    checkWhole('options.intervalMs', options.intervalMs, LEASE_MS_MAX)
+    const parameters = [options.limit, options.intervalMs]
+    const { offset } = this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
+    return new RateLimiter(name, this.#heap, offset, options)
+  }
+
+  /** Who leads; the lease is 5 s unless said otherwise. */
+  async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<Leader> {
+    checkWhole('options.leaseMs', leaseMs, LEASE_MS_MAX)
+    const { offset } = this.#open('leader', name, LEADER_BYTES, [leaseMs])
+    return new Leader(name, this.#heap, offset, leaseMs)
+  }
+
+  /** Leave. What this member holds is given up. Idempotent. */
+  async close(): Promise<void> {
+    if (this.closed) return
+    this.#stop()
+    this.#heap.close()
+    await this.#region.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #open(kind: StructureKindName, name: string, bodyBytes: number, parameters: readonly number[] = []): FoundStructure {
+    this.#heap.checkOpen()
+    return this.#directory.open({ kind, name, bodyBytes, parameters })
+  }
+
+  #recover(): void {
+    if (!this.closed) this.#heap.recover()
+  }
+}
+
+/** Members and the names of regions whose heap they hold: a second hold would be the same participant twice. */
+const held = new WeakMap<Membership, Set<string>>()
+
+function holdHeap(region: Region, membership: Membership): Heap {
+  const names = held.get(membership) ?? new Set<string>()
+  held.set(membership, names)
+  if (names.has(region.name)) {
+    const advice = 'use what it gave, or open the space again for a member of its own'
+    throw new ArgumentError(
+      'options.region',
+      `this member has opened the structures of '${region.name}' already; ${advice}`,
+    )
+  }
+  const heap = new Heap(
+    region.name,
+    new LocalMemory(region.uint8.subarray(0, region.size & ~7)),
+    new MemberPeers(membership),
+  )
+  names.add(region.name)
+  heap.onClose(() => names.delete(region.name))
+  return heap
+}
+
+/** When the space is closed first. */
+class HeapPart implements MembershipPart {
+  readonly #heap: Heap
+
+  constructor(heap: Heap) {
+    this.#heap = heap
+  }
+
+  close(): void {
+    this.#heap.abandon()
+  }
+
+  settle(): void {
+    // Members are recovered when they are met: see heap/recovery.ts.
+  }
+
+  namesOf(): readonly string[] {
+    return []
+  }
+}
+
+function checkSize(size: Size): number {
+  const bytes = parseSize(size, 'options.size')
+  if (bytes >= HEAP_BYTES_MIN && bytes <= HEAP_BYTES_MAX) return bytes
+  throw new ArgumentError('options.size', `structures take 1 MiB to 4 GiB, not ${bytes} bytes`)
+}
+
+function checkWhole(argument: string, value: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
+  throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
+}

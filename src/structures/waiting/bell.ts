@@ -1,0 +1,116 @@
+import { native, TimeoutError } from '../../native/index.ts'
+import type { Heap } from '../heap/heap.ts'
+import { Ring } from './ring.ts'
+
+/** Bytes that a bell takes in a structure's body. */
+export const BELL_BYTES = 64
+
+const Offset = { Sequence: 0, Wanted: 4, Members: 8 } as const
+const MEMBER_WORDS = 8
+const ALL = 0x7fffffff
+
+/**
+ * The longest sleep without a look. Being woken is the rule; this is for what nobody rings for: who holds it was killed, or the one that should have rung.
+ */
+const LOOK_MS = 50
+
+/** Options of everything that waits. */
+export interface WaitOptions {
+  /** Stop waiting; the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Options of everything that blocks the thread. */
+export interface BlockOptions {
+  /** Give up after so many milliseconds with a TimeoutError; without it, never. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Tries once; undefined when it is not to be had yet. `ask`: take the time to find out whether who holds it is alive.
+ */
+export type Attempt<T> = (ask: boolean) => T | undefined
+
+/**
+ * Sleeping until something changes, and waking who sleeps: threads by futex, event loops by their member's doorbell.
+ *
+ * ```
+ *  0  sequence: futex word, raised with each ring     4  wanted: 1 when somebody may sleep     8  a bit for each member whose event loop waits
+ * ```
+ *
+ * A waiter says that it wants to be woken, then tries once more, then sleeps; who changes something looks afterwards whether anybody
+ * wants to be woken. In whatever order these four steps come, the waiter sees the change or is seen. Where nobody waits a ring is one load.
+ */
+export class Bell {
+  readonly #heap: Heap
+  readonly #offset: number
+
+  constructor(heap: Heap, offset: number) {
+    this.#heap = heap
+    this.#offset = offset
+  }
+
+  /** Something changed: wake all who wait. */
+  ring(): void {
+    if (this.#heap.memory.load(this.#offset + Offset.Wanted) !== 0) this.#wake()
+  }
+
+  /** Try until it succeeds. Keeps the process alive while it waits. */
+  async wait<T>(attempt: Attempt<T>, { signal }: WaitOptions = {}): Promise<T> {
+    signal?.throwIfAborted()
+    const first = attempt(false)
+    if (first !== undefined) return first
+    using ring = new Ring(this.#heap.peers, signal)
+    for (let ask = false; ; ask = true) {
+      this.#heap.checkOpen()
+      this.#wantRing()
+      const outcome = attempt(ask)
+      if (outcome !== undefined) return outcome
+      await ring.next(LOOK_MS)
+      signal?.throwIfAborted()
+    }
+  }
+
+  /** The same, on this thread. @throws TimeoutError saying that it waited for `what`. */
+  waitSync<T>(attempt: Attempt<T>, what: string, { timeoutMs = Number.POSITIVE_INFINITY }: BlockOptions = {}): T {
+    const { memory } = this.#heap
+    const first = attempt(false)
+    if (first !== undefined) return first
+    const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
+    for (let ask = false; ; ask = true) {
+      memory.store(this.#offset + Offset.Wanted, 1)
+      const sequence = memory.load(this.#offset + Offset.Sequence)
+      const outcome = attempt(ask)
+      if (outcome !== undefined) return outcome
+      const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
+      if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for ${what}`)
+      memory.wait(this.#offset + Offset.Sequence, sequence, Math.min(leftMs, LOOK_MS))
+    }
+  }
+
+  #wantRing(): void {
+    const { memory, peers } = this.#heap
+    const word = this.#offset + Offset.Members + (peers.slot >>> 5) * 4
+    for (;;) {
+      const bits = memory.load(word)
+      if (memory.compareExchange(word, bits, bits | (1 << (peers.slot & 31))) === bits) break
+    }
+    memory.store(this.#offset + Offset.Wanted, 1)
+  }
+
+  #wake(): void {
+    const { memory } = this.#heap
+    memory.store(this.#offset + Offset.Wanted, 0)
+    memory.fetchAdd(this.#offset + Offset.Sequence, 1)
+    memory.wake(this.#offset + Offset.Sequence, ALL)
+    for (let at = 0; at < MEMBER_WORDS; at += 1) this.#ringMembers(at)
+  }
+
+  #ringMembers(at: number): void {
+    const { memory, peers } = this.#heap
+    const word = this.#offset + Offset.Members + at * 4
+    if (memory.load(word) === 0) return
+    const bits = memory.exchange(word, 0)
+    for (let bit = 0; bit < 32; bit += 1) if ((bits & (1 << bit)) !== 0) peers.ring(at * 32 + bit)
+  }
+}

@@ -1,0 +1,38 @@
+import process from 'node:process'
+import { open, type Space } from '../../src/index.ts'
+import { openStructures, type Structures } from '../../src/structures/index.ts'
+import { RankProcess } from '../support/rank-process.ts'
+
+let last = 0
+
+/** A space with structures, in this process and in others that a test starts and kills. */
+export class Shared implements AsyncDisposable {
+  readonly structures: Structures
+  readonly space: Space
+  readonly #processes: RankProcess[] = []
+
+  private constructor(space: Space, structures: Structures) {
+    this.space = space
+    this.structures = structures
+  }
+
+  static async open(): Promise<Shared> {
+    last += 1
+    const space = await open(`structures-${process.pid}-${last}`)
+    return new Shared(space, await openStructures(space, { size: '4MiB' }))
+  }
+
+  /** Another process that has them open. */
+  async start(): Promise<RankProcess> {
+    const started = new RankProcess(new URL('./fixtures/process.js', import.meta.url), {})
+    this.#processes.push(started)
+    await started.call('open', this.space.name)
+    return started
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#processes.map((started) => started.kill()))
+    await this.structures.close()
+    await this.space.close()
+  }
+}
