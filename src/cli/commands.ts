@@ -30,6 +30,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./litmus.ts')).litmusCommand,
   },
   {
+    name: 'modelcheck',
+    summary: 'explore every interleaving of the coherence protocols',
+    load: async () => (await import('./modelcheck.ts')).modelcheckCommand,
+  },
+  {
     name: 'devices',
     summary: 'list verbs devices: ports, addresses, what they can do',
     load: async () => (await import('./devices.ts')).devicesCommand,

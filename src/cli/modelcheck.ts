@@ -1,0 +1,80 @@
+import { type Protocol, protocols } from '../dsm/index.ts'
+import { planChecks } from '../testing/index.ts'
+import type { Command } from './command.ts'
+import { runChecks } from './modelcheck/checks.ts'
+import { runFlips } from './modelcheck/flips.ts'
+import { integerOption, parseOptions, wordOption } from './options.ts'
+import { UsageError } from './usage-error.ts'
+
+const statesMaxMax = 60_000_000
+const refusalsMax = 3
+const table = {
+  protocol: { type: 'string', default: 'all' },
+  nodes: { type: 'string', default: '2,3' },
+  pages: { type: 'string', default: '1,2' },
+  'states-max': { type: 'string', default: '3000000' },
+  refusals: { type: 'string', default: '1' },
+  flip: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+const help = `Usage: aether modelcheck [options]
+
+Explores the coherence protocols: every interleaving of loads, stores, evictions and messages of a few nodes and pages, breadth first, with the
+state machine that the agents run. In every state the invariants are asserted: one writer or many readers, by what the mmu allows; whoever may read
+has what was last stored, and it is never lost; frames are written by one peer at a time and only while nobody looks; home knows every
+holder; mmu and table agree; at rest homes and copies agree. Of the whole: all comes to rest whatever the order, no thread that waits is passed
+over for ever, and every cell of the tables is used.
+
+Channels keep their order between two nodes; nothing is promised across pairs. Bytes are abstract: those last stored, or not.
+'threads' says who may want pages at a node: one thread, or any number (one group that waits to read and one that waits to write, for each page).
+'exhaustive' means that every state was visited. Where there are more than --states-max, it says 'bounded', and that every run of fewer steps than
+the depth was looked at; nothing is claimed beyond. States are told apart by fingerprints of 64 bits; the odds that two fell together are printed.
+
+Options:
+  --protocol LIST      ${[...protocols.keys()].join(', ')}, or all (default)
+  --nodes LIST         2, 3, or both (default)
+  --pages LIST         1, 2, or both (default)
+  --states-max N       stop an exploration there and call it bounded (default 3000000)
+  --refusals N         how often a home may lack memory for a page in one run (default 1)
+  --flip               put every single mistake into each table instead (another next state, an action left out) and tell which go unnoticed
+  --only TEXT          with --flip: those whose name contains this, as 'cache S/Invalidate'
+  --json               the results as JSON
+
+Exit status: 1 when an invariant does not hold (a shortest way there is drawn, nodes as columns, messages as arrows), when an exhaustively explored
+protocol has cells that were never used, or when a mistake went unnoticed without a known reason.
+
+Examples:
+  aether modelcheck --protocol mesi --nodes 2
+  aether modelcheck --nodes 3 --pages 2 --states-max 20000000
+  aether modelcheck --flip --protocol mesi --only 'cache S/'`
+
+/** `aether modelcheck`. */
+export const modelcheckCommand: Command = {
+  help,
+
+  async run(args) {
+    const { values } = parseOptions('modelcheck', args, table)
+    const chosen = chosenProtocols(values.protocol)
+    const statesMax = integerOption('modelcheck', '--states-max', values['states-max'], 1, statesMaxMax)
+    const refusals = integerOption('modelcheck', '--refusals', values.refusals, 0, refusalsMax)
+    if (values.flip) return runFlips(chosen, values.only ?? '', values.json)
+    const nodes = numbers('--nodes', values.nodes, ['2', '3'])
+    const pages = numbers('--pages', values.pages, ['1', '2'])
+    return runChecks(planChecks(chosen, { nodes, pages, statesMax, refusals }), values.json)
+  },
+}
+
+function chosenProtocols(text: string): Protocol[] {
+  if (text === 'all') return [...protocols.values()]
+  return text.split(',').map((name) => {
+    const protocol = protocols.get(name.trim())
+    if (protocol !== undefined) return protocol
+    throw new UsageError(`there is no protocol '${name}'; there are ${[...protocols.keys()].join(', ')}`, 'modelcheck')
+  })
+}
+
+function numbers(option: string, text: string, words: readonly string[]): number[] {
+  return text.split(',').map((each) => Number(wordOption('modelcheck', option, each.trim(), words)))
+}

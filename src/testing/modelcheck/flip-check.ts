@@ -1,0 +1,92 @@
+import type { Protocol } from '../../dsm/index.ts'
+import { cellText, isOfDeaths } from './coverage.ts'
+import { equivalentFlips } from './equivalent-flips.ts'
+import { type Flip, flipsOf } from './flips.ts'
+import type { Model } from './model.ts'
+import { runTasks, type Task } from './tasks.ts'
+
+type Shape = Omit<Model, 'protocol'>
+
+/** Where flips are looked for, the cheapest first: those that one does not notice go on to the next. */
+const rounds: readonly Shape[] = [
+  { nodes: 2, pages: 1, homes: 'same', threads: 'many', refusals: 1 },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'one', refusals: 1 },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'many', refusals: 1 },
+]
+
+interface FlipTask extends Task {
+  readonly flip: Flip
+}
+
+/** What became of the flips of a protocol's cells. */
+export interface FlipReport {
+  readonly protocol: string
+  readonly flips: number
+  /** Found by a violated invariant. */
+  readonly found: number
+  /** Found because other cells could not be reached any more; the first of them by the name of the flip. */
+  readonly foundByDeadCells: Readonly<Record<string, string>>
+  /** Not found, and why they need not be. */
+  readonly equivalent: readonly { readonly name: string; readonly why: string }[]
+  /** Not found, and nobody has said why. */
+  readonly unexplained: readonly string[]
+  /** Said to be equivalent, but found, or not a flip of the protocol at all. */
+  readonly stale: readonly string[]
+}
+
+export interface FlipOptions {
+  readonly threads?: number
+  /** Only some of them (default all). */
+  readonly only?: (flip: Flip) => boolean
+  readonly onProgress?: (done: number, all: number) => void
+}
+
+/** Put each single mistake into a protocol's tables and look which are noticed. */
+export async function checkFlips(protocol: Protocol, options: FlipOptions = {}): Promise<FlipReport> {
+  const { only = () => true, threads } = options
+  const flips = flipsOf(protocol).filter((flip) => !isOfDeaths(flip.cell) && only(flip))
+  let left: readonly Flip[] = flips
+  const dead: Record<string, string> = {}
+  for (const shape of rounds) {
+    const reference = (await runTasks([{ model: { ...shape, protocol }, options: {} }], { threads: 1 }))[0]!.result
+    const tasks = left.map((flip): FlipTask => ({ flip, model: { ...shape, protocol: flip.protocol }, options: {} }))
+    let done = flips.length - left.length
+    const results = await runTasks(tasks, {
+      ...(threads === undefined ? {} : { threads }),
+      onResult: () => {
+        options.onProgress?.(++done, flips.length)
+        return undefined
+      },
+    })
+    left = results.filter(({ result }) => result.violation === undefined).map(({ task }) => task.flip)
+    for (const { task, result } of results) {
+      const lost = result.unvisited.find(
+        (cell) => reference.visited.includes(cell) && cell !== cellText(task.flip.cell),
+      )
+      if (lost !== undefined) dead[task.flip.name] ??= lost
+    }
+  }
+  return report(protocol, flips, left, dead)
+}
+
+function report(
+  protocol: Protocol,
+  flips: readonly Flip[],
+  left: readonly Flip[],
+  dead: Readonly<Record<string, string>>,
+): FlipReport {
+  const known = equivalentFlips[protocol.name] ?? {}
+  const foundByDeadCells = Object.fromEntries(
+    left.flatMap(({ name }) => (dead[name] === undefined ? [] : [[name, dead[name]]])),
+  )
+  const unnoticed = left.map(({ name }) => name).filter((name) => foundByDeadCells[name] === undefined)
+  return {
+    protocol: protocol.name,
+    flips: flips.length,
+    found: flips.length - left.length,
+    foundByDeadCells,
+    equivalent: unnoticed.flatMap((name) => (known[name] === undefined ? [] : [{ name, why: known[name] }])),
+    unexplained: unnoticed.filter((name) => known[name] === undefined),
+    stale: Object.keys(known).filter((name) => flips.some((flip) => flip.name === name) && !unnoticed.includes(name)),
+  }
+}

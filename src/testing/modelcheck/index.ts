@@ -1,0 +1,21 @@
+/**
+ * A model checker for coherence protocols: every interleaving of the accesses, evictions and messages of a few nodes and pages, breadth first, run by
+ * the coherence node of the agent itself.
+ *
+ * ```ts
+ * import { exploreModel } from 'aether-dsm/testing'
+ *
+ * const result = exploreModel({ protocol: mesi, nodes: 2, pages: 1, homes: 'same', threads: 'many', refusals: 1 })
+ * console.log(result.states, result.violation?.trace)
+ * ```
+ */
+
+export { type CellName, cellsOf, cellText, isOfDeaths, type Side } from './coverage.ts'
+export { type ExploreOptions, type ExploreResult, exploreModel } from './explorer.ts'
+export { checkFlips, type FlipOptions, type FlipReport } from './flip-check.ts'
+export { type Flip, flipsOf, withCell } from './flips.ts'
+export type { Homes, Model, Threads } from './model.ts'
+export { type CheckOptions, type CheckTask, planChecks } from './plan.ts'
+export { collisionOdds } from './state-set.ts'
+export { type RunTasksOptions, runTasks, type Task, type TaskResult } from './tasks.ts'
+export { unusedCells } from './unused-cells.ts'

@@ -1,0 +1,331 @@
+import { type CoherenceMessage, CoherenceNode, type NodePort } from '../../dsm/index.ts'
+import { Asymmetry } from './asymmetry.ts'
+import type { Coverage } from './coverage.ts'
+import { Inputs, Operation } from './input.ts'
+import { factsOf, type LocalFacts } from './local-facts.ts'
+import { frameOf, type MessageTable, ownerOfFrame } from './message-table.ts'
+import { homesOf, type Model } from './model.ts'
+import { PairTable } from './pair-table.ts'
+import { Program, Wait } from './program.ts'
+import type { Symmetry } from './symmetry.ts'
+import { Violation } from './violation.ts'
+
+/** What a step at one node does to the rest of the world. */
+export type Effect =
+  | { readonly do: 'send'; readonly to: number; readonly message: number; readonly pushed: number }
+  | { readonly do: 'store'; readonly page: number }
+
+/** Everything at one node: its coherence node, its program, its mmu. */
+export interface Local {
+  readonly rank: number
+  readonly node: CoherenceNode
+  readonly program: Program
+  /** What can happen here without a message. */
+  readonly inputs: readonly number[]
+  readonly facts: LocalFacts
+  /** How it was first come to; undefined at the start. */
+  readonly from: { readonly local: number; readonly input: number } | undefined
+}
+
+type Found = Omit<Local, 'inputs' | 'facts'>
+
+/** A step of one node, once for all the states of the whole in which it can be taken. */
+export interface LocalStep {
+  /** -1 where it violates something by itself. */
+  readonly next: number
+  readonly effects: readonly Effect[]
+  readonly violation?: string
+}
+
+/**
+ * What each node can do, by running the very class of the agent: from a node in a state, an input leads to a state and to effects, always the same. So
+ * each such step is run once and remembered, and the explorer of the whole only puts them together.
+ */
+export class LocalAutomaton {
+  readonly inputs: Inputs
+  readonly #model: Model
+  readonly #homes: readonly number[]
+  readonly #messages: MessageTable
+  readonly #coverage: Coverage
+  readonly #locals: Local[] = []
+  readonly #ids = new Map<string, number>()
+  readonly #steps: LocalStep[] = []
+  readonly #origins: { readonly local: number; readonly input: number }[] = []
+  readonly #stepOf = new PairTable()
+  readonly #renamed: Map<number, number>[] = []
+  readonly #ports: readonly Recorder[]
+
+  constructor(model: Model, messages: MessageTable, coverage: Coverage) {
+    this.#model = model
+    this.#homes = homesOf(model)
+    this.#messages = messages
+    this.#coverage = coverage
+    this.inputs = new Inputs(model.pages)
+    this.#ports = Array.from({ length: model.nodes }, (_, rank) => new Recorder(rank, messages))
+  }
+
+  /** How many states of single nodes there are, as far as known. */
+  get size(): number {
+    return this.#locals.length
+  }
+
+  /** How many different steps of single nodes there are, as far as known. */
+  get steps(): number {
+    return this.#steps.length
+  }
+
+  at(local: number): Local {
+    return this.#locals[local]!
+  }
+
+  initial(rank: number): number {
+    const { nodes, pages, protocol, threads } = this.#model
+    const homeOf = (page: number): number => this.#homes[page]!
+    const port = this.#ports[rank]!
+    const watch = this.#coverage.visit
+    const node = new CoherenceNode({ rank, ranks: nodes, protocol, homeOf, port, watch })
+    const frames = this.#homes.reduce((mask, home, page) => (home === rank ? mask | (1 << page) : mask), 0)
+    return this.#intern({ rank, node, program: new Program(pages, threads, frames), from: undefined })
+  }
+
+  /** The step that `input` makes a node take, by its number. */
+  stepOf(local: number, input: number): number {
+    const known = this.#stepOf.get(local, input)
+    if (known >= 0) return known
+    const id = this.#steps.push(this.#run(local, input)) - 1
+    this.#stepOf.set(local, input, id)
+    this.#origins.push({ local, input })
+    return id
+  }
+
+  step(id: number): LocalStep {
+    return this.#steps[id]!
+  }
+
+  #run(local: number, input: number): LocalStep {
+    const { rank, node, program } = this.at(local)
+    const port = this.#ports[rank]!
+    const copy = { node: node.clone(port), program: program.clone() }
+    port.begin(copy.program)
+    try {
+      if (this.inputs.isMessage(input)) copy.node.receive(this.#messages.at(this.inputs.messageOf(input)))
+      else this.#operate(copy, this.inputs.operationOf(input), this.inputs.pageOf(input), port)
+      const effects = port.end()
+      const next = this.#intern({ rank, ...copy, from: { local, input } })
+      return { next, effects }
+    } catch (cause) {
+      return { next: -1, effects: [], violation: cause instanceof Error ? cause.message : String(cause) }
+    }
+  }
+
+  #operate(
+    { node, program }: Pick<Local, 'node' | 'program'>,
+    operation: Operation,
+    page: number,
+    port: Recorder,
+  ): void {
+    const write =
+      operation === Operation.Store || operation === Operation.LateStore || operation === Operation.RunWriter
+    if (operation === Operation.Evict) node.evict(page)
+    else if (operation === Operation.Load || operation === Operation.Store)
+      this.#access({ node, program }, page, write, port)
+    else if (operation === Operation.LateLoad || operation === Operation.LateStore)
+      this.#faultLate({ node, program }, page, write)
+    else this.#runThread({ node, program }, page, write, port)
+  }
+
+  #runThread({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean, port: Recorder): void {
+    program.held &= ~(1 << page)
+    program.setWait(page, write, Wait.None)
+    this.#access({ node, program }, page, write, port)
+    if ((program.held & (1 << page)) === 0 && node.isDeferred(page)) node.retry(page)
+  }
+
+  #access({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean, port: Recorder): void {
+    if (program.may(page, write)) {
+      if (write) port.stored(page)
+      return
+    }
+    program.setWait(page, write, Wait.Asleep)
+    node.demand(page, write)
+  }
+
+  /** The thread sleeps until the page is mapped, be it the second time. */
+  #faultLate({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean): void {
+    const before = program.mappings
+    node.demand(page, write)
+    if (program.mappings === before)
+      throw new Violation(
+        `progress: a thread that faulted on page ${page} late, when it was mapped already, is never woken`,
+      )
+  }
+
+  #intern(found: Found): number {
+    const key = `${found.rank} ${found.program.fingerprint()} ${found.node.fingerprint()}`
+    const known = this.#ids.get(key)
+    if (known !== undefined) return known
+    this.#assertMirror(found)
+    const facts = factsOf(found, this.#homes)
+    const id = this.#locals.push({ ...found, inputs: this.#possible(found), facts }) - 1
+    this.#ids.set(key, id)
+    return id
+  }
+
+  /** The mmu lets the program do exactly what the table says. */
+  #assertMirror({ rank, node, program }: Found): void {
+    for (let page = 0; page < this.#model.pages; page++) {
+      const mmu = program.may(page, true) ? 'write' : program.may(page, false) ? 'read' : 'none'
+      if (node.right(page) === mmu) continue
+      throw new Violation(
+        `mirror: the copy of page ${page} at node ${rank} is in state ${node.copyState(page)}, which means '${node.right(page)}', but the mmu says '${mmu}'`,
+      )
+    }
+  }
+
+  #possible({ rank, node, program }: Found): number[] {
+    const { pages, threads, protocol } = this.#model
+    const found: number[] = []
+    const mayBegin = threads === 'many' || program.isIdle
+    const events = (page: number): object => protocol.cache.states[node.copyState(page)]!.on
+    for (let page = 0; page < pages; page++) {
+      const add = (operation: Operation): number => found.push(this.inputs.program(operation, page))
+      if (program.wait(page, false) === Wait.Awake) add(Operation.RunReader)
+      if (program.wait(page, true) === Wait.Awake) add(Operation.RunWriter)
+      // A hit to read changes nothing. Who joins those asleep is one more fault of the same kind; those awake have yet to run themselves.
+      if (mayBegin && program.wait(page, false) !== Wait.Awake && !program.may(page, false)) add(Operation.Load)
+      if (mayBegin && program.wait(page, true) !== Wait.Awake) add(Operation.Store)
+      if (threads === 'many' && program.may(page, false)) add(Operation.LateLoad)
+      if (threads === 'many' && program.may(page, true)) add(Operation.LateStore)
+      const isHome = this.#homes[page] === rank
+      if (!isHome && (program.held & (1 << page)) === 0 && 'Evict' in events(page)) add(Operation.Evict)
+    }
+    return found
+  }
+
+  /** The same state among nodes and pages of other names: what the renamed inputs lead to. */
+  renamed(local: number, names: Symmetry, index: number): number {
+    this.#renamed[index] ??= new Map()
+    const known = this.#renamed[index].get(local)
+    if (known !== undefined) return known
+    const { rank, from } = this.at(local)
+    const image =
+      from === undefined
+        ? this.initial(names.nodes[rank]!)
+        : this.#steps[this.stepOf(this.renamed(from.local, names, index), this.renamedInput(from.input, names))]!.next
+    if (image < 0) throw new Asymmetry('a node cannot do under another name what it did under its own')
+    this.#renamed[index].set(local, image)
+    return image
+  }
+
+  /** Every step that was taken. */
+  *known(): Generator<{ readonly local: number; readonly input: number; readonly step: LocalStep }> {
+    for (const { local, input, step } of this.#origins.map((origin, id) => ({ ...origin, step: this.#steps[id]! })))
+      yield { local, input, step }
+  }
+
+  /** Whether `image` does under other names what `step` does. In which order channels get their messages makes no difference. */
+  sameEffects(step: LocalStep, image: LocalStep, names: Symmetry): boolean {
+    const renamed = step.effects.map((effect): Effect => {
+      if (effect.do === 'store') return { do: 'store', page: names.pages[effect.page]! }
+      const pushed = names.pages.reduce(
+        (mask, page, before) => ((effect.pushed >>> before) & 1 ? mask | (1 << page) : mask),
+        0,
+      )
+      return { do: 'send', to: names.nodes[effect.to]!, message: this.#messages.renamed(effect.message, names), pushed }
+    })
+    const byChannel = (effects: readonly Effect[]): string =>
+      JSON.stringify([...effects].sort((one, other) => channelOf(one) - channelOf(other)))
+    return byChannel(renamed) === byChannel(image.effects)
+  }
+
+  renamedInput(input: number, names: Symmetry): number {
+    if (this.inputs.isMessage(input))
+      return this.inputs.message(this.#messages.renamed(this.inputs.messageOf(input), names))
+    return this.inputs.program(this.inputs.operationOf(input), names.pages[this.inputs.pageOf(input)]!)
+  }
+}
+
+const channelOf = (effect: Effect): number => (effect.do === 'send' ? effect.to : -1)
+
+/** What a coherence node asks of the world, written down. */
+class Recorder implements NodePort {
+  readonly #rank: number
+  readonly #messages: MessageTable
+  #program!: Program
+  #effects: Effect[] = []
+  /** Pushed to each rank since the last message to it, as a mask of pages. */
+  readonly #pushed: number[] = []
+
+  constructor(rank: number, messages: MessageTable) {
+    this.#rank = rank
+    this.#messages = messages
+  }
+
+  begin(program: Program): void {
+    this.#program = program
+    this.#effects = []
+    this.#pushed.length = 0
+  }
+
+  end(): readonly Effect[] {
+    const to = this.#pushed.findIndex((mask) => mask > 0)
+    if (to >= 0) throw new Violation(`push: node ${this.#rank} wrote bytes to node ${to} and no message says so`)
+    return this.#effects
+  }
+
+  stored(page: number): void {
+    this.#effects.push({ do: 'store', page })
+  }
+
+  send(to: number, message: CoherenceMessage): void {
+    const pushed = this.#pushed[to] ?? 0
+    this.#pushed[to] = 0
+    this.#effects.push({ do: 'send', to, message: this.#messages.idOf(message), pushed })
+  }
+
+  push(page: number, to: number, frame: { address: number; key: number }): void {
+    const owner = ownerOfFrame(frame)
+    if (owner?.node !== to || owner.page !== page)
+      throw new Violation(`push: node ${this.#rank} writes page ${page} to node ${to}, but not into its frame there`)
+    if (this.#program.may(page, true))
+      throw new Violation(`push: node ${this.#rank} sends page ${page} while its program may still store to it`)
+    this.#pushed[to] = (this.#pushed[to] ?? 0) | (1 << page)
+  }
+
+  ownFrame(page: number): { address: number; key: number } {
+    this.#program.frames |= 1 << page
+    return frameOf(this.#rank, page)
+  }
+
+  mapReadOnly(page: number): void {
+    this.#program.map(page, 'read')
+  }
+
+  mapWritable(page: number): void {
+    this.#program.map(page, 'write')
+  }
+
+  protect(page: number): void {
+    this.#program.take(page, 'read')
+  }
+
+  unmap(page: number): void {
+    this.#program.take(page, 'none')
+  }
+
+  evicted(page: number): void {
+    this.#program.frames &= ~(1 << page)
+  }
+
+  failed(page: number): void {
+    this.#program.fail(page)
+  }
+
+  mustHold(page: number): boolean {
+    return (this.#program.held & (1 << page)) !== 0
+  }
+
+  isAlive(): boolean {
+    return true
+  }
+}

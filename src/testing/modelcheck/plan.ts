@@ -1,0 +1,58 @@
+import type { Protocol } from '../../dsm/index.ts'
+import type { Homes, Model, Threads } from './model.ts'
+import type { Task } from './tasks.ts'
+
+/** One line of the report. */
+export interface CheckTask extends Task {
+  /** Whether states that differ in names only were taken for one. */
+  readonly symmetry: boolean
+}
+
+/** What of the standard plan is wanted. */
+export interface CheckOptions {
+  /** Numbers of nodes (default 2 and 3). */
+  readonly nodes?: readonly number[]
+  /** Numbers of pages (default 1 and 2). */
+  readonly pages?: readonly number[]
+  /** Beyond so many states an exploration stops and is called bounded. */
+  readonly statesMax?: number
+  /** How often a home may be without memory in one run (default 1). */
+  readonly refusals?: number
+}
+
+interface Shape {
+  readonly nodes: number
+  readonly pages: number
+  readonly homes: Homes
+  readonly threads: Threads
+  /** Not taken with symmetry: then starvation can be looked for, which is about somebody in particular. */
+  readonly symmetry: boolean
+}
+
+/**
+ * The standard plan. With one page any number of threads a node is affordable; with two, one thread a node keeps the space finite enough to be visited
+ * whole. Pages interact through what nodes do with both at once and through the order of channels, which one thread a node still exercises.
+ */
+const shapes: readonly Shape[] = [
+  { nodes: 2, pages: 1, homes: 'same', threads: 'one', symmetry: false },
+  { nodes: 2, pages: 1, homes: 'same', threads: 'many', symmetry: true },
+  { nodes: 2, pages: 2, homes: 'same', threads: 'one', symmetry: false },
+  { nodes: 2, pages: 2, homes: 'spread', threads: 'one', symmetry: false },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'many', symmetry: true },
+  { nodes: 3, pages: 2, homes: 'same', threads: 'one', symmetry: true },
+  { nodes: 3, pages: 2, homes: 'spread', threads: 'one', symmetry: true },
+]
+
+/** What there is to explore of some protocols, the quick ones first. */
+export function planChecks(protocols: readonly Protocol[], options: CheckOptions = {}): CheckTask[] {
+  const { nodes = [2, 3], pages = [1, 2], statesMax, refusals = 1 } = options
+  return shapes
+    .filter((shape) => nodes.includes(shape.nodes) && pages.includes(shape.pages))
+    .flatMap(({ symmetry, ...shape }) =>
+      protocols.map((protocol): CheckTask => {
+        const model: Model = { protocol, ...shape, refusals }
+        return { model, symmetry, options: { symmetry, ...(statesMax === undefined ? {} : { statesMax }) } }
+      }),
+    )
+}
