@@ -1,5 +1,5 @@
 /**
- * What tests need, ours and yours: the conformance suite that every verbs provider passes, and litmus tests of shared memory.
+ * What tests need, ours and yours: the conformance suite that every verbs provider passes, litmus tests of shared memory, and clusters that are simulated.
  *
  * ```ts
  * import { formatReport, runProviderConformance } from 'aether-dsm/testing'
@@ -8,6 +8,18 @@
  * console.log(formatReport(report))
  * ```
  */
+export {
+  type AdapterOptions,
+  type Choose,
+  type NetworkOptions,
+  openSimulatedCluster,
+  type SimulatedCluster,
+  type SimulatedFault,
+  type SimulatedFaultKind,
+  type SimulatedHost,
+  type SimulatedProcess,
+  type SimulationOptions,
+} from '../providers/index.ts'
 export type { ConformanceCase } from './conformance/case.ts'
 export { conformanceCases } from './conformance/cases/index.ts'
 export type { Until } from './conformance/context.ts'

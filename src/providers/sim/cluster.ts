@@ -8,6 +8,7 @@ import { inject } from './inject.ts'
 import { Kernel } from './kernel.ts'
 import { Network } from './network.ts'
 import { type AdapterOptions, defaultAdapter, defaultNetwork, type SimulationOptions } from './options.ts'
+import { Stream } from './stream.ts'
 import type { XrcMembers } from './xrc-domain.ts'
 
 /** The first 16 bits of every gid of this provider: a unique local address (RFC 4193). */
@@ -19,6 +20,8 @@ export class SimulatedCluster {
   readonly device: string
   readonly kernel: Kernel
   readonly network: Network
+  /** @internal Numbers that only have to differ: of these, nobody walks through every course. */
+  readonly names: Stream
   readonly gigabitsPerSecond: number
   /** @internal */
   readonly xrcDomains: Map<string, XrcMembers> = new Map<string, XrcMembers>()
@@ -36,6 +39,7 @@ export class SimulatedCluster {
     this.device = device
     this.kernel = new Kernel(seed, options.choose)
     this.network = new Network(this.kernel, network)
+    this.names = new Stream(seed, 'names', undefined)
     this.gigabitsPerSecond = network.gigabitsPerSecond
     this.#adapter = { ...defaultAdapter, ...options.adapter }
     this.#advanceOnPoll = options.advanceOnPoll ?? false

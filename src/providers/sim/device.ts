@@ -72,7 +72,7 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.network = cluster.network
     this.attributes = deviceAttributes(name)
     this.dma = new Dma(host)
-    this.keys = new KeyTable(this.space, host.kernel.stream('keys'))
+    this.keys = new KeyTable(this.space, cluster.names)
     this.#physical = physicalBytes === 0 ? undefined : this.space.allocate(physicalBytes)
     host.listeners.add(this)
     this.network.devices.set(gid, this)
@@ -194,7 +194,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   atomically(fromNs: number, { block, offset }: Piece, change: (old: bigint) => bigint): number {
     const readNs = Math.max(fromNs, this.#atomicFreeNs)
     const writeNs = readNs + this.host.adapterNs(ATOMIC_NS)
-    this.#atomicFreeNs = writeNs
+    this.#atomicFreeNs = writeNs + 1
     this.host.kernel.at(readNs, () => {
       const old = block.word(offset)
       const next = change(old)

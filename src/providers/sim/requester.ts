@@ -56,6 +56,8 @@ export class Requester {
   /** The queue pair has failed, was reset, or is gone. */
   #stopped = false
   #retriesLeft: number
+  /** Asked for again already, without an answer since; -1 for none. */
+  #missedPsn = -1
   #rnrRetriesLeft: number
   #deadlineNs = Number.POSITIVE_INFINITY
   #timing = false
@@ -121,7 +123,7 @@ export class Requester {
         break
       case PacketKind.SequenceError:
         this.#acknowledge(psnAfter(packet.psn, -1))
-        this.#sendAgain(packet.psn)
+        this.#missed(packet.psn)
         break
       case PacketKind.ReceiverNotReady:
         this.#acknowledge(psnAfter(packet.psn, -1))
@@ -298,16 +300,27 @@ export class Requester {
   #acknowledge(psn: number): void {
     for (const entry of this.#entries) {
       if (entry.done) continue
-      if (entry.message === undefined || psnAhead(psn, entry.lastPsn) < 0) return
+      if (entry.message === undefined) return
+      if (psnAhead(psn, entry.lastPsn) < 0) {
+        this.#acknowledgePart(entry, psnAhead(psn, entry.message.firstPsn) + 1)
+        return
+      }
       if (!entry.isAnswered) {
         entry.done = true
         this.#progressed()
       } else if (entry.received < entry.psnCount) {
         // Answers come in order: this one's was lost.
-        this.#sendAgain(psnAfter(entry.message.firstPsn, entry.received))
+        this.#missed(psnAfter(entry.message.firstPsn, entry.received))
         return
       }
     }
+  }
+
+  /** The peer has the first `packets` of a message, which is progress. */
+  #acknowledgePart(entry: SendEntry, packets: number): void {
+    if (entry.isAnswered || packets <= entry.received) return
+    entry.received = packets
+    this.#progressed()
   }
 
   #readResponse(packet: Packet): void {
@@ -315,7 +328,7 @@ export class Requester {
     if (entry?.message === undefined || entry.opcode !== Opcode.Read) return
     const { firstPsn, packetBytes } = entry.message
     const ahead = psnAhead(packet.psn, psnAfter(firstPsn, entry.received))
-    if (ahead > 0) this.#sendAgain(psnAfter(firstPsn, entry.received))
+    if (ahead > 0) this.#missed(psnAfter(firstPsn, entry.received))
     if (ahead !== 0) return
     this.#acknowledge(psnAfter(firstPsn, -1))
     const offset = entry.received * packetBytes
@@ -389,6 +402,13 @@ export class Requester {
 
   // ---- sending again ---------------------------------------------------------------------------------------------------------------
 
+  /** What comes shows that `psn` was lost. Much that comes may show that: it is sent again once, and then the timer decides. */
+  #missed(psn: number): void {
+    if (this.#missedPsn === psn) return
+    this.#missedPsn = psn
+    this.#sendAgain(psn)
+  }
+
   /** Something was lost: once more from `psn` on, unless the retries are used up. */
   #sendAgain(psn: number): void {
     const entry = this.#entryAt(psn)
@@ -419,6 +439,7 @@ export class Requester {
 
   /** The peer has answered something new. */
   #progressed(): void {
+    this.#missedPsn = -1
     this.#retriesLeft = this.#attributes.retryCount ?? 0
     this.#rnrRetriesLeft = this.#attributes.rnrRetry ?? 0
     this.#deadlineNs = Number.POSITIVE_INFINITY
@@ -454,10 +475,9 @@ export class Requester {
     const entry = this.#firstOpen()
     this.#deadlineNs = Number.POSITIVE_INFINITY
     if (entry?.message === undefined) return
-    const missing = entry.isAnswered ? Math.min(entry.received, entry.psnCount - 1) : 0
     // The whole answer is here, and on its way into memory.
-    if (entry.isAnswered && entry.received === entry.psnCount) return
-    this.#sendAgain(psnAfter(entry.message.firstPsn, missing))
+    if (entry.received === entry.psnCount) return
+    this.#sendAgain(psnAfter(entry.message.firstPsn, entry.received))
     this.#retire()
   }
 

@@ -14,7 +14,7 @@ export class SendEntry {
   message: Message | undefined
   /** How many sequence numbers it takes. */
   psnCount = 0
-  /** Packets of a response that are here. */
+  /** Packets of a response that are here, or of the request that its peer is known to have. */
   received = 0
   done = false
   /** A CompletionStatus. */
