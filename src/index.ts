@@ -41,6 +41,7 @@ export {
   type CoherenceKind,
   join,
   MemoryExhaustedError,
+  type MemoryUse,
   type OpenOptions,
   OutOfBoundsError,
   open,

@@ -1,7 +1,14 @@
 import type { Locks } from '../cluster/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import { MemoryWindow } from './memory-window.ts'
-import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from './region.ts'
+import {
+  type Bytes,
+  type MemoryUse,
+  type PageDescription,
+  type PrefetchOptions,
+  Region,
+  type RegionCallOptions,
+} from './region.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import type { RegionAccess, RegionRequest } from './region-request.ts'
@@ -84,6 +91,12 @@ export class HardwareRegion extends Region {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
     if (options?.access === 'write') this.checkWritable()
+  }
+
+  memoryUse(): MemoryUse {
+    this.checkOpen()
+    const residentBytes = this.#held.reserved ? this.#held.length : 0
+    return { residentBytes, registeredBytes: 0, cachedBytes: 0, cacheSize: null }
   }
 
   page(index: number): PageDescription {

@@ -22,6 +22,7 @@ export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 export type { Placement } from './placement.ts'
 export {
   type Bytes,
+  type MemoryUse,
   type PageDescription,
   type PrefetchOptions,
   Region,

@@ -22,6 +22,13 @@ export interface RegionOptions {
    */
   readonly access?: RegionAccess
   /**
+   * The most memory that pages of other ranks may take up in this process, in bytes: at least four pages. What is needed least is given back for what
+   * is wanted now, written back first where it was changed. Default: no bound. Means nothing to `hardware`; every rank has its own.
+   */
+  readonly cacheSize?: Size
+  /** With `false` a page of another rank is given back right after each use. Default `true`. Means nothing to `hardware`. */
+  readonly cacheEnabled?: boolean
+  /**
    * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
    * sparse regions; where memory has run out by then, the kernel ends a process.
    */
@@ -38,6 +45,8 @@ export interface RegionRequest {
   readonly pageSize: number
   readonly placement: Placement
   readonly access: RegionAccess
+  /** The bound on pages of other ranks; 0: none is kept; undefined: no bound. */
+  readonly cacheBytes: number | undefined
   readonly reserve: boolean
   readonly signal: AbortSignal | undefined
 }
@@ -46,18 +55,22 @@ export interface RegionRequest {
 export const REGION_NAME_BYTES_MAX = 128
 
 const PAGE_BYTES_MIN = 4096
+/** Room for an access that lies on two pages, while another is under way. */
+const CACHE_PAGES_MIN = 4
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** @throws ArgumentError naming the first argument that cannot be right. */
 export function parseRegionRequest(name: string, options: RegionOptions, automatic: CoherenceKind): RegionRequest {
   const coherence = checkCoherence(options.coherence ?? 'auto')
+  const pageSize = checkPageSize(options.pageSize ?? PAGE_BYTES_MIN)
   return {
     name: checkRegionName(name),
     size: options.size === undefined ? undefined : parseSize(options.size, 'size'),
     coherence: coherence === 'auto' ? automatic : coherence,
-    pageSize: checkPageSize(options.pageSize ?? PAGE_BYTES_MIN),
+    pageSize,
     placement: checkPlacement(options.placement ?? 'block'),
     access: checkAccess(options.access ?? 'write'),
+    cacheBytes: checkCache(options, pageSize),
     reserve: checkFlag(options.reserve ?? true, 'reserve'),
     signal: options.signal,
   }
@@ -80,6 +93,18 @@ function checkPageSize(size: Size): number {
 function checkAccess(access: unknown): RegionAccess {
   if (access === 'read' || access === 'write') return access
   throw new ArgumentError('access', `access must be 'read' or 'write', not '${String(access)}'`)
+}
+
+function checkCache({ cacheSize, cacheEnabled = true }: RegionOptions, pageSize: number): number | undefined {
+  if (!checkFlag(cacheEnabled, 'cacheEnabled')) {
+    if (cacheSize === undefined) return 0
+    throw new ArgumentError('cacheSize', 'cacheSize means nothing with cacheEnabled: false; leave one of them out')
+  }
+  if (cacheSize === undefined) return undefined
+  const bytes = parseSize(cacheSize, 'cacheSize')
+  if (bytes >= CACHE_PAGES_MIN * pageSize) return bytes
+  const least = `${CACHE_PAGES_MIN} pages, ${CACHE_PAGES_MIN * pageSize} bytes`
+  throw new ArgumentError('cacheSize', `cacheSize must hold at least ${least}, not ${bytes}`)
 }
 
 function checkFlag(value: unknown, argument: string): boolean {

@@ -27,6 +27,18 @@ export interface RegionLockRequest extends LockRequest {
   readonly name?: string
 }
 
+/** Memory that a region takes up in this process. */
+export interface MemoryUse {
+  /** Taken from the kernel, in bytes; of `hardware` regions by all members together, as far as it was taken at once. */
+  readonly residentBytes: number
+  /** Registered with the device that connects the ranks, in bytes: such memory cannot be swapped out. */
+  readonly registeredBytes: number
+  /** Of it, what pages of other ranks may have taken, in bytes; counted where it is bounded. */
+  readonly cachedBytes: number
+  /** The bound on that in bytes; 0 where nothing is kept, null where there is no bound. */
+  readonly cacheSize: number | null
+}
+
 /** What a region is, fixed when it is made. */
 export interface RegionDescription {
   readonly name: string
@@ -120,6 +132,8 @@ export abstract class Region implements AsyncDisposable {
   abstract prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void>
   /** Who keeps locks for those who share the region; undefined where nobody does. */
   protected abstract get locks(): Locks | undefined
+  /** How much memory the region takes up in this process. */
+  abstract memoryUse(): MemoryUse
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
   /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */

@@ -10,6 +10,7 @@ test('auto is resolved, sizes are parsed, the rest has defaults', () => {
     pageSize: 4096,
     placement: 'block',
     access: 'write',
+    cacheBytes: undefined,
     reserve: true,
     signal: undefined,
   })

@@ -259,6 +259,8 @@ export class GroupMachine {
 
   #receive(from: number, bytes: Uint8Array): void {
     switch (bytes[0]) {
+      case MeshChannel.Nothing:
+        break
       case MeshChannel.Barrier:
         if (!this.#barrier.receive(from, bytes)) this.mesh.reject(from)
         break

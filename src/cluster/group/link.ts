@@ -11,6 +11,7 @@ import {
   QueuePairState,
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
+import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 /**
@@ -18,6 +19,9 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } fr
  * (and an adapter may take up to four times that) before a peer counts as dead.
  */
 const NETWORK_TIMEOUT = 17
+
+/** A message that means nothing, to have something complete. */
+const NOTHING = Uint8Array.of(MeshChannel.Nothing)
 
 type Place = { readonly address: number; readonly key: number }
 type Waiting =
@@ -49,6 +53,8 @@ export class Link {
   #posted = 0
   #completed = 0
   #nextSlot = 0
+  /** Who waits until all requests up to a number have completed, in the order of those. */
+  readonly #flushes: { readonly upTo: number; readonly done: () => void }[] = []
 
   constructor(peer: number, domain: ProtectionDomain, queue: CompletionQueue) {
     this.peer = peer
@@ -99,10 +105,21 @@ export class Link {
     else this.#postWrite(source, lengthBytes, target)
   }
 
+  /** Call `done`, not at once, when everything that was to be sent or written until now has completed: nothing reads the sources any more. */
+  afterWrites(done: () => void): void {
+    if (this.dead) {
+      done()
+      return
+    }
+    this.#flushes.push({ upTo: this.#posted + this.#waiting.length + 1, done })
+    this.send(NOTHING)
+  }
+
   /** The peer is dead to us: what it may still have under way does not reach our memory any more. */
   bury(): void {
     this.dead = true
     if (this.#pair.state !== QueuePairState.Reset) this.#pair.toError()
+    for (const { done } of this.#flushes.splice(0)) done()
   }
 
   /** The bytes of a received message; valid until `repost(slot)`. */
@@ -120,6 +137,7 @@ export class Link {
   /** The request with number `id`, and all before it, are done. */
   completed(id: number): void {
     this.#completed = id
+    while (this.#flushes.length > 0 && this.#flushes[0]!.upTo <= id) this.#flushes.shift()!.done()
     while (this.#waiting.length > 0 && this.#posted - this.#completed < SENDS_PER_LINK) {
       const next = this.#waiting.shift()!
       if ('bytes' in next) this.#postSend(next.bytes)
@@ -145,10 +163,14 @@ export class Link {
     this.#post(this.#write)
   }
 
+  #isAwaited(number: number): boolean {
+    return this.#flushes.length > 0 && this.#flushes.some(({ upTo }) => upTo === number)
+  }
+
   #post(request: PreparedRequest): void {
     if (this.broken !== undefined) return
     this.#posted++
-    request.signaled = this.#posted % SIGNAL_EVERY === 0
+    request.signaled = this.#posted % SIGNAL_EVERY === 0 || this.#isAwaited(this.#posted)
     request.post(this.#posted)
   }
 }

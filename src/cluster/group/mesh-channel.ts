@@ -1,5 +1,7 @@
 /** Byte 0 of every message of the mesh: who it is for. */
 export const MeshChannel = {
+  /** Nothing: sent for its completion. */
+  Nothing: 0,
   /** Binary, see barrier-machine.ts. */
   Barrier: 1,
   /** JSON from byte 1 on: departures and the registry of regions. */

@@ -128,6 +128,19 @@ export class Mesh {
     this.#link(peer).write(source, lengthBytes, target)
   }
 
+  /** Call `done` when nothing that was to be written until now is read from here any more. */
+  afterWrites(done: () => void): void {
+    const links = this.#links.filter((link) => link !== undefined)
+    let left = links.length
+    if (left === 0) done()
+    for (const link of links) {
+      link.afterWrites(() => {
+        left--
+        if (left === 0) done()
+      })
+    }
+  }
+
   /** For poll(2): readable while there is something to do. */
   get descriptors(): number[] {
     const bell = this.#options.control?.bell

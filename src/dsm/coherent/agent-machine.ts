@@ -70,6 +70,7 @@ class RegionAgentMachine implements Machine {
     lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
     closeRegion: (name, reply) => this.#group.closeRegion(name as string, () => reply.resolve(undefined)),
+    memoryUse: (id, reply) => reply.resolve(this.#servers.get(id as number)?.memoryUse()),
     failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
   }

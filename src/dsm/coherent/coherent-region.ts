@@ -1,7 +1,14 @@
 import type { Locks } from '../../cluster/index.ts'
 import { ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { MemoryWindow } from '../memory-window.ts'
-import { type Bytes, type PageDescription, type PrefetchOptions, Region, type RegionCallOptions } from '../region.ts'
+import {
+  type Bytes,
+  type MemoryUse,
+  type PageDescription,
+  type PrefetchOptions,
+  Region,
+  type RegionCallOptions,
+} from '../region.ts'
 import type { RegionAccess } from '../region-request.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
@@ -119,6 +126,12 @@ export class CoherentRegion extends Region {
       }
       this.#access.unpin(page)
     }
+  }
+
+  memoryUse(): MemoryUse {
+    this.checkOpen()
+    const counted = this.#host.agent.commandSync('memoryUse', this.id, PAGE_ANSWER_MS) as Omit<MemoryUse, 'cacheSize'>
+    return { ...counted, cacheSize: this.plan.cacheBytes ?? null }
   }
 
   page(index: number): PageDescription {
@@ -272,7 +285,8 @@ export class CoherentRegion extends Region {
   }
 
   #lookahead(endBytes: number, right: number): Lookahead {
-    return new Lookahead(this.#access, Math.ceil(endBytes / this.pageSize), right)
+    const { cacheBytes = Number.POSITIVE_INFINITY } = this.plan
+    return new Lookahead(this.#access, Math.ceil(endBytes / this.pageSize), right, cacheBytes / this.pageSize)
   }
 
   /** The parts of a range, page by page. */

@@ -2,6 +2,7 @@ import type { Mesh } from '../../cluster/index.ts'
 import { SystemError } from '../../native/index.ts'
 import { Errno, type MemoryRegion, VerbsError } from '../../verbs/index.ts'
 import type { FrameReference } from '../coherence/index.ts'
+import type { FrameUnits } from './frame-units.ts'
 import type { Frames } from './frames.ts'
 
 /** What fallocate(2) says where there is no memory left, in the file system, the cgroup or the process's limits. */
@@ -13,23 +14,32 @@ export interface RegisteredFrame {
   readonly remote: FrameReference
 }
 
-/** The agent's frames: taken from the kernel and registered by chunk, when a page of a chunk is first wanted. */
+/** The agent's frames: taken from the kernel and registered by units, when a page of one is first wanted. */
 export class FrameMemory {
   readonly #frames: Frames
+  readonly #units: FrameUnits
   readonly #mesh: Mesh
   readonly #pageBytes: number
-  readonly #chunks = new Map<number, MemoryRegion>()
+  readonly #registered = new Map<number, MemoryRegion>()
 
-  constructor(frames: Frames, mesh: Mesh, pageBytes: number) {
+  constructor(frames: Frames, units: FrameUnits, mesh: Mesh, pageBytes: number) {
     this.#frames = frames
+    this.#units = units
     this.#mesh = mesh
     this.#pageBytes = pageBytes
   }
 
+  /** Bytes that are registered now. */
+  get registeredBytes(): number {
+    let bytes = 0
+    for (const { length } of this.#registered.values()) bytes += length
+    return bytes
+  }
+
   /** The frame of `page`. @throws SystemError, VerbsError where there is no memory for it. */
   frame(page: number): RegisteredFrame {
-    const memory = this.#memoryOf(page)
-    const address = memory.address + ((page * this.#pageBytes) % this.#frames.chunkBytes)
+    const { memory, offsetBytes } = this.#memoryOf(page)
+    const address = memory.address + (page * this.#pageBytes - offsetBytes)
     return { local: { address, key: memory.localKey }, remote: { address, key: memory.remoteKey } }
   }
 
@@ -46,21 +56,45 @@ export class FrameMemory {
     }
   }
 
+  /**
+   * Give the memory of a unit back, which nobody reads or writes; not where it holds pages whose home this rank is. Deregistered before the kernel has it:
+   * else peers would go on reaching the old pages.
+   */
+  release(index: number): void {
+    const memory = this.#registered.get(index)
+    if (memory === undefined || this.#units.holdsHomePages(index)) return
+    this.#registered.delete(index)
+    deregister(memory)
+    const { offsetBytes, lengthBytes } = this.#units.unit(index)
+    this.#frames.release(offsetBytes, lengthBytes)
+  }
+
   close(): void {
-    for (const memory of this.#chunks.values()) memory.close()
+    for (const memory of this.#registered.values()) memory.close()
     this.#frames.close()
   }
 
-  #memoryOf(page: number): MemoryRegion {
-    const offsetBytes = page * this.#pageBytes
-    const index = Math.floor(offsetBytes / this.#frames.chunkBytes)
-    const known = this.#chunks.get(index)
-    if (known !== undefined) return known
-    this.#frames.reserveChunk(offsetBytes)
-    const chunk = this.#frames.chunkAt(offsetBytes)
-    const origin = { descriptor: this.#frames.descriptor, offsetBytes: chunk.offsetBytes }
-    const memory = this.#mesh.register(chunk.bytes, origin)
-    this.#chunks.set(index, memory)
-    return memory
+  #memoryOf(page: number): { memory: MemoryRegion; offsetBytes: number } {
+    const { index, offsetBytes, lengthBytes } = this.#units.unitAt(page)
+    let memory = this.#registered.get(index)
+    if (memory === undefined) {
+      this.#frames.reserve(offsetBytes, lengthBytes)
+      const chunk = this.#frames.chunkAt(offsetBytes)
+      const begin = offsetBytes - chunk.offsetBytes
+      const bytes = chunk.bytes.subarray(begin, begin + lengthBytes)
+      memory = this.#mesh.register(bytes, { descriptor: this.#frames.descriptor, offsetBytes })
+      this.#registered.set(index, memory)
+    }
+    return { memory, offsetBytes }
+  }
+}
+
+/** A peer that is stopped in the middle of an access, to whatever memory, is waited for once; the keys are revoked by then, and the second time goes ahead. */
+function deregister(memory: MemoryRegion): void {
+  try {
+    memory.close()
+  } catch (error) {
+    if (!(error instanceof VerbsError && error.errno === Errno.EBUSY)) throw error
+    memory.close()
   }
 }

@@ -1,7 +1,7 @@
 import { native } from '../../native/index.ts'
 
-/** Frames are mapped, reserved and registered by chunks of at least so many bytes. */
-const CHUNK_BYTES_MIN = 4 * 2 ** 20
+/** Frames are mapped by pieces of about so many bytes. */
+const CHUNK_BYTES = 4 * 2 ** 20
 
 /** Where bytes of the frames lie. */
 export interface FrameChunk {
@@ -16,32 +16,37 @@ export interface FrameChunk {
  */
 export class Frames {
   readonly descriptor: number
-  readonly chunkBytes: number
+  readonly #chunkBytes: number
   readonly #sizeBytes: number
   readonly #chunks = new Map<number, FrameChunk & { readonly buffer: ArrayBuffer }>()
 
-  constructor(descriptor: number, sizeBytes: number, pageBytes: number) {
+  /** No unit of `unitBytes` lies in two chunks. */
+  constructor(descriptor: number, sizeBytes: number, unitBytes: number) {
     this.descriptor = descriptor
     this.#sizeBytes = sizeBytes
-    this.chunkBytes = Math.ceil(CHUNK_BYTES_MIN / pageBytes) * pageBytes
+    this.#chunkBytes = Math.max(1, Math.floor(CHUNK_BYTES / unitBytes)) * unitBytes
   }
 
   /** The chunk that holds `offsetBytes`. */
   chunkAt(offsetBytes: number): FrameChunk {
-    const index = Math.floor(offsetBytes / this.chunkBytes)
+    const index = Math.floor(offsetBytes / this.#chunkBytes)
     const known = this.#chunks.get(index)
     if (known !== undefined) return known
-    const begin = index * this.chunkBytes
-    const buffer = native.mapMemory(this.descriptor, begin, Math.min(this.chunkBytes, this.#sizeBytes - begin), 0)
+    const begin = index * this.#chunkBytes
+    const buffer = native.mapMemory(this.descriptor, begin, Math.min(this.#chunkBytes, this.#sizeBytes - begin), 0)
     const chunk = { offsetBytes: begin, bytes: new Uint8Array(buffer), words: new BigUint64Array(buffer), buffer }
     this.#chunks.set(index, chunk)
     return chunk
   }
 
-  /** Take the memory of one chunk now, so that no later store can fail. @throws SystemError */
-  reserveChunk(offsetBytes: number): void {
-    const begin = Math.floor(offsetBytes / this.chunkBytes) * this.chunkBytes
-    native.reserveMemory(this.descriptor, begin, Math.min(this.chunkBytes, this.#sizeBytes - begin))
+  /** Take this memory from the kernel now, so that no later store can fail. @throws SystemError */
+  reserve(offsetBytes: number, lengthBytes: number): void {
+    native.reserveMemory(this.descriptor, offsetBytes, Math.min(lengthBytes, this.#sizeBytes - offsetBytes))
+  }
+
+  /** Give it back; what is read there afterwards is zero. */
+  release(offsetBytes: number, lengthBytes: number): void {
+    native.releaseMemory(this.descriptor, offsetBytes, Math.min(lengthBytes, this.#sizeBytes - offsetBytes))
   }
 
   /** Unmap this thread's chunks. The descriptor stays its owner's. */

@@ -42,17 +42,28 @@ export class Holds {
     this.#holds.set(page, { sinceNs: this.#options.runtime.now(), thread, turns })
   }
 
+  /** Whether the page has to stay just now. Nothing is called later. */
+  isHeld(page: number): boolean {
+    const hold = this.#holds.get(page)
+    return hold !== undefined && this.#stays(page, hold)
+  }
+
   /** Whether the page must stay. Where it must, `release` is called in bounded time. */
   mustStay(page: number): boolean {
     const hold = this.#holds.get(page)
     if (hold === undefined) return false
     const { runtime, release } = this.#options
     const heldNs = runtime.now() - hold.sinceNs
-    const stays = heldNs < HOLD_NS || (heldNs < HOLD_NS_MAX && this.#isNeeded(page, hold))
+    const stays = this.#stays(page, hold)
     if (stays)
       runtime.timers.at(heldNs < HOLD_NS ? hold.sinceNs + HOLD_NS : runtime.now() + LOOK_AGAIN_NS, () => release(page))
     else this.#holds.delete(page)
     return stays
+  }
+
+  #stays(page: number, hold: Hold): boolean {
+    const heldNs = this.#options.runtime.now() - hold.sinceNs
+    return heldNs < HOLD_NS || (heldNs < HOLD_NS_MAX && this.#isNeeded(page, hold))
   }
 
   #isNeeded(page: number, hold: Hold): boolean {

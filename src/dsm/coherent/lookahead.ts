@@ -8,18 +8,20 @@ export class Lookahead {
   readonly #access: PageAccess
   readonly #end: number
   readonly #right: number
+  readonly #ahead: number
   #next = 0
 
-  /** For pages below `end`. */
-  constructor(access: PageAccess, end: number, right: number) {
+  /** For pages below `end`; no more than half of what the cache holds. */
+  constructor(access: PageAccess, end: number, right: number, cachePages: number) {
     this.#access = access
+    this.#ahead = Math.min(AHEAD, Math.floor(cachePages / 2))
     this.#end = end
     this.#right = right
   }
 
   /** `page` is wanted now: have the next ones fetched as well. */
   from(page: number): void {
-    const end = Math.min(page + 1 + AHEAD, this.#end)
+    const end = Math.min(page + 1 + this.#ahead, this.#end)
     this.#next = Math.max(this.#next, page + 1)
     for (; this.#next < end; this.#next++) {
       if (!this.#access.isHere(this.#next, this.#right) && !this.#access.ask(this.#next, this.#right)) return

@@ -13,6 +13,7 @@ export const pageCounters: CounterLayout<
   | 'invalidations'
   | 'downgrades'
   | 'holds'
+  | 'evictions'
 > = defineCounters('dsm.pages', [
   'readFaults',
   'writeFaults',
@@ -25,6 +26,7 @@ export const pageCounters: CounterLayout<
   'invalidations',
   'downgrades',
   'holds',
+  'evictions',
 ])
 
 /** Name of the histogram of how long a thread waited for a page, in nanoseconds. Declared, so that readers know it by name. */

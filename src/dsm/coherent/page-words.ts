@@ -1,16 +1,16 @@
 /**
  * What the threads of one process know about each page of a region: one Int32 a page, in a SharedArrayBuffer.
  *
- *    31            8   6   5       4        3        2      1  0
- *   +----------------+---+-------+--------+---------+--------+-----+
- *   | pins (24 bits) | - | fresh | failed | waiting | wanted | right |
- *   +----------------+---+-------+--------+---------+--------+-----+
+ *    31            8   7   6      5       4        3         2        1  0
+ *   +----------------+---+------+-------+--------+---------+--------+-------+
+ *   | pins (24 bits) | - | used | fresh | failed | waiting | wanted | right |
+ *   +----------------+---+------+-------+--------+---------+--------+-------+
  *
  * - *right* (0 none, 1 read, 2 write) is written by the agent: after it has opened the page, before it closes it.
  * - *pins* are user threads that copy from or to the frame just now. The agent takes nothing away from under a pin.
  * - *wanted*: the agent is about to take the page; no new pins. Whoever takes the last pin off rings the agent.
  * - *waiting*: a user thread sleeps on this word. *fresh*: it was granted to one that has not run yet.
- * - *failed*: the page cannot be had.
+ * - *failed*: the page cannot be had. *used*: it was pinned since the agent took that bit off.
  *
  * Safety: a pin is taken by compare-and-swap on a word whose right suffices and which is not wanted; the agent sets *wanted* by an atomic OR
  * and goes on only if the OR found no pins. Both are sequentially consistent, so one of the two sees the other.
@@ -20,6 +20,7 @@ const WANTED = 1 << 2
 const WAITING = 1 << 3
 const FAILED = 1 << 4
 const FRESH = 1 << 5
+const USED = 1 << 6
 const PIN = 1 << 8
 
 export const PageRight = { None: 0, Read: 1, Write: 2 } as const
@@ -47,7 +48,7 @@ export class PageWords {
       const word = Atomics.load(words, page)
       if ((word & FAILED) !== 0) return PinResult.Failed
       if ((word & RIGHT) < right || (word & WANTED) !== 0) return PinResult.NotHere
-      if (Atomics.compareExchange(words, page, word, (word + PIN) & ~FRESH) === word) return PinResult.Pinned
+      if (Atomics.compareExchange(words, page, word, ((word + PIN) & ~FRESH) | USED) === word) return PinResult.Pinned
     }
   }
 
@@ -87,6 +88,17 @@ export class PageWords {
   /** Forbid new pins. True where there is none now, so that the page may be taken. */
   want(page: number): boolean {
     return Atomics.or(this.#words, page, WANTED) < PIN
+  }
+
+  isPinned(page: number): boolean {
+    return Atomics.load(this.#words, page) >= PIN
+  }
+
+  /** Whether the page was pinned since this was asked last. */
+  takeUsed(page: number): boolean {
+    const isUsed = (Atomics.load(this.#words, page) & USED) !== 0
+    if (isUsed) Atomics.and(this.#words, page, ~USED)
+    return isUsed
   }
 
   /** True while a user thread that waited for this page has yet to run. */

@@ -36,11 +36,15 @@ async function openAlone(host: CoherentHost, request: RegionRequest): Promise<Re
   }
   await known?.close()
   const { agreement, placement } = await agree(host, request)
-  const plan = makePlan(request.name, agreement, placement)
+  const plan = makePlan(request, agreement, placement)
   const id = await register(host, request, plan, agreement)
   // Other ranks still had it: this rank's agent went on serving it, with the memory it has.
   const served = known?.id === id ? known.plan : undefined
   if (served !== undefined) native.closeDescriptor(plan.framesDescriptor)
+  if (served !== undefined && served.cacheBytes !== plan.cacheBytes) {
+    await host.agent.command('closeRegion', request.name)
+    throw localDifference(request, `cache ${cacheInWords(served.cacheBytes)}`, 'every rank has closed it')
+  }
   known?.unmap()
   const region = new CoherentRegion(host, served ?? plan, id, request.access)
   host.regions.set(request.name, region)
@@ -93,7 +97,11 @@ function asked(
   return { agreement: { size, pageSize, placement: placement.agreed, coherence }, placement }
 }
 
-function makePlan(name: string, agreement: Agreement, placement: EvaluatedPlacement): RegionPlan {
+function makePlan(
+  { name, cacheBytes }: RegionRequest,
+  agreement: Agreement,
+  placement: EvaluatedPlacement,
+): RegionPlan {
   const { size, pageSize } = agreement
   const pages = pageCount(size, pageSize)
   return {
@@ -102,6 +110,7 @@ function makePlan(name: string, agreement: Agreement, placement: EvaluatedPlacem
     name,
     words: new PageWords(pages).buffer,
     windows: new WindowTable().buffer,
+    cacheBytes,
     framesDescriptor: native.createMemory('aether-frames', pages * pageSize, 0),
   }
 }
@@ -126,9 +135,21 @@ function checkSame(host: CoherentHost, request: RegionRequest, known: CoherentRe
   const present: Agreement = { ...known.plan, placement: known.plan.placement.agreed }
   const wanted = asked(host, { ...request, size }).agreement
   if (inWords(wanted) !== inWords(present)) throw differs(request.name, wanted, present)
+  if (request.cacheBytes !== known.plan.cacheBytes)
+    throw localDifference(request, `cache ${cacheInWords(known.plan.cacheBytes)}`, 'every rank has closed it')
   if (request.access === known.access) return
-  const message = `region '${request.name}' is open in this process with access '${known.access}'; close it before it is opened with '${request.access}'`
-  throw new RegionError('ERR_AETHER_REGION_MISMATCH', request.name, message)
+  throw localDifference(request, `access '${known.access}'`, 'it was closed')
+}
+
+/** Of what each rank may have its own way. */
+function localDifference({ name }: RegionRequest, present: string, until: string): RegionError {
+  const message = `region '${name}' is served in this process with ${present}; it can be opened with another when ${until}`
+  return new RegionError('ERR_AETHER_REGION_MISMATCH', name, message)
+}
+
+function cacheInWords(bytes: number | undefined): string {
+  if (bytes === undefined) return 'without a bound'
+  return bytes === 0 ? 'disabled' : `of ${formatSize(bytes)}`
 }
 
 function differs(name: string, wanted: Agreement, present: Agreement): RegionError {

@@ -13,6 +13,8 @@ export interface RegionPlan {
   readonly words: SharedArrayBuffer
   readonly windows: SharedArrayBuffer
   readonly framesDescriptor: number
+  /** The most that pages of other ranks may occupy here; 0: a page is given back after each use; undefined: no bound. */
+  readonly cacheBytes: number | undefined
 }
 
 /** Why a page could not be had: the rank that took it along, or a want of memory, here or at its home. */

@@ -13,11 +13,14 @@ import {
   type Protocol,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
+import type { MemoryUse } from '../region.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { FrameMemory } from './frame-memory.ts'
+import { FrameUnits } from './frame-units.ts'
 import { Frames } from './frames.ts'
 import { Holds } from './holds.ts'
 import { HomeClaims, type HomeMessage } from './home-claims.ts'
+import { PageCache } from './page-cache.ts'
 import type { pageCounters } from './page-counters.ts'
 import { PageFailures } from './page-failures.ts'
 import { PageRight, PageWords } from './page-words.ts'
@@ -69,7 +72,9 @@ export class RegionServer implements NodePort {
   readonly #options: RegionServerOptions
   readonly #node: CoherenceNode
   readonly #words: PageWords
+  readonly #units: FrameUnits
   readonly #memory: FrameMemory
+  readonly #cache: PageCache
   readonly #mmu: Mmu
   readonly #holds: Holds
   readonly #codec = new CoherenceCodec()
@@ -90,8 +95,6 @@ export class RegionServer implements NodePort {
     this.#words = new PageWords(plan.words)
     const pages = pageCount(plan.size, plan.pageSize)
     this.#pages = pages
-    const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, plan.pageSize)
-    this.#memory = new FrameMemory(frames, options.mesh, plan.pageSize)
     this.#mmu = options.makeMmu(this.windows, this.#words, plan.pageSize)
     this.#holds = new Holds({
       runtime,
@@ -101,6 +104,27 @@ export class RegionServer implements NodePort {
     })
     const { rank, size } = options.mesh
     this.#homeOf = homeFunction(plan.placement, pages, size)
+    this.#units = new FrameUnits({
+      pages,
+      pageBytes: plan.pageSize,
+      limitBytes: plan.cacheBytes,
+      placement: plan.placement.agreed,
+      isHome: (page) => this.#homeOf(page) === rank,
+    })
+    const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, this.#units.unitBytes)
+    this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize)
+    this.#cache = new PageCache({
+      limitBytes: plan.cacheBytes,
+      unitBytes: this.#units.unitBytes,
+      pageBytes: plan.pageSize,
+      now: () => runtime.now(),
+      at: (ns, run) => runtime.timers.at(ns, run),
+      isHere: (page) => this.#words.right(page) !== PageRight.None,
+      isBusy: (page) => this.#isBusy(page),
+      takeUsed: (page) => this.#words.takeUsed(page),
+      evict: (page) => this.#evict(page),
+      release: (unit, isUnused, done) => this.#releaseUnit(unit, isUnused, done),
+    })
     this.#claims = new HomeClaims({
       region: options.id,
       rank,
@@ -124,6 +148,10 @@ export class RegionServer implements NodePort {
   }
 
   #ask(page: number, write: boolean): void {
+    if (this.#isHome(page) || this.#cache.tryEnter(page, () => this.#fetch(page, write))) this.#fetch(page, write)
+  }
+
+  #fetch(page: number, write: boolean): void {
     if (!this.#reserve(page)) return
     this.#node.demand(page, write)
     // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
@@ -172,6 +200,11 @@ export class RegionServer implements NodePort {
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
   }
 
+  memoryUse(): Omit<MemoryUse, 'cacheSize'> {
+    const residentBytes = native.describeMemory(this.plan.framesDescriptor).allocatedBytes
+    return { residentBytes, registeredBytes: this.#memory.registeredBytes, cachedBytes: this.#cache.usedBytes }
+  }
+
   /** True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames. */
   isQuiescent(): boolean {
     return this.#node.isQuiescent() && this.#claims.isQuiescent()
@@ -198,6 +231,7 @@ export class RegionServer implements NodePort {
   }
 
   ownFrame(page: number): FrameReference {
+    if (!this.#isHome(page)) this.#cache.enter(page)
     return this.#memory.frame(page).remote
   }
 
@@ -221,8 +255,9 @@ export class RegionServer implements NodePort {
     this.#words.take(page, PageRight.None)
   }
 
-  /** The frame stays ours: nothing is evicted yet. */
-  evicted(): void {}
+  evicted(page: number): void {
+    this.#cache.evicted(page)
+  }
 
   failed(page: number, rank: number, wantsMemory: boolean): void {
     this.#fail(page, { kind: wantsMemory ? 'memoryExhausted' : 'memberDied', rank })
@@ -240,6 +275,7 @@ export class RegionServer implements NodePort {
 
   #fail(page: number, failure: PageFailure): void {
     this.#failures.add(page, failure)
+    this.#cache.evicted(page)
     this.#words.fail(page)
     const demand = this.#demands.get(page)
     this.#demands.delete(page)
@@ -272,6 +308,29 @@ export class RegionServer implements NodePort {
     }
     map()
     this.#words.grant(page, right)
+    if (!this.#isHome(page)) this.#cache.granted(page)
+  }
+
+  #isHome(page: number): boolean {
+    return this.#homeOf(page) === this.#options.mesh.rank
+  }
+
+  /** In use just now, or about to be. */
+  #isBusy(page: number): boolean {
+    return this.#words.isPinned(page) || this.#holds.isHeld(page)
+  }
+
+  #evict(page: number): boolean {
+    const begun = this.#node.evict(page)
+    if (begun) this.#options.counters.add('evictions', 1)
+    return begun
+  }
+
+  #releaseUnit(unit: number, isUnused: () => boolean, done: () => void): void {
+    this.#options.mesh.afterWrites(() => {
+      if (isUnused()) this.#memory.release(unit)
+      done()
+    })
   }
 
   #countReceived(message: CoherenceMessage): void {

@@ -1,0 +1,203 @@
+/** How often busy pages are looked at again, and who waits for room is let in. */
+const LOOK_AGAIN_NS = 50_000
+/** A page that is to be given back after its use stays at least so long. */
+const USE_NS = 20_000
+/** An access does not wait longer for room: where everything is pinned, the bound gives way. */
+const WAIT_NS_MAX = 20_000_000
+
+/** Fewer would leave no room for an access that lies on two pages while others are under way. */
+const UNITS_MIN = 4
+
+/** What the cache asks of its region. */
+export interface PageCacheOptions {
+  /** The most that frames of other ranks' pages may occupy; 0: a page is given back after each use; undefined: no bound. */
+  readonly limitBytes: number | undefined
+  /** Frames are given back by units of so many bytes. */
+  readonly unitBytes: number
+  readonly pageBytes: number
+  readonly now: () => number
+  readonly at: (ns: number, run: () => void) => void
+  /** Whether anything may be done with the page here. */
+  readonly isHere: (page: number) => boolean
+  /** Pinned, or just granted. */
+  readonly isBusy: (page: number) => boolean
+  /** Whether an explicit call has used the page since this was asked last. */
+  readonly takeUsed: (page: number) => boolean
+  /** Begin to give up the copy; `evicted` follows. False where that cannot be now. */
+  readonly evict: (page: number) => boolean
+  /**
+   * Give the memory of a unit back to the kernel once nothing is on its way out of it, unless it is used again by then (`isUnused`) or holds pages whose
+   * home this rank is; then call `done`.
+   */
+  readonly release: (unit: number, isUnused: () => boolean, done: () => void) => void
+}
+
+/** A unit of frames with pages of other ranks. */
+interface Unit {
+  readonly pages: Set<number>
+  /** A page of it was granted since the hand of the clock last passed. */
+  referenced: boolean
+  leaving: boolean
+  releasing: boolean
+}
+
+/**
+ * Keeps the memory for pages of other ranks within a bound. What is counted and given back is a unit of frames, because memory is registered and
+ * returned to the kernel by units; a unit leaves as a whole: its pages are evicted, those that were written are written back, then it is deregistered.
+ *
+ * Who leaves is chosen by a clock: units stand in a ring in the order of their coming, and one that has been of use since the hand passed is spared
+ * once. What is known of use are grants and explicit calls; loads and stores of views tell nobody.
+ */
+export class PageCache {
+  readonly #options: PageCacheOptions
+  readonly #limitBytes: number
+  /** The ring, the hand at its begin. */
+  readonly #units = new Map<number, Unit>()
+  readonly #waiting: { readonly sinceNs: number; readonly page: number; readonly run: () => void }[] = []
+  #looking = false
+
+  constructor(options: PageCacheOptions) {
+    this.#options = options
+    const { limitBytes = Number.POSITIVE_INFINITY, unitBytes } = options
+    this.#limitBytes = Math.max(limitBytes, UNITS_MIN * unitBytes)
+  }
+
+  /** Bytes that count. */
+  get usedBytes(): number {
+    return this.#units.size * this.#options.unitBytes
+  }
+
+  /** Whether the page may be asked for now. Where not, `run` is called when it may. */
+  tryEnter(page: number, run: () => void): boolean {
+    if (this.#isUnbounded || this.#units.has(this.#unitOf(page)) || this.#fits(1)) {
+      this.enter(page)
+      return true
+    }
+    this.#waiting.push({ sinceNs: this.#options.now(), page, run })
+    this.#makeRoom()
+    return false
+  }
+
+  /** The page's frame is going to be written. */
+  enter(page: number): void {
+    if (this.#isUnbounded) return
+    const index = this.#unitOf(page)
+    let unit = this.#units.get(index)
+    if (unit === undefined) {
+      unit = { pages: new Set(), referenced: false, leaving: false, releasing: false }
+      this.#units.set(index, unit)
+      // One is kept free, so that the next one need not wait.
+      if (!this.#fits(1)) this.#makeRoom()
+    }
+    unit.pages.add(page)
+    unit.leaving = false
+  }
+
+  /** The page is here, for somebody's use. */
+  granted(page: number): void {
+    const unit = this.#units.get(this.#unitOf(page))
+    if (unit !== undefined) unit.referenced = true
+    if (this.#options.limitBytes === 0) this.#giveBackAt(page, this.#options.now() + USE_NS)
+  }
+
+  /** The copy is gone. */
+  evicted(page: number): void {
+    const index = this.#unitOf(page)
+    const unit = this.#units.get(index)
+    unit?.pages.delete(page)
+    if (unit?.pages.size === 0 && (unit.leaving || this.#options.limitBytes === 0)) this.#release(index, unit)
+  }
+
+  get #isUnbounded(): boolean {
+    return this.#limitBytes === Number.POSITIVE_INFINITY
+  }
+
+  #unitOf(page: number): number {
+    return Math.floor((page * this.#options.pageBytes) / this.#options.unitBytes)
+  }
+
+  /** Room for `more` units beside those that stay. */
+  #fits(more: number): boolean {
+    return (this.#units.size + more) * this.#options.unitBytes <= this.#limitBytes
+  }
+
+  /** Have units leave until those that stay leave room for one more. */
+  #makeRoom(): void {
+    const staying = [...this.#units].filter(([, { leaving }]) => !leaving)
+    let surplus = (staying.length + 1) * this.#options.unitBytes - this.#limitBytes
+    // Twice around at most: the first time everybody may be spared.
+    for (const [index, unit] of [...staying, ...staying]) {
+      if (surplus <= 0) break
+      if (unit.leaving) continue
+      if (this.#spare(index, unit)) continue
+      surplus -= this.#options.unitBytes
+      unit.leaving = true
+      this.#empty(index, unit)
+    }
+    this.#lookAgain()
+  }
+
+  /** The hand passes: whoever was of use goes to the end of the ring. */
+  #spare(index: number, unit: Unit): boolean {
+    let used = unit.referenced
+    for (const page of unit.pages) used = this.#options.takeUsed(page) || used
+    unit.referenced = false
+    if (!used) return false
+    this.#units.delete(index)
+    this.#units.set(index, unit)
+    return true
+  }
+
+  /** Evict what can be evicted now. */
+  #empty(index: number, unit: Unit): void {
+    const { isBusy, evict } = this.#options
+    if (unit.pages.size === 0) this.#release(index, unit)
+    for (const page of [...unit.pages]) if (!isBusy(page)) evict(page)
+  }
+
+  #release(index: number, unit: Unit): void {
+    if (unit.releasing) return
+    unit.releasing = true
+    const isUnused = (): boolean => unit.pages.size === 0
+    this.#options.release(index, isUnused, () => {
+      unit.releasing = false
+      if (isUnused()) this.#units.delete(index)
+      this.#letIn()
+    })
+  }
+
+  #letIn(): void {
+    const { now } = this.#options
+    while (this.#waiting.length > 0) {
+      const { sinceNs, page, run } = this.#waiting[0]!
+      const mayEnter = this.#units.has(this.#unitOf(page)) || this.#fits(1) || now() - sinceNs >= WAIT_NS_MAX
+      if (!mayEnter) return
+      this.#waiting.shift()
+      this.enter(page)
+      run()
+    }
+  }
+
+  /** Busy pages come to rest without a word. */
+  #lookAgain(): void {
+    const isLeaving = [...this.#units.values()].some(({ leaving }) => leaving)
+    if (this.#looking || !(isLeaving || this.#waiting.length > 0)) return
+    this.#looking = true
+    const { now, at } = this.#options
+    at(now() + LOOK_AGAIN_NS, () => {
+      this.#looking = false
+      for (const [index, unit] of [...this.#units]) if (unit.leaving) this.#empty(index, unit)
+      this.#letIn()
+      if (this.#waiting.length > 0) this.#makeRoom()
+      else this.#lookAgain()
+    })
+  }
+
+  #giveBackAt(page: number, ns: number): void {
+    const { at, now, isBusy, isHere, evict } = this.#options
+    at(ns, () => {
+      // It may be pinned between the question and the deed, too.
+      if (isBusy(page) || (!evict(page) && isHere(page))) this.#giveBackAt(page, now() + LOOK_AGAIN_NS)
+    })
+  }
+}
