@@ -110,6 +110,12 @@ napi_value makeNumber(napi_env env, double value) {
   return result;
 }
 
+napi_value makeSmall(napi_env env, int32_t value) {
+  napi_value result = nullptr;
+  napi_create_int32(env, value, &result);
+  return result;
+}
+
 napi_value makeBoolean(napi_env env, bool value) {
   napi_value result = nullptr;
   napi_get_boolean(env, value, &result);
@@ -138,8 +144,7 @@ void define(napi_env env, napi_value exports, const char* name, napi_callback ca
 }
 
 Arguments::Arguments(napi_env environment, napi_callback_info info) : env(environment) {
-  napi_value undefined = makeUndefined(env);
-  for (napi_value& value : values_) value = undefined;
+  // Those that were not given are undefined.
   napi_get_cb_info(env, info, &count_, values_, &self, nullptr);
 }
 

@@ -40,6 +40,8 @@ napi_value throwArgument(napi_env env, const char* argument, const std::string& 
 napi_value throwSystem(napi_env env, const char* syscall, int error);
 
 napi_value makeNumber(napi_env env, double value);
+// The same, faster.
+napi_value makeSmall(napi_env env, int32_t value);
 napi_value makeBoolean(napi_env env, bool value);
 napi_value makeUndefined(napi_env env);
 void setNumber(napi_env env, napi_value object, const char* name, double value);

@@ -1,13 +1,12 @@
 #include "verbs-job.h"
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 
 namespace aether {
 
 // A token is generation * 2^20 + slot, exact in a double; generations start at 1, so that 0 names nothing.
-constexpr double kSlots = 1 << 20;
+constexpr uint64_t kSlots = 1 << 20;
 
 int errnoOf(const void* made) {
   if (made != nullptr) return 0;
@@ -72,7 +71,7 @@ double VerbsTable::add(std::unique_ptr<VerbsObject> object, const char* kind, st
   Slot& slot = slots_[index];
   slot.generation++;
   object->kind = kind;
-  object->token = slot.generation * kSlots + static_cast<double>(index);
+  object->token = static_cast<double>(slot.generation * kSlots + index);
   object->uses = std::move(uses);
   for (VerbsObject* used : object->uses) used->users++;
   slot.object = std::move(object);
@@ -85,10 +84,11 @@ VerbsObject* VerbsTable::find(double token) const {
 }
 
 VerbsObject* VerbsTable::findAny(double token) const {
-  if (!(token >= kSlots && token <= kSafeIntegerMax) || token != std::floor(token)) return nullptr;
-  const auto index = static_cast<size_t>(std::fmod(token, kSlots));
-  if (index >= slots_.size() || slots_[index].object == nullptr || slots_[index].object->token != token) return nullptr;
-  return slots_[index].object.get();
+  if (!(token >= kSlots && token <= kSafeIntegerMax)) return nullptr;
+  const size_t index = static_cast<uint64_t>(token) % kSlots;
+  if (index >= slots_.size()) return nullptr;
+  VerbsObject* object = slots_[index].object.get();
+  return object != nullptr && object->token == token ? object : nullptr;
 }
 
 int VerbsTable::destroy(VerbsObject* object) {
@@ -101,7 +101,7 @@ int VerbsTable::destroy(VerbsObject* object) {
 }
 
 void VerbsTable::drop(VerbsObject* object) {
-  const auto index = static_cast<size_t>(std::fmod(object->token, kSlots));
+  const size_t index = static_cast<uint64_t>(object->token) % kSlots;
   for (VerbsObject* used : object->uses) used->users--;
   slots_[index].object.reset();
   free_.push_back(index);
@@ -118,10 +118,12 @@ void VerbsTable::exchange(VerbsObject* object, VerbsObject* previous, VerbsObjec
 }
 
 VerbsObject* verbsObject(Arguments& arguments, size_t index, const char* kind) {
-  const double token = arguments.integer(index, kind, 0, kSafeIntegerMax);
   if (!arguments.ok()) return nullptr;
+  double token = 0;
+  napi_get_value_double(arguments.env, arguments.at(index), &token);
   VerbsObject* object = VerbsTable::of(arguments.env)->find(token);
   if (object != nullptr && object->is(kind)) return object;
+  arguments.integer(index, kind, 0, kSafeIntegerMax);
   arguments.fail(kind, std::string("this is no ") + kind + " of this environment, or no more");
   return nullptr;
 }
@@ -141,11 +143,9 @@ std::vector<VerbsObject*> usesOf(std::initializer_list<VerbsObject*> objects) {
 Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast) {
   Doubles out;
   if (!arguments.ok()) return out;
-  bool isTyped = false;
   napi_typedarray_type type = napi_uint8_array;
   void* data = nullptr;
-  napi_is_typedarray(arguments.env, arguments.at(index), &isTyped);
-  if (!isTyped || napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) != napi_ok ||
+  if (napi_get_typedarray_info(arguments.env, arguments.at(index), &type, &out.length, &data, nullptr, nullptr) != napi_ok ||
       type != napi_float64_array || out.length < lengthLeast) {
     arguments.fail(name, std::string(name) + " must be a Float64Array of at least " + std::to_string(lengthLeast));
     return Doubles();

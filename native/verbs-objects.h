@@ -22,7 +22,7 @@ struct VerbsObject {
 
   const char* kind = nullptr;
   // By the text: each translation unit may have a copy of it at an address of its own.
-  bool is(const char* other) const { return strcmp(kind, other) == 0; }
+  bool is(const char* other) const { return kind == other || strcmp(kind, other) == 0; }
   double token = 0;
   std::vector<VerbsObject*> uses;
   int users = 0;

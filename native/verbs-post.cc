@@ -8,8 +8,10 @@
 namespace aether {
 
 constexpr double kRequestsMost = 1 << 16;
+// Slots.
+constexpr size_t kStrideMost = 1 << 16;
 // How a post ends: the errno times this, plus how many requests were taken.
-constexpr double kErrnoUnit = 1 << 20;
+constexpr int32_t kErrnoUnit = 1 << 20;
 
 namespace {
 
@@ -111,17 +113,40 @@ int takeSend(napi_env env, const double* request, struct ibv_send_wr* wr) {
   }
 }
 
+// Of an ArrayBuffer: a typed array would be asked for its type, offset and buffer, which takes as long as the rest.
+Doubles requestsOf(Arguments& arguments) {
+  Doubles out;
+  void* data = nullptr;
+  size_t bytes = 0;
+  if (!arguments.ok()) return out;
+  if (napi_get_arraybuffer_info(arguments.env, arguments.at(1), &data, &bytes) != napi_ok || bytes < kSegments * sizeof(double)) {
+    arguments.fail("requests", "requests must be an ArrayBuffer with at least one encoded request");
+    return out;
+  }
+  out.data = static_cast<double*>(data);
+  out.length = bytes / sizeof(double);
+  return out;
+}
+
+// The requests, or the only one, where it stands alone.
 bool takeBatch(Arguments& arguments, Batch* batch) {
-  const Doubles words = doublesOf(arguments, 1, "requests", kSegments);
+  const Doubles words = requestsOf(arguments);
+  if (arguments.count() == 2) {
+    batch->slots = words.data;
+    batch->count = 1;
+    batch->stride = words.length;
+    if (words.length > kStrideMost) arguments.fail("requests", "a request is not that long");
+    return arguments.ok();
+  }
   batch->count = static_cast<size_t>(arguments.integer(2, "count", 1, kRequestsMost));
-  batch->stride = static_cast<size_t>(arguments.integer(3, "stride", kSegments, 1 << 16));
+  batch->stride = static_cast<size_t>(arguments.integer(3, "stride", kSegments, static_cast<double>(kStrideMost)));
   if (!arguments.ok()) return false;
   batch->slots = words.data;
   if (words.length / batch->stride < batch->count) arguments.fail("requests", "there are fewer requests than count says");
   return arguments.ok();
 }
 
-napi_value outcome(napi_env env, int error, size_t taken) { return makeNumber(env, error * kErrnoUnit + static_cast<double>(taken)); }
+napi_value outcome(napi_env env, int error, size_t taken) { return makeSmall(env, error * kErrnoUnit + static_cast<int32_t>(taken)); }
 
 // Makes room in the vectors, which then do not move while a chain points into them.
 template <class Request>
@@ -201,7 +226,7 @@ static napi_value PostSend(napi_env env, napi_callback_info info) {
   auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
   Batch batch = {};
   if (!takeBatch(arguments, &batch)) return nullptr;
-  batch.staging = arguments.bytes(4, "staging");
+  if (arguments.count() > 4) batch.staging = arguments.bytes(4, "staging");
   if (!arguments.ok()) return nullptr;
   size_t built = 0;
   const int refused = buildSends(env, pair, batch, &built);

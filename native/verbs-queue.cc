@@ -126,22 +126,23 @@ constexpr size_t kTakenAtOnce = 64;
 static napi_value PollCompletions(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* queue = handleOf<VerbsCompletionQueue>(arguments, 0);
-  const Bytes bytes = arguments.bytes(1, "batch");
-  const auto capacity = static_cast<size_t>(arguments.integer(2, "capacity", 1, 1 << 22));
   if (!arguments.ok()) return nullptr;
-  if (bytes.length < capacity * Columns::kRowBytes || reinterpret_cast<uintptr_t>(bytes.data) % 8 != 0)
-    return throwArgument(env, "batch", "the batch is too small for its capacity");
-  Columns columns(bytes.data, capacity);
+  void* data = nullptr;
+  size_t length = 0;
+  if (napi_get_arraybuffer_info(env, arguments.at(1), &data, &length) != napi_ok || length < Columns::kRowBytes)
+    return throwArgument(env, "batch", "batch must be the ArrayBuffer of a CompletionBatch");
+  const size_t capacity = length / Columns::kRowBytes;
+  Columns columns(static_cast<uint8_t*>(data), capacity);
   struct ibv_wc taken[kTakenAtOnce];
   size_t rows = 0;
   while (rows < capacity) {
     const auto wanted = static_cast<int>(std::min(capacity - rows, kTakenAtOnce));
     const int count = ibv_poll_cq(queue->cq, wanted, taken);
-    if (count < 0) return rows > 0 ? makeNumber(env, static_cast<double>(rows)) : makeNumber(env, -EIO);
+    if (count < 0) return rows > 0 ? makeSmall(env, static_cast<int32_t>(rows)) : makeSmall(env, -EIO);
     for (int index = 0; index < count; index++) columns.put(rows++, taken[index]);
     if (count < wanted) break;
   }
-  return makeNumber(env, static_cast<double>(rows));
+  return makeSmall(env, static_cast<int32_t>(rows));
 }
 
 void registerVerbsQueues(napi_env env, napi_value exports) {

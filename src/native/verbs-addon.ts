@@ -260,7 +260,7 @@ export interface VerbsAddon {
   /** ibv_modify_srq(3); -1 leaves one of the two as it is. Returns 0 or the errno. */
   modifySharedReceiveQueue(queue: VerbsToken, maxRequests: number, limit: number): number
   /** ibv_post_srq_recv(3), as `postReceive`. */
-  postSharedReceive(queue: VerbsToken, requests: Float64Array, count: number, stride: number): number
+  postSharedReceive(queue: VerbsToken, requests: ArrayBuffer, count?: number, stride?: number): number
   /** ibv_create_comp_channel(3). The descriptor does not block. */
   createChannel(device: VerbsToken): { readonly handle: VerbsToken; readonly descriptor: number }
   /** ibv_get_cq_event(3) and its acknowledgement, as many as wait and fit: tokens of the queues. Returns how many. Never blocks. */
@@ -276,8 +276,8 @@ export interface VerbsAddon {
   resizeCompletionQueue(queue: VerbsToken, depth: number): number
   /** ibv_req_notify_cq(3). Returns 0 or the errno. */
   armCompletionQueue(queue: VerbsToken, solicitedOnly: boolean): number
-  /** ibv_poll_cq(3) into the buffer of a CompletionBatch of that capacity. Returns how many rows, or a negative errno. */
-  pollCompletions(queue: VerbsToken, batch: ArrayBuffer, capacity: number): number
+  /** ibv_poll_cq(3) into the buffer of a CompletionBatch. Returns how many rows, or a negative errno. */
+  pollCompletions(queue: VerbsToken, batch: ArrayBuffer): number
   /** ibv_create_qp(3), or ibv_create_qp_ex(3) for XRC; `options` as PairWord says, and 0 where there is no such object. */
   createQueuePair(
     domain: VerbsToken,
@@ -300,9 +300,9 @@ export interface VerbsAddon {
   queryQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
    * ibv_post_send(3) of `count` encoded requests, `stride` slots apart, in one chain. The addresses of inline segments are offsets into `staging`.
-   * Returns errno × POST_ERRNO_UNIT + how many were taken.
+   * Without the last three `requests` is a single one that has nothing inline: each argument takes time. Returns errno × POST_ERRNO_UNIT + how many were taken.
    */
-  postSend(pair: VerbsToken, requests: Float64Array, count: number, stride: number, staging: Uint8Array): number
+  postSend(pair: VerbsToken, requests: ArrayBuffer, count?: number, stride?: number, staging?: Uint8Array): number
   /** ibv_post_recv(3), likewise. */
-  postReceive(pair: VerbsToken, requests: Float64Array, count: number, stride: number): number
+  postReceive(pair: VerbsToken, requests: ArrayBuffer, count?: number, stride?: number): number
 }

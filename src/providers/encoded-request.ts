@@ -56,6 +56,8 @@ export function segmentSlot(index: number): number {
 
 /** The buffer of a request, its two views, and what the garbage collector must keep while the request lives. */
 export class EncodedRequest {
+  /** What a native provider is handed. */
+  readonly buffer: ArrayBuffer
   readonly words: Float64Array
   readonly bits: BigUint64Array
   readonly segmentCapacity: number
@@ -67,9 +69,9 @@ export class EncodedRequest {
   viewOffset = -1
 
   constructor(segmentCapacity: number) {
-    const buffer = new ArrayBuffer(8 * segmentSlot(segmentCapacity))
-    this.words = new Float64Array(buffer)
-    this.bits = new BigUint64Array(buffer)
+    this.buffer = new ArrayBuffer(8 * segmentSlot(segmentCapacity))
+    this.words = new Float64Array(this.buffer)
+    this.bits = new BigUint64Array(this.buffer)
     this.segmentCapacity = segmentCapacity
     this.sources = new Array<Uint8Array | undefined>(segmentCapacity).fill(undefined)
   }

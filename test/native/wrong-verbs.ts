@@ -144,13 +144,13 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
   createSharedReceiveQueue: [one(domain), anyOf(0, xrcDomain), anyOf(0, queue), one(4), one(1)],
   querySharedReceiveQueue: [one(shared)],
   modifySharedReceiveQueue: [one(shared), anyOf(-1, 8), anyOf(-1, 2)],
-  postSharedReceive: [one(shared), requests, anyOf(1, 2), one(22)],
+  postSharedReceive: [one(shared), () => requests().buffer, anyOf(1, 2), one(22)],
   createChannel: [one(device)],
   drainChannel: [one(channel), () => new Float64Array(4)],
   createCompletionQueue: [one(device), one(16), anyOf(0, channel), zero],
   resizeCompletionQueue: [one(queue), one(64)],
   armCompletionQueue: [one(queue), anyOf(true, false)],
-  pollCompletions: [one(queue), () => new CompletionBatch(8).buffer, one(8)],
+  pollCompletions: [one(queue), () => new CompletionBatch(8).buffer],
   createQueuePair: [
     one(domain),
     anyOf(queue, queue, 0),
@@ -163,8 +163,8 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
   modifyQueuePair: [pair, anyOf(...Object.values(Attribute)), fields(ATTRIBUTE_WORDS)],
   modifyQueuePairAsync: [pair, anyOf(...Object.values(Attribute)), fields(ATTRIBUTE_WORDS)],
   queryQueuePair: [pair, one(1), () => new Float64Array(ATTRIBUTE_WORDS)],
-  postSend: [pair, requests, anyOf(1, 2), one(22), () => new Uint8Array(64)],
-  postReceive: [pair, requests, anyOf(1, 2), one(22)],
+  postSend: [pair, () => requests().buffer, anyOf(1, 2), one(22), () => new Uint8Array(64)],
+  postReceive: [pair, () => requests().buffer, anyOf(1, 2), one(22)],
 }
 
 const missing = Object.keys(verbs).filter((name) => !(name in right))

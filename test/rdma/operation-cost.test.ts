@@ -1,7 +1,7 @@
 /** What one operation costs in exact counts, which no emulation changes: calls into native code, and bytes of the JavaScript heap. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type VerbsAddon, verbsAddon } from '../../src/native/index.ts'
+import { verbsAddon } from '../../src/native/index.ts'
 import { Access, CompletionBatch, openDevice, type PreparedRequest } from '../../src/verbs/index.ts'
 
 const WINDOW = 32
@@ -9,12 +9,14 @@ const WINDOWS = 100
 /** Enough for the engine to compile the loop for good. */
 const WARM_WINDOWS = 400
 
-/** Counts every call into the verbs part of the addon by name, for as long as it is in scope. */
+/** Counts every call into the verbs part of the addon by name, for as long as it is in scope: of objects that were made meanwhile, too. */
 class CallCounter implements Disposable {
   readonly counts = new Map<string, number>()
   readonly #undo: (() => void)[] = []
 
-  constructor(addon: VerbsAddon) {
+  constructor() {
+    const addon = verbsAddon()
+    assert.ok(addon)
     const table = addon as unknown as Record<string, (...values: unknown[]) => unknown>
     for (const [name, call] of Object.entries(table)) {
       if (typeof call !== 'function') continue
@@ -26,6 +28,10 @@ class CallCounter implements Disposable {
         table[name] = call
       })
     }
+  }
+
+  reset(): void {
+    this.counts.clear()
   }
 
   of(name: string): number {
@@ -62,23 +68,21 @@ function playWindow({ queue, batch }: Link, write: PreparedRequest): number {
 }
 
 test('a posted request is one native call, a poll is one, and there are no others', () => {
+  using counter = new CallCounter()
   const link = open()
   using device = link.device
   assert.equal(device.name, 'rxe0')
-  const addon = verbsAddon()
-  assert.ok(addon)
-  using counter = new CallCounter(addon)
+  counter.reset()
   const polls = playWindow(link, link.write)
   assert.deepEqual(Object.fromEntries(counter.counts), { postSend: WINDOW, pollCompletions: polls })
 })
 
 test('a list of requests is one native call, however many they are', () => {
+  using counter = new CallCounter()
   const link = open()
   using device = link.device
   assert.equal(device.name, 'rxe0')
-  const addon = verbsAddon()
-  assert.ok(addon)
-  using counter = new CallCounter(addon)
+  counter.reset()
   link.pair.postSendList(Array.from({ length: WINDOW }, () => link.write))
   for (let done = 0; done < WINDOW; ) done += link.queue.poll(link.batch)
   assert.equal(counter.of('postSend'), 1)

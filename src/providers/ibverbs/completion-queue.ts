@@ -25,12 +25,14 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   readonly users: Set<IbverbsQueuePair> = new Set<IbverbsQueuePair>()
   readonly #device: IbverbsDevice
   readonly #verbs: VerbsAddon
+  readonly #poll: VerbsAddon['pollCompletions']
   #overrun = false
   readonly #kept: KeptRows[] = []
 
   constructor(device: IbverbsDevice, depth: number, channel: IbverbsCompletionChannel | undefined, vector: number) {
     this.#device = device
     this.#verbs = device.verbs
+    this.#poll = device.verbs.pollCompletions
     this.channel = channel
     const made = attempt(() => device.verbs.createCompletionQueue(device.handle, depth, channel?.handle ?? 0, vector))
     this.handle = made.handle
@@ -73,7 +75,7 @@ export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   /** Rows that were kept, else rows of the device, or a negative errno. */
   #next(batch: CompletionBatch): number {
     const kept = this.#kept[0]
-    if (kept === undefined) return this.#verbs.pollCompletions(this.handle, batch.buffer, batch.capacity)
+    if (kept === undefined) return this.#poll(this.handle, batch.buffer)
     const rows = Math.min(batch.capacity, kept.count - kept.taken)
     for (let row = 0; row < rows; row += 1) batch.copyRow(row, kept.batch, kept.taken + row)
     kept.taken += rows

@@ -20,7 +20,8 @@ export function takenOf(result: number): number {
  * The library reads inline bytes at the post by address, so they are never read from where a program says, only from here.
  */
 export class PostBuffer {
-  words: Float64Array = new Float64Array(0)
+  buffer: ArrayBuffer = new ArrayBuffer(0)
+  #words: Float64Array = new Float64Array(0)
   /** Slots from one request to the next. */
   stride = 0
   staging: Uint8Array
@@ -46,7 +47,7 @@ export class PostBuffer {
     for (let index = 0; index < count; index += 1) {
       const request = requests[index] as EncodedRequest
       const at = index * this.stride
-      this.words.set(request.words, at)
+      this.#words.set(request.words, at)
       if (PostBuffer.isInline(request) && !this.#stage(request, at)) {
         this.refusal = Errno.EINVAL
         return index
@@ -60,7 +61,10 @@ export class PostBuffer {
     for (let index = 0; index < count; index += 1)
       stride = Math.max(stride, (requests[index] as EncodedRequest).words.length)
     this.stride = stride
-    if (this.words.length < stride * count) this.words = new Float64Array(stride * count)
+    if (this.#words.length < stride * count) {
+      this.#words = new Float64Array(stride * count)
+      this.buffer = this.#words.buffer as ArrayBuffer
+    }
     const bytes = this.#maxInlineBytes * count
     if (this.staging.length < bytes) this.staging = new Uint8Array(bytes)
   }
@@ -76,8 +80,8 @@ export class PostBuffer {
       if (source === undefined || this.#staged - first + source.length > this.#maxInlineBytes) return false
       const slot = at + segmentSlot(index)
       this.staging.set(source, this.#staged)
-      this.words[slot] = this.#staged
-      this.words[slot + 1] = source.length
+      this.#words[slot] = this.#staged
+      this.#words[slot + 1] = source.length
       this.#staged += source.length
     }
     return true

@@ -45,15 +45,14 @@ export class IbverbsSharedReceiveQueue implements ProviderSharedReceiveQueue {
   }
 
   postReceive(request: EncodedRequest): number {
-    const { words } = request
-    return errnoOf(this.#domain.device.verbs.postSharedReceive(this.handle, words, 1, words.length))
+    return errnoOf(this.#domain.device.verbs.postSharedReceive(this.handle, request.buffer))
   }
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
     const receives = this.#receives
     if (receives.encode(requests, count) === 0) return 0
     const { verbs } = this.#domain.device
-    const result = verbs.postSharedReceive(this.handle, receives.words, count, receives.stride)
+    const result = verbs.postSharedReceive(this.handle, receives.buffer, count, receives.stride)
     this.lastErrno = errnoOf(result)
     return takenOf(result)
   }

@@ -3,6 +3,8 @@
 //   AETHER_STAND_IN_LOG=PATH               a line for each call, with its arguments
 //   AETHER_STAND_IN_FAIL=NAME=ERRNO,…      these calls fail with that errno
 //   AETHER_STAND_IN_HOLD=NAME              that call says «held» and does not go on before the file AETHER_STAND_IN_GATE is there
+//
+// Compiled with AETHER_STAND_IN_SILENT it does none of that, for measurements of what stands above the library.
 #pragma once
 #include <unistd.h>
 
@@ -11,6 +13,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#ifdef AETHER_STAND_IN_SILENT
+
+static inline void record(const char*, ...) {}
+static inline int faultOf(const char*) { return 0; }
+static inline void holdHere(const char*) {}
+
+#else
 
 static inline void record(const char* format, ...) {
   const char* path = getenv("AETHER_STAND_IN_LOG");
@@ -41,6 +51,8 @@ static inline void holdHere(const char* name) {
   record("held %s", name);
   while (access(getenv("AETHER_STAND_IN_GATE"), F_OK) != 0) usleep(1000);
 }
+
+#endif
 
 // For verbs that return NULL and set errno, and for those that return an errno.
 #define FAULT_NULL(name)                        \
