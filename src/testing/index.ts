@@ -29,3 +29,4 @@ export type { ConnectionCase, ConnectionContext, ConnectionSetup } from './conne
 export * from './connections/run.ts'
 export * from './litmus/index.ts'
 export * from './modelcheck/index.ts'
+export * from './protocol-pages/index.ts'
