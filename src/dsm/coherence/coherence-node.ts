@@ -1,5 +1,5 @@
 import { CacheController, type CacheEntry, type CachePort, type TransitionWatch } from './cache-controller.ts'
-import { DirectoryController, type DirectoryEntry } from './directory-controller.ts'
+import { DirectoryController, type DirectoryEntry, type SavedDirectoryEntry } from './directory-controller.ts'
 import {
   type CoherenceMessage,
   type FrameReference,
@@ -47,6 +47,13 @@ export interface NodeOptions {
   readonly port: NodePort
   /** Told of every transition taken. */
   readonly watch?: TransitionWatch
+}
+
+/** What a node remembers, as data that survives JSON: a recording begins with it. */
+export interface SavedNode {
+  readonly copies: ReadonlyArray<readonly [page: number, entry: CacheEntry]>
+  readonly entries: ReadonlyArray<readonly [page: number, entry: SavedDirectoryEntry]>
+  readonly deferred: ReadonlyArray<readonly [page: number, messages: readonly CoherenceMessage[]]>
 }
 
 /**
@@ -206,6 +213,22 @@ export class CoherenceNode implements CachePort {
     for (const [page, entry] of this.#entries) copy.#entries.set(page, this.#directories.cloneEntry(entry))
     for (const [page, messages] of this.#deferred) copy.#deferred.set(page, [...messages])
     return copy
+  }
+
+  /** Everything that is remembered here. Between two calls, nothing is under way inside. */
+  save(): SavedNode {
+    return {
+      copies: [...this.#copies].map(([page, entry]) => [page, this.#caches.cloneEntry(entry)]),
+      entries: [...this.#entries].map(([page, entry]) => [page, this.#directories.saveEntry(entry)]),
+      deferred: [...this.#deferred].map(([page, messages]) => [page, [...messages]]),
+    }
+  }
+
+  /** Become as the node was that `saved` comes from. For one that has just been made. */
+  restore(saved: SavedNode): void {
+    for (const [page, entry] of saved.copies) this.#copies.set(page, this.#caches.cloneEntry(entry))
+    for (const [page, entry] of saved.entries) this.#entries.set(page, this.#directories.restoreEntry(entry))
+    for (const [page, messages] of saved.deferred) this.#deferred.set(page, [...messages])
   }
 
   // ---- recovery --------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,9 @@ export interface DirectoryEntry {
   version: number
 }
 
+/** A {@link DirectoryEntry} as data that survives JSON. */
+export type SavedDirectoryEntry = Omit<DirectoryEntry, 'sharers'> & { readonly sharers: readonly number[] }
+
 /** What the directory side asks of the world. */
 export interface DirectoryPort {
   /** To the requester of `message`. */
@@ -139,6 +142,17 @@ export class DirectoryController {
   cloneEntry(entry: DirectoryEntry): DirectoryEntry {
     // `invalidated` is replaced, never written to; messages do not change.
     return { ...entry, sharers: entry.sharers.clone(), queue: [...entry.queue] }
+  }
+
+  /** The entry as data that survives JSON. */
+  saveEntry(entry: DirectoryEntry): SavedDirectoryEntry {
+    return { ...entry, sharers: [...entry.sharers], queue: [...entry.queue] }
+  }
+
+  restoreEntry(saved: SavedDirectoryEntry): DirectoryEntry {
+    const sharers = new RankSet(this.#ranks)
+    for (const rank of saved.sharers) sharers.add(rank)
+    return { ...saved, sharers, queue: [...saved.queue] }
   }
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */

@@ -6,7 +6,7 @@
  */
 
 export type { TransitionWatch } from './cache-controller.ts'
-export { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node.ts'
+export { CoherenceNode, type NodeOptions, type NodePort, type SavedNode } from './coherence-node.ts'
 export { ProtocolError } from './errors.ts'
 export { protocols } from './known-protocols.ts'
 export {

@@ -1,0 +1,14 @@
+/**
+ * What happens to a node, written down as it happens and run again later.
+ *
+ * With `AETHER_RECORD=DIR` every agent writes a file a region: what the node remembered at first, then each input with the answers that the world gave
+ * to its questions. {@link Replay} runs the file through the very same code. It holds states and messages, never bytes of pages, nor keys.
+ *
+ * @module
+ */
+export { RecordedNode } from './recorded-node.ts'
+export { RECORD_VARIABLE, Recorder, type RecorderOptions } from './recorder.ts'
+export { type Recording, RecordingError, readRecording } from './recording.ts'
+export { Replay, type ReplayedStep } from './replay.ts'
+export { describeMessage, describeSaid, type Said } from './said.ts'
+export { messageOf, type RecordedMessage, type RecordedStep, type RecordingHeader, type StepCall } from './step.ts'
