@@ -35,6 +35,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./modelcheck.ts')).modelcheckCommand,
   },
   {
+    name: 'replay',
+    summary: 'step through what a member recorded with AETHER_RECORD',
+    load: async () => (await import('./replay.ts')).replayCommand,
+  },
+  {
     name: 'devices',
     summary: 'list verbs devices: ports, addresses, what they can do',
     load: async () => (await import('./devices.ts')).devicesCommand,

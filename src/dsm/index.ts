@@ -20,6 +20,7 @@ export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } fr
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 export type { Placement } from './placement.ts'
+export * from './recording/index.ts'
 export {
   type Bytes,
   type MemoryUse,

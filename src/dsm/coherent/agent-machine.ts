@@ -1,6 +1,7 @@
 /**
  * The machine that the agent of a group runs: the group's own part, and a {@link RegionServer} for each coherent region. Loaded by its URL in the agent.
  */
+import process from 'node:process'
 import {
   type GroupAgentData,
   GroupMachine,
@@ -16,6 +17,7 @@ import { type CoherenceMessage, MessageKind, protocols } from '../coherence/inde
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
+import { RECORD_VARIABLE } from '../recording/index.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { DemandRing } from './demand-ring.ts'
 import { decodeHomeMessage } from './home-claims.ts'
@@ -113,6 +115,7 @@ class RegionAgentMachine implements Machine {
   }
 
   prepareSleep(): boolean {
+    for (const server of this.#servers.values()) server.flushRecording()
     return this.#group.prepareSleep()
   }
 
@@ -156,6 +159,7 @@ class RegionAgentMachine implements Machine {
       counters: this.#counters,
       faultNs: this.#faultNs,
       makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
+      recordTo: process.env[RECORD_VARIABLE] || undefined,
     })
     this.#servers.set(id, server)
     for (const handle of this.#early.get(id) ?? []) handle(server)

@@ -13,6 +13,7 @@ import {
   type Protocol,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
+import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { FrameMemory } from './frame-memory.ts'
@@ -37,6 +38,8 @@ export interface RegionServerOptions {
   readonly counters: CounterBlock<(typeof pageCounters.counters)[number]>
   readonly faultNs: HistogramBlock
   readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
+  /** Directory in which what happens to the node is written down. */
+  readonly recordTo: string | undefined
 }
 
 const isRequest = (kind: number): boolean => kind === MessageKind.GetShared || kind === MessageKind.GetModified
@@ -71,6 +74,7 @@ export class RegionServer implements NodePort {
   readonly windows: WindowTable
   readonly #options: RegionServerOptions
   readonly #node: CoherenceNode
+  readonly #recorder: Recorder | undefined
   readonly #words: PageWords
   readonly #units: FrameUnits
   readonly #memory: FrameMemory
@@ -135,7 +139,14 @@ export class RegionServer implements NodePort {
       onDecided: (page, write) => this.#ask(page, write),
       onLost: (page, peer) => this.#fail(page, { kind: 'memberDied', rank: peer }),
     })
-    this.#node = new CoherenceNode({ rank, ranks: size, protocol: options.protocol, homeOf: this.#homeOf, port: this })
+    const { protocol, recordTo: directory } = options
+    const node = { rank, ranks: size, protocol, homeOf: this.#homeOf, port: this }
+    if (directory === undefined) {
+      this.#node = new CoherenceNode(node)
+    } else {
+      this.#recorder = new Recorder({ directory, region: plan.name, protocol: protocol.name, rank, ranks: size })
+      this.#node = new RecordedNode(node, this.#recorder, runtime)
+    }
   }
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
@@ -210,7 +221,13 @@ export class RegionServer implements NodePort {
     return this.#node.isQuiescent() && this.#claims.isQuiescent()
   }
 
+  /** Hand what was recorded to the kernel: from then on it outlives the process. */
+  flushRecording(): void {
+    this.#recorder?.flush()
+  }
+
   close(): void {
+    this.#recorder?.close()
     this.#memory.close()
     // Peers find the frames through it, so it goes with the registrations.
     native.closeDescriptor(this.plan.framesDescriptor)
@@ -279,8 +296,9 @@ export class RegionServer implements NodePort {
     this.#words.fail(page)
     const demand = this.#demands.get(page)
     this.#demands.delete(page)
-    if (demand !== undefined && demand.thread !== 0)
-      this.#failures.endProcess(this.#options.mesh.rank, this.plan.name, page)
+    if (demand === undefined || demand.thread === 0) return
+    this.flushRecording()
+    this.#failures.endProcess(this.#options.mesh.rank, this.plan.name, page)
   }
 
   mustHold(page: number): boolean {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { AetherError } from '../../native/index.ts'
 import { type RecordedArgument, type RecordedStep, type RecordingHeader, type StepCall, stepCalls } from './step.ts'
 
-/** A file that is no recording, or is damaged in the middle. */
+/** A file that cannot be read, is no recording, or is damaged in the middle. */
 export class RecordingError extends AetherError {
   override readonly name = 'RecordingError'
 
-  constructor(path: string, line: number, what: string, options?: ErrorOptions) {
-    super('ERR_AETHER_RECORDING', `${path}, line ${line}: ${what}`, options)
+  constructor(path: string, line: number | undefined, what: string, options?: ErrorOptions) {
+    super('ERR_AETHER_RECORDING', `${path}${line === undefined ? '' : `, line ${line}`}: ${what}`, options)
   }
 }
 
@@ -22,15 +22,23 @@ export interface Recording {
 
 /**
  * Read a file that an agent wrote under `AETHER_RECORD`.
- * @throws RecordingError where it is none; the error of `fs` where it cannot be read.
+ * @throws RecordingError where it is none, or cannot be read.
  */
 export function readRecording(path: string): Recording {
-  const lines = readFileSync(path, 'utf8').split('\n')
+  const lines = textOf(path).split('\n')
   // A whole file ends with a line end, so what comes after the last one is a line that was not finished.
   const cutOff = lines.pop() !== ''
   const header = headerOf(path, lines[0] ?? '')
   const steps = lines.slice(1).map((line, index) => stepOf(path, index + 2, line))
   return { path, header, steps, cutOff }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new RecordingError(path, undefined, `cannot be read: ${(cause as Error).message}`, { cause })
+  }
 }
 
 function headerOf(path: string, line: string): RecordingHeader {
