@@ -3,103 +3,175 @@ import { test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'
 import { exploreModel, type Side, withCell } from '../../../src/testing/index.ts'
 
-interface Mutant {
-  readonly name: string
-  readonly cell: readonly [protocol: string, side: Side, state: string, event: string]
-  readonly actions: readonly string[]
-  readonly next: string
-  /** What the checker says. */
-  readonly what: RegExp
+/** A mistake: what somebody might write into a cell, the cell, what then stands there, and what the checker says. */
+type Mutant = readonly [mistake: string, cell: string, instead: string, what: RegExp]
+
+const mutants: Readonly<Record<string, readonly Mutant[]>> = {
+  mesi: [
+    [
+      'an owner goes on writing while it serves a reader',
+      'cache M/ForwardShared',
+      'sendShared, writeBack, tellHome -> S',
+      /^push: .* may still store/,
+    ],
+    ['an owner keeps its copy when another writes', 'cache E/ForwardModified', 'sendModified -> I', /^mirror/],
+    [
+      'a sharer acknowledges and goes on reading',
+      'cache S/Invalidate',
+      'acknowledge -> S',
+      /^single writer|^directory/,
+    ],
+    [
+      'home is not written when its page becomes shared',
+      'cache M/ForwardShared',
+      'protect, sendShared, tellHome -> S',
+      /^quiescence|^data value/,
+    ],
+    ['home forgets a sharer', 'directory S/GetShared', 'sendShared -> S_B', /^directory covers/],
+    [
+      'a writer does not wait for acknowledgements',
+      'cache SM/GrantMore',
+      'mapWritable, unblock -> M',
+      /^single writer/,
+    ],
+    ['home does not wait for the write-back', 'directory S_DB/Unblock', '-> S', /no transition/],
+    ['an upgrade that lost keeps its old bytes', 'cache SM/Invalidate', 'acknowledge -> IM', /^mirror/],
+    ['a reader never says that it is served', 'cache IS/DataShared', 'mapReadOnly -> S', /^quiescence|^progress/],
+    ['a queued request is dropped', 'directory X_B/GetModified', '-> X_B', /^progress/],
+    ['an owner drops what it has written', 'cache M/Evict', 'unmap, putClean -> EI_A', /^lost|^quiescence|^data value/],
+    [
+      'a page is evicted before its bytes are at home',
+      'directory X/PutDirty',
+      'clearOwner, acknowledgePut -> U',
+      /no transition|^lost|^data value/,
+    ],
+    ['a stale eviction takes the new owner away', 'directory X/PutStale', 'clearOwner, acknowledgePut -> U', /./],
+    ['an evicted copy is still read', 'cache S/Evict', 'putShared -> SI_A', /^mirror/],
+    [
+      'who evicts forgets to answer a forward',
+      'cache EI_A/ForwardShared',
+      'tellHome -> SI_A',
+      /^progress|^quiescence|no transition/,
+    ],
+  ],
+  moesi: [
+    [
+      'the owner does not protect before it sends',
+      'cache M/ForwardShared',
+      'sendDirty -> O',
+      /^push: .* may still store/,
+    ],
+    [
+      'home takes its memory for valid',
+      'directory XS_B/UnblockDirty',
+      'ownerBecomesSharer -> S',
+      /^quiescence|^data value|no transition/,
+    ],
+    [
+      'an owner that lost its upgrade goes on reading',
+      'cache OM/Invalidate',
+      'acknowledge -> SM',
+      /^single writer|^directory/,
+    ],
+    [
+      'sharers are not invalidated when the owner upgrades',
+      'directory O/UpgradeOwner',
+      'grant, setOwner -> X_B',
+      /^single writer|^directory/,
+    ],
+    [
+      'the owner is not invalidated when a sharer upgrades',
+      'directory O/Upgrade',
+      'invalidateSharers, grant, setOwner -> X_B',
+      /./,
+    ],
+    [
+      'the owner keeps what it hands over',
+      'cache O/ForwardModified',
+      'sendModified -> O',
+      /^mirror|^single writer|^directory/,
+    ],
+    [
+      'what the owner evicts is not written back',
+      'cache OI_A/WriteBack',
+      'sendWrittenBack -> II_A',
+      /^lost|^quiescence|^data value/,
+    ],
+    [
+      'the last reader goes and home trusts its memory',
+      'directory O/PutSharedLast',
+      'removeSharer, acknowledgePut -> U',
+      /./,
+    ],
+    ['the owner goes before it has written home', 'directory O/PutDirty', 'clearOwner, acknowledgePut -> S', /./],
+  ],
+  directory: [
+    [
+      'a forward that overtakes the grant is dropped',
+      'cache IM/ForwardModified',
+      '-> IM',
+      /^progress|^quiescence|^directory/,
+    ],
+    [
+      'a forward that overtakes the grant is served at once',
+      'cache IM/ForwardShared',
+      'sendShared, tellHome -> IS',
+      /./,
+    ],
+    [
+      'a reader acknowledges and takes the bytes that come later',
+      'cache IS/Invalidate',
+      'acknowledge -> IS',
+      /^single writer|^data value|^frames|^directory/,
+    ],
+    ['home serves before the owner has written it', 'directory S_D/GetShared', 'sendShared, addSharer -> S_D', /./],
+    [
+      'home does not wait for the last word of the owner',
+      'directory X/GetShared',
+      'forwardShared, ownerBecomesSharer, addSharer -> S',
+      /./,
+    ],
+    ['a second writer is forwarded to the first owner', 'directory X/GetModified', 'forwardModified -> X', /./],
+    [
+      'an eviction loses against a writer and is not noticed',
+      'cache MI_A/ForwardModified',
+      'sendModified -> MI_A',
+      /./,
+    ],
+    [
+      'home asks the sharers of none',
+      'directory S/Upgrade',
+      'grant, setOwner -> X',
+      /^single writer|^directory|^frames/,
+    ],
+  ],
 }
 
-const mutants: readonly Mutant[] = [
-  {
-    name: 'an owner keeps its right to write when it serves a reader',
-    cell: ['mesi', 'cache', 'M', 'ForwardShared'],
-    actions: ['sendShared', 'writeBack', 'tellHome'],
-    next: 'S',
-    what: /^push: .* may still store/,
-  },
-  {
-    name: 'an owner keeps its copy when another writes',
-    cell: ['mesi', 'cache', 'E', 'ForwardModified'],
-    actions: ['sendModified'],
-    next: 'I',
-    what: /^mirror/,
-  },
-  {
-    name: 'a sharer acknowledges and keeps reading',
-    cell: ['mesi', 'cache', 'S', 'Invalidate'],
-    actions: ['acknowledge'],
-    next: 'S',
-    what: /^single writer|^directory covers/,
-  },
-  {
-    name: 'home is not written when its page becomes shared',
-    cell: ['mesi', 'cache', 'M', 'ForwardShared'],
-    actions: ['protect', 'sendShared', 'tellHome'],
-    next: 'S',
-    what: /^data value|^lost|^quiescence/,
-  },
-  {
-    name: 'home forgets a sharer',
-    cell: ['mesi', 'directory', 'S', 'GetShared'],
-    actions: ['sendShared'],
-    next: 'S_B',
-    what: /^directory covers/,
-  },
-  {
-    name: 'a writer does not wait for acknowledgements',
-    cell: ['mesi', 'cache', 'SM', 'GrantMore'],
-    actions: ['mapWritable', 'unblock'],
-    next: 'M',
-    what: /^single writer/,
-  },
-  {
-    name: 'home does not wait for the write-back',
-    cell: ['mesi', 'directory', 'S_DB', 'Unblock'],
-    actions: [],
-    next: 'S',
-    what: /no transition/,
-  },
-  {
-    name: 'a lost upgrade keeps its old bytes',
-    cell: ['mesi', 'cache', 'SM', 'Invalidate'],
-    actions: ['acknowledge'],
-    next: 'IM',
-    what: /^mirror/,
-  },
-  {
-    name: 'a reader never says that it is served',
-    cell: ['mesi', 'cache', 'IS', 'DataShared'],
-    actions: ['mapReadOnly'],
-    next: 'S',
-    what: /^quiescence|^progress/,
-  },
-  {
-    name: 'a queued request is dropped',
-    cell: ['mesi', 'directory', 'X_B', 'GetModified'],
-    actions: [],
-    next: 'X_B',
-    what: /^progress/,
-  },
-]
+const cellPattern = /^(cache|directory) (\w+)\/(\w+)$/
 
-test('there are at least 25 seeded mutants', () => {
-  assert.ok(mutants.length >= 10)
+test('there are at least 25 of them', () => {
+  assert.ok(Object.values(mutants).flat().length >= 25)
 })
 
-for (const { name, cell, actions, next, what } of mutants) {
-  const [protocolName, side, state, event] = cell
-  test(`${protocolName}: ${name}`, () => {
-    const protocol = withCell(protocols.get(protocolName)!, { side, state, event }, { actions, next })
-    const models = [2, 3].map(
-      (nodes) => ({ protocol, nodes, pages: 1, homes: 'same', threads: 'one', refusals: 0 }) as const,
-    )
-    const violation = models.map((model) => exploreModel(model).violation).find((each) => each !== undefined)
-    assert.ok(violation, 'no violation was found')
-    assert.match(violation.what, what)
-    assert.match(violation.trace, /^ +node 0, home of 0/)
-    assert.ok(violation.steps > 1 && violation.steps < 40)
-  })
+for (const [name, ofProtocol] of Object.entries(mutants)) {
+  for (const [mistake, cell, instead, what] of ofProtocol) {
+    test(`${name}: ${mistake}`, () => {
+      const [, side, state, event] = cellPattern.exec(cell) ?? []
+      const [actions, next] = instead.split(/ *-> /)
+      const protocol = withCell(
+        protocols.get(name)!,
+        { side: side as Side, state: state!, event: event! },
+        { actions: actions!.split(', ').filter((action) => action !== ''), next: next! },
+      )
+      const found = [2, 3]
+        .map(
+          (nodes) => exploreModel({ protocol, nodes, pages: 1, homes: 'same', threads: 'one', refusals: 0 }).violation,
+        )
+        .find((violation) => violation !== undefined)
+      assert.ok(found, 'no violation was found')
+      assert.match(found.what, what)
+      assert.match(found.trace, /^ +node 0, home of 0/)
+      assert.ok(found.steps > 1 && found.steps < 40)
+    })
+  }
 }
