@@ -47,6 +47,7 @@ export {
   open,
   type PageDescription,
   PageLostError,
+  PinnedRange,
   type Placement,
   type PrefetchOptions,
   ReadOnlyError,

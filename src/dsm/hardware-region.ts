@@ -1,6 +1,7 @@
 import type { Locks } from '../cluster/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import { MemoryWindow } from './memory-window.ts'
+import { PinnedRange } from './pinned-range.ts'
 import {
   type Bytes,
   type MemoryUse,
@@ -88,9 +89,29 @@ export class HardwareRegion extends Region {
 
   async prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void> {
     options?.signal?.throwIfAborted()
+    this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
+  }
+
+  async acquire(
+    offsetBytes: number,
+    lengthBytes: number,
+    access: RegionAccess,
+    options?: RegionCallOptions,
+  ): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.checkWanted(offsetBytes, lengthBytes, access)
+  }
+
+  async release(offsetBytes: number, lengthBytes: number): Promise<void> {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
-    if (options?.access === 'write') this.checkWritable()
+  }
+
+  /** There is nothing to keep: no page ever goes. */
+  async pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange> {
+    options?.signal?.throwIfAborted()
+    const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
+    return new PinnedRange(offsetBytes, lengthBytes, access, () => {})
   }
 
   memoryUse(): MemoryUse {

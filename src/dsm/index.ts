@@ -19,6 +19,7 @@ export { PageLostError } from './coherent/page-access.ts'
 export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
+export { PinnedRange } from './pinned-range.ts'
 export type { Placement } from './placement.ts'
 export * from './recording/index.ts'
 export {

@@ -90,7 +90,8 @@ function checkPageSize(size: Size): number {
   throw new ArgumentError('pageSize', `pageSize must be a multiple of ${PAGE_BYTES_MIN} bytes, not ${bytes}`)
 }
 
-function checkAccess(access: unknown): RegionAccess {
+/** @throws ArgumentError */
+export function checkAccess(access: unknown): RegionAccess {
   if (access === 'read' || access === 'write') return access
   throw new ArgumentError('access', `access must be 'read' or 'write', not '${String(access)}'`)
 }

@@ -3,7 +3,8 @@ import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
 import type { MemoryWindow } from './memory-window.ts'
-import type { RegionAccess } from './region-request.ts'
+import type { PinnedRange } from './pinned-range.ts'
+import { checkAccess, type RegionAccess } from './region-request.ts'
 import { checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
 
 /** Bytes to read into or write from. */
@@ -15,10 +16,10 @@ export interface RegionCallOptions {
   readonly signal?: AbortSignal
 }
 
-/** Options of `prefetch`. */
+/** Options of `prefetch` and `pin`. */
 export interface PrefetchOptions extends RegionCallOptions {
   /** What the pages are wanted for; default `'read'`. For writing, every other copy is taken away. */
-  readonly access?: 'read' | 'write'
+  readonly access?: RegionAccess
 }
 
 /** Options of `lock`. */
@@ -130,6 +131,30 @@ export abstract class Region implements AsyncDisposable {
   abstract fence(options?: RegionCallOptions): Promise<void>
   /** Bring the pages of this range here, for reading or (`access: 'write'`) for writing, where that means anything. */
   abstract prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void>
+  /**
+   * Bring the pages of this range here, all asked for at once: for a computation that knows what it is going to read or write. Resolves when every page
+   * has been here; nothing keeps the others from taking them away again, see {@link pin}.
+   */
+  abstract acquire(
+    offsetBytes: number,
+    lengthBytes: number,
+    access: RegionAccess,
+    options?: RegionCallOptions,
+  ): Promise<void>
+  /**
+   * This range is done with here: its pages are given up, and written back to their homes where they were written. Resolves when that is done; what
+   * was in use just then, or is wanted by others, goes its own way. Nothing has to be released: it saves the next one who wants a page a step.
+   */
+  abstract release(offsetBytes: number, lengthBytes: number): Promise<void>
+  /**
+   * Have the pages of this range here, and keep them until the {@link PinnedRange} is let go of: views of it do not fault meanwhile, and everybody else
+   * who wants one of the pages waits. Two that pin the same pages in several calls can wait for each other, until one of them gets a TimeoutError.
+   *
+   * ```ts
+   * using pinned = await region.pin(0, 65536, { access: 'write' })
+   * ```
+   */
+  abstract pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange>
   /** Who keeps locks for those who share the region; undefined where nobody does. */
   protected abstract get locks(): Locks | undefined
   /** How much memory the region takes up in this process. */
@@ -264,6 +289,14 @@ export abstract class Region implements AsyncDisposable {
   protected get storeSentence(): string | undefined {
     if (this.access !== 'read') return undefined
     return `region '${this.name}' is open for reading only in this process, and a view of it was written, which cannot be answered with an error; ending the process. Open it with access: 'write' to write.`
+  }
+
+  /** Checks of a call that wants a range. Gives what it is wanted for. */
+  protected checkWanted(offsetBytes: number, lengthBytes: number, access: RegionAccess): RegionAccess {
+    this.checkOpen()
+    this.checkRange(offsetBytes, lengthBytes)
+    if (checkAccess(access) === 'write') this.checkWritable()
+    return access
   }
 
   /** Throws OutOfBoundsError unless the range is within the region. */

@@ -23,6 +23,7 @@ import { DemandRing } from './demand-ring.ts'
 import { decodeHomeMessage } from './home-claims.ts'
 import { FAULT_HISTOGRAM, pageCounters } from './page-counters.ts'
 import type { PageWords } from './page-words.ts'
+import type { PageRange } from './readahead.ts'
 import type { RegionPlan } from './region-plan.ts'
 import { type PageKnowledge, RegionServer } from './region-server.ts'
 import type { WindowTable } from './window-table.ts'
@@ -72,6 +73,7 @@ class RegionAgentMachine implements Machine {
     lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
     closeRegion: (name, reply) => this.#group.closeRegion(name as string, () => reply.resolve(undefined)),
+    giveUp: (range, reply) => this.#giveUp(range as { id: number } & PageRange, reply),
     memoryUse: (id, reply) => reply.resolve(this.#servers.get(id as number)?.memoryUse()),
     failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
@@ -132,6 +134,12 @@ class RegionAgentMachine implements Machine {
 
   #lock({ token, name, mode }: { token: number; name: string; mode: LockMode }, reply: Reply): void {
     this.#group.locks.want(token, name, mode, (outcome) => reply.resolve(outcome))
+  }
+
+  #giveUp({ id, ...range }: { id: number } & PageRange, reply: Reply): void {
+    const server = this.#servers.get(id)
+    if (server === undefined) reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
+    else server.giveUp(range, () => reply.resolve(undefined))
   }
 
   #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string }, reply: Reply): void {

@@ -1,6 +1,7 @@
 import type { Locks } from '../../cluster/index.ts'
 import { ArgumentError, ClosedError, native } from '../../native/index.ts'
 import { MemoryWindow } from '../memory-window.ts'
+import { PinnedRange } from '../pinned-range.ts'
 import {
   type Bytes,
   type MemoryUse,
@@ -17,12 +18,18 @@ import { Lookahead } from './lookahead.ts'
 import { PageAccess } from './page-access.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
+import type { PageRange } from './readahead.ts'
 import { pageCount, type RegionPlan } from './region-plan.ts'
 import type { PageKnowledge } from './region-server.ts'
 import { WindowTable } from './window-table.ts'
 
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
+
+/** Pages that are under way at a time in a copy: enough to cover the round trips of one with the copies of the others. */
+const PAGES_AHEAD = 16
+/** Pages that are asked for at once where nothing else is to be done meanwhile: half of what the ring of demands holds. */
+const PAGES_AT_ONCE = 512
 
 /** Where the home of a page does not answer. */
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
@@ -114,18 +121,43 @@ export class CoherentRegion extends Region {
 
   /** Resolves when every page of the range has been here; another rank may have taken some away again by then. */
   async prefetch(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<void> {
+    const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
+    await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AHEAD, options?.signal)
+  }
+
+  async acquire(
+    offsetBytes: number,
+    lengthBytes: number,
+    access: RegionAccess,
+    options?: RegionCallOptions,
+  ): Promise<void> {
+    this.checkWanted(offsetBytes, lengthBytes, access)
+    await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AT_ONCE, options?.signal)
+  }
+
+  async release(offsetBytes: number, lengthBytes: number): Promise<void> {
     this.checkOpen()
     this.checkRange(offsetBytes, lengthBytes)
-    const right = prefetchRight(options)
-    if (right === PageRight.Write) this.checkWritable()
-    const lookahead = this.#lookahead(offsetBytes + lengthBytes, right)
-    for (const { page } of this.#pieces(offsetBytes, lengthBytes)) {
-      if (!this.#access.tryPin(page, right)) {
-        lookahead.from(page)
-        await this.#access.pin(page, right, options?.signal)
-      }
-      this.#access.unpin(page)
+    await this.#host.agent.command('giveUp', { id: this.id, ...this.#pagesOf(offsetBytes, lengthBytes) })
+  }
+
+  async pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange> {
+    const access = this.checkWanted(offsetBytes, lengthBytes, options?.access ?? 'read')
+    const { from, to } = this.#pagesOf(offsetBytes, lengthBytes)
+    this.#checkCacheHolds(to - from)
+    await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AT_ONCE, options?.signal)
+    let end = from
+    const unpin = (): void => {
+      for (let page = from; page < end; page++) this.#access.unpin(page)
     }
+    try {
+      // In ascending order everywhere, so that two who want the same pages do not wait for each other.
+      for (; end < to; end++) await this.#access.pin(end, rightOf(access), options?.signal)
+    } catch (error) {
+      unpin()
+      throw error
+    }
+    return new PinnedRange(offsetBytes, lengthBytes, access, unpin)
   }
 
   memoryUse(): MemoryUse {
@@ -236,7 +268,7 @@ export class CoherentRegion extends Region {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const copy = this.#copier(bytes, right)
-    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right)
+    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right, PAGES_AHEAD)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
         lookahead.from(piece.page)
@@ -250,7 +282,7 @@ export class CoherentRegion extends Region {
 
   #transferSync(offsetBytes: number, bytes: Uint8Array, right: number): void {
     const copy = this.#copier(bytes, right)
-    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right)
+    const lookahead = this.#lookahead(offsetBytes + bytes.byteLength, right, PAGES_AHEAD)
     for (const piece of this.#pieces(offsetBytes, bytes.byteLength)) {
       if (!this.#access.tryPin(piece.page, right)) {
         lookahead.from(piece.page)
@@ -284,9 +316,41 @@ export class CoherentRegion extends Region {
     return Object.assign(copy, { finish })
   }
 
-  #lookahead(endBytes: number, right: number): Lookahead {
+  /** Have all pages of a range come here, so many of them under way at a time. */
+  async #bring(
+    offsetBytes: number,
+    lengthBytes: number,
+    right: number,
+    pagesAhead: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const lookahead = this.#lookahead(offsetBytes + lengthBytes, right, pagesAhead)
+    for (const { page } of this.#pieces(offsetBytes, lengthBytes)) {
+      if (!this.#access.tryPin(page, right)) {
+        lookahead.from(page)
+        await this.#access.pin(page, right, signal)
+      }
+      this.#access.unpin(page)
+    }
+  }
+
+  #lookahead(endBytes: number, right: number, pagesAhead: number): Lookahead {
     const { cacheBytes = Number.POSITIVE_INFINITY } = this.plan
-    return new Lookahead(this.#access, Math.ceil(endBytes / this.pageSize), right, cacheBytes / this.pageSize)
+    // No more than half of what the cache holds: those fetched first would leave before they are used.
+    const ahead = Math.min(pagesAhead, Math.floor(cacheBytes / this.pageSize / 2))
+    return new Lookahead(this.#access, Math.ceil(endBytes / this.pageSize), right, ahead)
+  }
+
+  #pagesOf(offsetBytes: number, lengthBytes: number): PageRange {
+    const from = Math.floor(offsetBytes / this.pageSize)
+    return { from, to: lengthBytes === 0 ? from : Math.ceil((offsetBytes + lengthBytes) / this.pageSize) }
+  }
+
+  #checkCacheHolds(pages: number): void {
+    const { cacheBytes } = this.plan
+    if (cacheBytes === undefined || cacheBytes === 0 || pages * this.pageSize <= cacheBytes) return
+    const what = `${pages} pages of ${this.pageSize} bytes cannot be pinned in a cache of ${cacheBytes} bytes`
+    throw new ArgumentError('lengthBytes', `${what}; pin less at a time, or open the region with a larger cacheSize`)
   }
 
   /** The parts of a range, page by page. */
@@ -331,9 +395,6 @@ export class CoherentRegion extends Region {
   }
 }
 
-function prefetchRight(options: PrefetchOptions | undefined): number {
-  const access = options?.access ?? 'read'
-  if (access === 'read') return PageRight.Read
-  if (access === 'write') return PageRight.Write
-  throw new ArgumentError('options.access', `options.access must be 'read' or 'write', not '${String(access)}'`)
+function rightOf(access: RegionAccess): number {
+  return access === 'write' ? PageRight.Write : PageRight.Read
 }

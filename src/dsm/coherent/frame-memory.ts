@@ -71,6 +71,7 @@ export class FrameMemory {
 
   close(): void {
     for (const memory of this.#registered.values()) memory.close()
+    this.#registered.clear()
     this.#frames.close()
   }
 

@@ -1,8 +1,5 @@
 import type { PageAccess } from './page-access.ts'
 
-/** Pages that are under way at a time: enough to cover the round trips of one with the copies of the others. */
-const AHEAD = 16
-
 /** Asks for the pages of a range some way ahead of the one that is copied, each once. */
 export class Lookahead {
   readonly #access: PageAccess
@@ -11,10 +8,10 @@ export class Lookahead {
   readonly #ahead: number
   #next = 0
 
-  /** For pages below `end`; no more than half of what the cache holds. */
-  constructor(access: PageAccess, end: number, right: number, cachePages: number) {
+  /** For pages below `end`, so many ahead. */
+  constructor(access: PageAccess, end: number, right: number, ahead: number) {
     this.#access = access
-    this.#ahead = Math.min(AHEAD, Math.floor(cachePages / 2))
+    this.#ahead = ahead
     this.#end = end
     this.#right = right
   }

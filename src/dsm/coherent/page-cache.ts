@@ -55,6 +55,7 @@ export class PageCache {
   readonly #units = new Map<number, Unit>()
   readonly #waiting: { readonly sinceNs: number; readonly page: number; readonly run: () => void }[] = []
   #looking = false
+  #closed = false
 
   constructor(options: PageCacheOptions) {
     this.#options = options
@@ -106,6 +107,11 @@ export class PageCache {
     const unit = this.#units.get(index)
     unit?.pages.delete(page)
     if (unit?.pages.size === 0 && (unit.leaving || this.#options.limitBytes === 0)) this.#release(index, unit)
+  }
+
+  /** Nothing is evicted any more. */
+  close(): void {
+    this.#closed = true
   }
 
   get #isUnbounded(): boolean {
@@ -186,6 +192,7 @@ export class PageCache {
     const { now, at } = this.#options
     at(now() + LOOK_AGAIN_NS, () => {
       this.#looking = false
+      if (this.#closed) return
       for (const [index, unit] of [...this.#units]) if (unit.leaving) this.#empty(index, unit)
       this.#letIn()
       if (this.#waiting.length > 0) this.#makeRoom()
@@ -196,6 +203,7 @@ export class PageCache {
   #giveBackAt(page: number, ns: number): void {
     const { at, now, isBusy, isHere, evict } = this.#options
     at(ns, () => {
+      if (this.#closed) return
       // It may be pinned between the question and the deed, too.
       if (isBusy(page) || (!evict(page) && isHere(page))) this.#giveBackAt(page, now() + LOOK_AGAIN_NS)
     })

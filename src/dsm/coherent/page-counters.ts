@@ -14,6 +14,7 @@ export const pageCounters: CounterLayout<
   | 'downgrades'
   | 'holds'
   | 'evictions'
+  | 'prefetches'
 > = defineCounters('dsm.pages', [
   'readFaults',
   'writeFaults',
@@ -27,6 +28,7 @@ export const pageCounters: CounterLayout<
   'downgrades',
   'holds',
   'evictions',
+  'prefetches',
 ])
 
 /** Name of the histogram of how long a thread waited for a page, in nanoseconds. Declared, so that readers know it by name. */

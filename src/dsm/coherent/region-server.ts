@@ -26,6 +26,7 @@ import type { pageCounters } from './page-counters.ts'
 import { PageFailures } from './page-failures.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
+import { type PageRange, Readahead } from './readahead.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
@@ -79,6 +80,9 @@ export class RegionServer implements NodePort {
   readonly #units: FrameUnits
   readonly #memory: FrameMemory
   readonly #cache: PageCache
+  readonly #readahead: Readahead
+  /** Ranges that are being given up: the pages of each that are still here. */
+  readonly #givingUp = new Set<{ readonly pages: Set<number>; readonly done: () => void }>()
   readonly #mmu: Mmu
   readonly #holds: Holds
   readonly #codec = new CoherenceCodec()
@@ -129,6 +133,8 @@ export class RegionServer implements NodePort {
       evict: (page) => this.#evict(page),
       release: (unit, isUnused, done) => this.#releaseUnit(unit, isUnused, done),
     })
+    const { cacheBytes = Number.POSITIVE_INFINITY } = plan
+    this.#readahead = new Readahead(pages, plan.pageSize, cacheBytes / plan.pageSize)
     this.#claims = new HomeClaims({
       region: options.id,
       rank,
@@ -154,8 +160,21 @@ export class RegionServer implements NodePort {
     const { runtime } = this.#options
     if (thread !== 0 || !this.#demands.has(page))
       this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
+    const ahead = thread === 0 ? undefined : this.#readahead.faulted(page)
     if (this.#claims.isKnown(page)) this.#ask(page, write)
     else this.#claims.claim(page, write)
+    if (ahead !== undefined) this.#fetchAhead(ahead, write)
+  }
+
+  /** Pages that nobody waits for yet. What has no home is left alone: its first user is to be that. */
+  #fetchAhead({ from, to }: PageRange, write: boolean): void {
+    const right = write ? PageRight.Write : PageRight.Read
+    for (let page = from; page < to; page++) {
+      const isWanted = this.#demands.has(page) || this.#words.right(page) >= right
+      if (isWanted || !this.#claims.isKnown(page) || this.#failures.get(page) !== undefined) continue
+      this.#options.counters.add('prefetches', 1)
+      this.#ask(page, write)
+    }
   }
 
   #ask(page: number, write: boolean): void {
@@ -211,6 +230,24 @@ export class RegionServer implements NodePort {
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
   }
 
+  /** Give up the copies of a range that can be given up now; `done` is called when they are gone. */
+  giveUp({ from, to }: PageRange, done: () => void): void {
+    const pages = new Set<number>()
+    for (let page = from; page < to; page++)
+      if (this.#words.right(page) !== PageRight.None && !this.#isBusy(page) && this.#evict(page)) pages.add(page)
+    const range = { pages, done }
+    this.#givingUp.add(range)
+    this.#finish(range)
+  }
+
+  #gone(page: number): void {
+    for (const range of this.#givingUp) if (range.pages.delete(page)) this.#finish(range)
+  }
+
+  #finish(range: { readonly pages: Set<number>; readonly done: () => void }): void {
+    if (range.pages.size === 0 && this.#givingUp.delete(range)) range.done()
+  }
+
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
     const residentBytes = native.describeMemory(this.plan.framesDescriptor).allocatedBytes
     return { residentBytes, registeredBytes: this.#memory.registeredBytes, cachedBytes: this.#cache.usedBytes }
@@ -228,6 +265,7 @@ export class RegionServer implements NodePort {
 
   close(): void {
     this.#recorder?.close()
+    this.#cache.close()
     this.#memory.close()
     // Peers find the frames through it, so it goes with the registrations.
     native.closeDescriptor(this.plan.framesDescriptor)
@@ -274,6 +312,7 @@ export class RegionServer implements NodePort {
 
   evicted(page: number): void {
     this.#cache.evicted(page)
+    this.#gone(page)
   }
 
   failed(page: number, rank: number, wantsMemory: boolean): void {
@@ -292,7 +331,7 @@ export class RegionServer implements NodePort {
 
   #fail(page: number, failure: PageFailure): void {
     this.#failures.add(page, failure)
-    this.#cache.evicted(page)
+    this.evicted(page)
     this.#words.fail(page)
     const demand = this.#demands.get(page)
     this.#demands.delete(page)
@@ -324,7 +363,8 @@ export class RegionServer implements NodePort {
       this.#holds.begin(page, demand.thread, turnsOf(demand))
       this.#options.faultNs.record(native.monotonicNs() - demand.sinceNs)
     }
-    map()
+    // Left unmapped, so that the first touch is seen.
+    if (demand !== undefined || !this.#readahead.isMarker(page)) map()
     this.#words.grant(page, right)
     if (!this.#isHome(page)) this.#cache.granted(page)
   }

@@ -1,0 +1,32 @@
+/** Part of a region whose pages stay here until it is let go of: by `release()`, or at the end of the block that has it as `using`. */
+export class PinnedRange implements Disposable {
+  readonly offsetBytes: number
+  readonly lengthBytes: number
+  /** What may be done there without waiting. */
+  readonly access: 'read' | 'write'
+  readonly #unpin: () => void
+  #released = false
+
+  /** @internal Made by `region.pin`. */
+  constructor(offsetBytes: number, lengthBytes: number, access: 'read' | 'write', unpin: () => void) {
+    this.offsetBytes = offsetBytes
+    this.lengthBytes = lengthBytes
+    this.access = access
+    this.#unpin = unpin
+  }
+
+  get released(): boolean {
+    return this.#released
+  }
+
+  /** Let go. Idempotent. */
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.#unpin()
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}
