@@ -44,6 +44,9 @@ const bandwidths = [
   ['ib_write_bw', 'write', 65_536],
   ['ib_read_bw', 'read', 4096],
   ['ib_read_bw', 'read', 65_536],
+  ['ib_send_bw', 'send', 4096],
+  ['ib_send_bw', 'send', 65_536],
+  ['ib_atomic_bw', 'fetch-add', 8],
 ]
 
 /** perftest measures the frequency of its clock first; where a machine is busy that fails at times, and all its figures are infinite. */
@@ -57,7 +60,7 @@ async function perftest(tool, bytes, iterations) {
 
 /** The line of figures that a perftest program prints. */
 async function runPerftest(tool, bytes, iterations) {
-  const hasSize = tool !== 'ib_atomic_lat'
+  const hasSize = !tool.startsWith('ib_atomic_')
   const hasInline = tool === 'ib_write_lat' || tool === 'ib_send_lat'
   const words = [
     ...['-d', options.device, '-x', options['gid-index'], '-m', '1024', '-n', String(iterations), '-F'],
