@@ -24,7 +24,6 @@ import {
   sendAttributes,
 } from './connection.ts'
 import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
-import { Closable } from './lifetime.ts'
 import {
   type AtomicRequestFields,
   type MaskedCompareSwapFields,
@@ -32,9 +31,8 @@ import {
   PreparedMaskedCompareSwap,
   PreparedMaskedFetchAdd,
 } from './masked-atomic.ts'
-import type { MemorySlice } from './memory-slice.ts'
 import { type BindFields, encodeInvalidate, PreparedBind } from './memory-window.ts'
-import type { Operation, OperationResult } from './operation.ts'
+import { PairConveniences } from './pair-conveniences.ts'
 import { PhysicalPeer } from './physical-peer.ts'
 import {
   PreparedReceive,
@@ -44,7 +42,7 @@ import {
   type SendRequestFields,
 } from './prepared-request.ts'
 import type { ProtectionDomain } from './protection-domain.ts'
-import { Scratch, type ScratchCell } from './scratch.ts'
+import type { InvalidateFields, OneSidedFields, OperationOptions, SendFields, SyncOptions } from './request-fields.ts'
 import type { SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -76,37 +74,6 @@ export interface QueuePairOptions {
   readonly signalAll?: boolean
 }
 
-/** A request for `read` and `write`: local bytes, remote target. */
-export type OneSidedFields = SendRequestFields & { readonly remote: { readonly address: number; readonly key: number } }
-export type SendFields = Omit<SendRequestFields, 'remote' | 'add' | 'compare' | 'swap'> & {
-  /** A key of the peer's that the message takes back: of a window of type 2 that the peer bound on this connection. Not with an immediate. */
-  readonly invalidate?: number
-}
-/** Atomics need no local memory in the conveniences: the old value is what they return. */
-export interface FetchAddFields {
-  readonly remote: { readonly address: number; readonly key: number }
-  readonly add: bigint
-}
-export interface CompareSwapFields {
-  readonly remote: { readonly address: number; readonly key: number }
-  readonly compare: bigint
-  readonly swap: bigint
-}
-export interface InvalidateFields {
-  readonly key: number
-  readonly signaled?: boolean
-  readonly fence?: boolean
-}
-export interface OperationOptions {
-  /** Stops waiting; the operation itself goes on and holds its buffers until it completes. */
-  readonly signal?: AbortSignal
-}
-export interface SyncOptions {
-  /** Default 10,000. */
-  readonly timeoutMs?: number
-}
-
-const DEFAULT_TIMEOUT_MS = 10_000
 const NO_IDENTIFIER = { localIdentifier: undefined } as const
 
 const withoutSendQueue: readonly QueuePairType[] = ['xrc-receive', 'dct']
@@ -122,7 +89,7 @@ function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void 
 }
 
 /** A send queue and a receive queue: ibv_create_qp(3). */
-export class QueuePair extends Closable implements ReceiveTarget {
+export class QueuePair extends PairConveniences implements ReceiveTarget {
   readonly label: string
   readonly domain: ProtectionDomain
   readonly sharedReceiveQueue: SharedReceiveQueue | undefined
@@ -137,7 +104,6 @@ export class QueuePair extends Closable implements ReceiveTarget {
   readonly provider: ProviderQueuePair
   readonly #sendQueue: CompletionQueue | undefined
   readonly #receiveQueue: CompletionQueue | undefined
-  #scratch: Scratch | undefined
 
   private constructor(domain: ProtectionDomain, provider: ProviderQueuePair, options: Partial<QueuePairOptions>) {
     super()
@@ -403,84 +369,6 @@ export class QueuePair extends Closable implements ReceiveTarget {
     if (errno !== 0) this.#refuse('ibv_post_recv', errno, '')
   }
 
-  // ---- conveniences ------------------------------------------------------------------------------------------------------------
-
-  /** READ and wait. Rejects with CompletionError when it failed. */
-  read(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
-    return this.#run('read', this.prepareRead(fields), options)
-  }
-
-  readSync(fields: OneSidedFields, options: SyncOptions = {}): OperationResult {
-    return this.#runSync('read', this.prepareRead(fields), options)
-  }
-
-  write(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
-    return this.#run('write', this.prepareWrite(fields), options)
-  }
-
-  writeSync(fields: OneSidedFields, options: SyncOptions = {}): OperationResult {
-    return this.#runSync('write', this.prepareWrite(fields), options)
-  }
-
-  send(fields: SendFields, options: OperationOptions = {}): Promise<OperationResult> {
-    return this.#run('send', this.prepareSend(fields), options)
-  }
-
-  sendSync(fields: SendFields, options: SyncOptions = {}): OperationResult {
-    return this.#runSync('send', this.prepareSend(fields), options)
-  }
-
-  /** Post one receive and wait for its message. */
-  receive(fields: { readonly local: Segments }, options: OperationOptions = {}): Promise<OperationResult> {
-    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
-    const operation = this.#beginReceive(fields.local)
-    return this.receiveQueue.operations.wait(operation, options.signal)
-  }
-
-  receiveSync(fields: { readonly local: Segments }, options: SyncOptions = {}): OperationResult {
-    const operation = this.#beginReceive(fields.local)
-    return this.receiveQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-  }
-
-  /** Resolves to the old value. */
-  fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
-  }
-
-  fetchAddSync(fields: FetchAddFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
-  }
-
-  /** Resolves to the old value: it was swapped where that equals `compare`. */
-  compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
-  }
-
-  compareSwapSync(fields: CompareSwapFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
-  }
-
-  /** Resolves to the old value. Rejects with UnsupportedError where the device has no masked atomics. */
-  maskedCompareSwap(fields: MaskedCompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('maskedCompareSwap', (local) => this.prepareMaskedCompareSwap({ ...fields, local }), options)
-  }
-
-  maskedCompareSwapSync(fields: MaskedCompareSwapFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync(
-      'maskedCompareSwap',
-      (local) => this.prepareMaskedCompareSwap({ ...fields, local }),
-      options,
-    )
-  }
-
-  maskedFetchAdd(fields: MaskedFetchAddFields, options: OperationOptions = {}): Promise<bigint> {
-    return this.#atomic('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
-  }
-
-  maskedFetchAddSync(fields: MaskedFetchAddFields, options: SyncOptions = {}): bigint {
-    return this.#atomicSync('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
-  }
-
   /** Put a 64-bit value there and get the old one, by the device's own operation where it has one, else by a loop; the result says which. */
   swap(fields: SwapFields, options: OperationOptions = {}): Promise<SwapResult> {
     return swap(this, fields, options)
@@ -488,33 +376,6 @@ export class QueuePair extends Closable implements ReceiveTarget {
 
   swapSync(fields: SwapFields, options: SyncOptions = {}): SwapResult {
     return swapSync(this, fields, options)
-  }
-
-  /** Bind a memory window and wait. */
-  bind(fields: BindFields, options: OperationOptions = {}): Promise<OperationResult> {
-    return this.#run('bind', this.prepareBind(fields), options)
-  }
-
-  bindSync(fields: BindFields, options: SyncOptions = {}): OperationResult {
-    return this.#runSync('bind', this.prepareBind(fields), options)
-  }
-
-  /** LOCAL_INV and wait: after it nobody reaches anything by that key. */
-  localInvalidate(key: number, options: OperationOptions = {}): Promise<OperationResult> {
-    return this.#run('localInvalidate', this.prepareLocalInvalidate({ key }), options)
-  }
-
-  localInvalidateSync(key: number, options: SyncOptions = {}): OperationResult {
-    return this.#runSync('localInvalidate', this.prepareLocalInvalidate({ key }), options)
-  }
-
-  /** Give an indirect key its layout and wait. */
-  configureKey(key: IndirectKey, layout: KeyLayout, options: OperationOptions = {}): Promise<OperationResult> {
-    return this.#run('configureKey', this.prepareConfigureKey(key, layout), options)
-  }
-
-  configureKeySync(key: IndirectKey, layout: KeyLayout, options: SyncOptions = {}): OperationResult {
-    return this.#runSync('configureKey', this.prepareConfigureKey(key, layout), options)
   }
 
   /** The peer's physical memory, under the key that the peer registered for it. */
@@ -525,7 +386,7 @@ export class QueuePair extends Closable implements ReceiveTarget {
 
   protected release(): void {
     this.provider.destroy()
-    this.#scratch?.close()
+    this.closeScratch()
     this.domain.queuePairs.remove(this)
   }
 
@@ -553,76 +414,6 @@ export class QueuePair extends Closable implements ReceiveTarget {
     const request = this.#prepare(Opcode.SendWithInvalidate, fields)
     encodeInvalidate(request.encoded, key)
     return request
-  }
-
-  async #atomic(
-    name: string,
-    prepare: (local: MemorySlice) => PreparedRequest,
-    options: OperationOptions,
-  ): Promise<bigint> {
-    options.signal?.throwIfAborted()
-    const cell = this.#cells().take()
-    const operation = this.#beginAtomic(name, prepare, cell)
-    await this.sendQueue.operations.wait(operation, options.signal)
-    return cell.value()
-  }
-
-  #atomicSync(name: string, prepare: (local: MemorySlice) => PreparedRequest, options: SyncOptions): bigint {
-    const cell = this.#cells().take()
-    const operation = this.#beginAtomic(name, prepare, cell)
-    this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    return cell.value()
-  }
-
-  #beginAtomic(name: string, prepare: (local: MemorySlice) => PreparedRequest, cell: ScratchCell): Operation {
-    return this.#begin(name, prepare(cell.slice), cell.giveBack)
-  }
-
-  #cells(): Scratch {
-    this.assertOpen()
-    this.#scratch ??= new Scratch(this.domain, this.capacities.maxSendRequests)
-    return this.#scratch
-  }
-
-  #run(name: string, request: PreparedRequest, options: OperationOptions): Promise<OperationResult> {
-    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
-    const operation = this.#begin(name, request, undefined)
-    return this.sendQueue.operations.wait(operation, options.signal)
-  }
-
-  #runSync(name: string, request: PreparedRequest, options: SyncOptions): OperationResult {
-    const operation = this.#begin(name, request, undefined)
-    return this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-  }
-
-  #begin(name: string, request: PreparedRequest, onDone: (() => void) | undefined): Operation {
-    if (!request.signaled)
-      throw new ArgumentError('signaled', `${name} waits for its completion and so cannot be unsignaled`)
-    const operation = this.sendQueue.operations.begin(name, request, onDone)
-    this.#postOperation(this.sendQueue, operation, request.encoded, () => request.submit())
-    return operation
-  }
-
-  #beginReceive(local: Segments): Operation {
-    const request = this.prepareReceive({ local })
-    const operation = this.receiveQueue.operations.begin('receive', request, undefined)
-    this.#postOperation(this.receiveQueue, operation, request.encoded, (encoded) => this.postReceive(encoded))
-    return operation
-  }
-
-  #postOperation(
-    queue: CompletionQueue,
-    operation: Operation,
-    encoded: EncodedRequest,
-    post: (encoded: EncodedRequest) => void,
-  ): void {
-    encoded.words[0] = operation.id
-    try {
-      post(encoded)
-    } catch (error) {
-      queue.operations.cancel(operation)
-      throw error
-    }
   }
 
   #refuse(verb: string, errno: number, prefix: string): never {

@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../native/index.ts'
 import type { RemoteTarget } from './prepared-request.ts'
-import type { OperationOptions, QueuePair, SyncOptions } from './queue-pair.ts'
+import type { QueuePair } from './queue-pair.ts'
+import type { OperationOptions, SyncOptions } from './request-fields.ts'
 
 export interface SwapFields {
   readonly remote: RemoteTarget

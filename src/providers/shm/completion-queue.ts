@@ -83,12 +83,19 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
 
   poll(batch: CompletionBatch): number {
     if (this.#device.pendingCount !== 0) this.#device.progress()
-    // A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#idle`.
-    if (this.#words[this.#at] !== this.#seenArrivals) this.collect()
+    if (this.#arrivals() !== this.#seenArrivals) this.collect()
     if (this.#head === this.#tail) return this.#idle()
     let row = 0
     while (row < batch.capacity && this.#head !== this.#tail) if (this.#take(batch, row)) row += 1
     return row
+  }
+
+  /**
+   * A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#idle`. But the poll between `arm` and sleeping decides
+   * whether somebody sleeps: it must not see less than what was there when the queue was armed.
+   */
+  #arrivals(): number {
+    return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at]) as number
   }
 
   /** Room for `count` more rows. */

@@ -1,0 +1,235 @@
+import { ArgumentError } from '../native/index.ts'
+import type { EncodedRequest, QueuePairCapacities } from '../providers/index.ts'
+import type { CompletionQueue } from './completion-queue.ts'
+import type { IndirectKey, KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
+import { Closable } from './lifetime.ts'
+import type {
+  AtomicRequestFields,
+  MaskedCompareSwapFields,
+  MaskedFetchAddFields,
+  PreparedMaskedCompareSwap,
+  PreparedMaskedFetchAdd,
+} from './masked-atomic.ts'
+import type { MemorySlice } from './memory-slice.ts'
+import type { BindFields, PreparedBind } from './memory-window.ts'
+import type { Operation, OperationResult } from './operation.ts'
+import type { PreparedReceive, PreparedRequest, Segments } from './prepared-request.ts'
+import type { ProtectionDomain } from './protection-domain.ts'
+import type {
+  CompareSwapFields,
+  FetchAddFields,
+  InvalidateFields,
+  OneSidedFields,
+  OperationOptions,
+  SendFields,
+  SyncOptions,
+} from './request-fields.ts'
+import { Scratch, type ScratchCell } from './scratch.ts'
+
+const DEFAULT_TIMEOUT_MS = 10_000
+
+/**
+ * What posts one request and waits for its completion: by a promise, or spinning (`…Sync`). Each costs an object or two, where a prepared request costs none.
+ * All of them rest on the queue pair's prepared requests.
+ */
+export abstract class PairConveniences extends Closable {
+  abstract readonly domain: ProtectionDomain
+  abstract readonly capacities: QueuePairCapacities
+  #scratch: Scratch | undefined
+
+  abstract get sendQueue(): CompletionQueue
+  abstract get receiveQueue(): CompletionQueue
+  abstract prepareSend(fields: SendFields): PreparedRequest
+  abstract prepareWrite(fields: OneSidedFields): PreparedRequest
+  abstract prepareRead(fields: OneSidedFields): PreparedRequest
+  abstract prepareFetchAdd(fields: OneSidedFields & { readonly add: bigint }): PreparedRequest
+  abstract prepareCompareSwap(
+    fields: OneSidedFields & { readonly compare: bigint; readonly swap: bigint },
+  ): PreparedRequest
+  abstract prepareMaskedCompareSwap(fields: AtomicRequestFields & MaskedCompareSwapFields): PreparedMaskedCompareSwap
+  abstract prepareMaskedFetchAdd(fields: AtomicRequestFields & MaskedFetchAddFields): PreparedMaskedFetchAdd
+  abstract prepareBind(fields: BindFields): PreparedBind
+  abstract prepareLocalInvalidate(fields: InvalidateFields): PreparedRequest
+  abstract prepareConfigureKey(key: IndirectKey, layout: KeyLayout): PreparedKeyLayout
+  abstract prepareReceive(fields: { readonly local: Segments }): PreparedReceive
+  /** @internal */
+  abstract postReceive(encoded: EncodedRequest): void
+
+  /** READ and wait. Rejects with CompletionError when it failed. */
+  read(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('read', this.prepareRead(fields), options)
+  }
+
+  readSync(fields: OneSidedFields, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('read', this.prepareRead(fields), options)
+  }
+
+  write(fields: OneSidedFields, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('write', this.prepareWrite(fields), options)
+  }
+
+  writeSync(fields: OneSidedFields, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('write', this.prepareWrite(fields), options)
+  }
+
+  send(fields: SendFields, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('send', this.prepareSend(fields), options)
+  }
+
+  sendSync(fields: SendFields, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('send', this.prepareSend(fields), options)
+  }
+
+  /** Post one receive and wait for its message. */
+  receive(fields: { readonly local: Segments }, options: OperationOptions = {}): Promise<OperationResult> {
+    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
+    const operation = this.#beginReceive(fields.local)
+    return this.receiveQueue.operations.wait(operation, options.signal)
+  }
+
+  receiveSync(fields: { readonly local: Segments }, options: SyncOptions = {}): OperationResult {
+    const operation = this.#beginReceive(fields.local)
+    return this.receiveQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  }
+
+  /** Resolves to the old value. */
+  fetchAdd(fields: FetchAddFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
+  }
+
+  fetchAddSync(fields: FetchAddFields, options: SyncOptions = {}): bigint {
+    return this.#atomicSync('fetchAdd', (local) => this.prepareFetchAdd({ ...fields, local }), options)
+  }
+
+  /** Resolves to the old value: it was swapped where that equals `compare`. */
+  compareSwap(fields: CompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
+  }
+
+  compareSwapSync(fields: CompareSwapFields, options: SyncOptions = {}): bigint {
+    return this.#atomicSync('compareSwap', (local) => this.prepareCompareSwap({ ...fields, local }), options)
+  }
+
+  /** Resolves to the old value. Rejects with UnsupportedError where the device has no masked atomics. */
+  maskedCompareSwap(fields: MaskedCompareSwapFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('maskedCompareSwap', (local) => this.prepareMaskedCompareSwap({ ...fields, local }), options)
+  }
+
+  maskedCompareSwapSync(fields: MaskedCompareSwapFields, options: SyncOptions = {}): bigint {
+    return this.#atomicSync(
+      'maskedCompareSwap',
+      (local) => this.prepareMaskedCompareSwap({ ...fields, local }),
+      options,
+    )
+  }
+
+  maskedFetchAdd(fields: MaskedFetchAddFields, options: OperationOptions = {}): Promise<bigint> {
+    return this.#atomic('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
+  }
+
+  maskedFetchAddSync(fields: MaskedFetchAddFields, options: SyncOptions = {}): bigint {
+    return this.#atomicSync('maskedFetchAdd', (local) => this.prepareMaskedFetchAdd({ ...fields, local }), options)
+  }
+
+  /** Bind a memory window and wait. */
+  bind(fields: BindFields, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('bind', this.prepareBind(fields), options)
+  }
+
+  bindSync(fields: BindFields, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('bind', this.prepareBind(fields), options)
+  }
+
+  /** LOCAL_INV and wait: after it nobody reaches anything by that key. */
+  localInvalidate(key: number, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('localInvalidate', this.prepareLocalInvalidate({ key }), options)
+  }
+
+  localInvalidateSync(key: number, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('localInvalidate', this.prepareLocalInvalidate({ key }), options)
+  }
+
+  /** Give an indirect key its layout and wait. */
+  configureKey(key: IndirectKey, layout: KeyLayout, options: OperationOptions = {}): Promise<OperationResult> {
+    return this.#run('configureKey', this.prepareConfigureKey(key, layout), options)
+  }
+
+  configureKeySync(key: IndirectKey, layout: KeyLayout, options: SyncOptions = {}): OperationResult {
+    return this.#runSync('configureKey', this.prepareConfigureKey(key, layout), options)
+  }
+
+  async #atomic(
+    name: string,
+    prepare: (local: MemorySlice) => PreparedRequest,
+    options: OperationOptions,
+  ): Promise<bigint> {
+    options.signal?.throwIfAborted()
+    const cell = this.#cells().take()
+    const operation = this.#beginAtomic(name, prepare, cell)
+    await this.sendQueue.operations.wait(operation, options.signal)
+    return cell.value()
+  }
+
+  #atomicSync(name: string, prepare: (local: MemorySlice) => PreparedRequest, options: SyncOptions): bigint {
+    const cell = this.#cells().take()
+    const operation = this.#beginAtomic(name, prepare, cell)
+    this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    return cell.value()
+  }
+
+  #beginAtomic(name: string, prepare: (local: MemorySlice) => PreparedRequest, cell: ScratchCell): Operation {
+    return this.#begin(name, prepare(cell.slice), cell.giveBack)
+  }
+
+  #cells(): Scratch {
+    this.assertOpen()
+    this.#scratch ??= new Scratch(this.domain, this.capacities.maxSendRequests)
+    return this.#scratch
+  }
+
+  #run(name: string, request: PreparedRequest, options: OperationOptions): Promise<OperationResult> {
+    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason)
+    const operation = this.#begin(name, request, undefined)
+    return this.sendQueue.operations.wait(operation, options.signal)
+  }
+
+  #runSync(name: string, request: PreparedRequest, options: SyncOptions): OperationResult {
+    const operation = this.#begin(name, request, undefined)
+    return this.sendQueue.operations.waitSync(operation, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  }
+
+  #begin(name: string, request: PreparedRequest, onDone: (() => void) | undefined): Operation {
+    if (!request.signaled)
+      throw new ArgumentError('signaled', `${name} waits for its completion and so cannot be unsignaled`)
+    const operation = this.sendQueue.operations.begin(name, request, onDone)
+    this.#postOperation(this.sendQueue, operation, request.encoded, () => request.submit())
+    return operation
+  }
+
+  #beginReceive(local: Segments): Operation {
+    const request = this.prepareReceive({ local })
+    const operation = this.receiveQueue.operations.begin('receive', request, undefined)
+    this.#postOperation(this.receiveQueue, operation, request.encoded, (encoded) => this.postReceive(encoded))
+    return operation
+  }
+
+  #postOperation(
+    queue: CompletionQueue,
+    operation: Operation,
+    encoded: EncodedRequest,
+    post: (encoded: EncodedRequest) => void,
+  ): void {
+    encoded.words[0] = operation.id
+    try {
+      post(encoded)
+    } catch (error) {
+      queue.operations.cancel(operation)
+      throw error
+    }
+  }
+
+  /** Where old values landed; nothing is outstanding any more. */
+  protected closeScratch(): void {
+    this.#scratch?.close()
+  }
+}
