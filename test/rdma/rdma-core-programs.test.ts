@@ -104,15 +104,6 @@ test('cmtime calls ours: connections that it makes and ends, step by step', asyn
   assert.match(await succeeded(program), /disconnect/)
 })
 
-test('ours calls cmtime', async () => {
-  const port = nextPort++
-  using _program = startProgram('cmtime', '-b', address, '-p', String(port), '-c', String(CONNECTIONS))
-  for (let count = 0; count < CONNECTIONS; count += 1) {
-    using connection = await whenListening(() => connect({ ...PATIENCE, device: 'rxe0', address, port }))
-    await connection.disconnect()
-  }
-})
-
 /** What `ibv_devinfo` calls it, and what `aether devices --json` does. */
 const limits = {
   max_qp: 'maxQueuePairs',
