@@ -37,8 +37,7 @@ Options:
 Exit status: 1 when an assertion was violated, or when the replay differs from what was recorded (another version of Aether wrote it).
 
 Examples:
-  AETHER_RECORD=/tmp/recording aether run -n 2 app.js
-  aether replay /tmp/recording/ranks-rank-0-4711.0.jsonl
+  aether replay /tmp/recording/ranks-rank-0-4711.0.jsonl      (after AETHER_RECORD=/tmp/recording aether run -n 2 app.js)
   aether replay --page 17 --from 5000 --to 5100 FILE`
 
 /** What to show. */
