@@ -40,6 +40,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./replay.ts')).replayCommand,
   },
   {
+    name: 'simulate',
+    summary: 'play clusters of coherent memory in virtual time, with everything that may go wrong',
+    load: async () => (await import('./simulate.ts')).simulateCommand,
+  },
+  {
     name: 'devices',
     summary: 'list verbs devices: ports, addresses, what they can do',
     load: async () => (await import('./devices.ts')).devicesCommand,

@@ -14,7 +14,7 @@
 export { availableMemory } from './available-memory.ts'
 export * from './coherence/index.ts'
 export { type Coherence, type CoherenceKind, coherenceKinds } from './coherence.ts'
-export { COHERENCE_MESSAGE_BYTES } from './coherent/coherence-channel.ts'
+export { COHERENCE_MESSAGE_BYTES, CoherenceCodec } from './coherent/coherence-channel.ts'
 export { PageLostError } from './coherent/page-access.ts'
 export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'

@@ -29,4 +29,7 @@ export type { ConnectionCase, ConnectionContext, ConnectionSetup } from './conne
 export * from './connections/run.ts'
 export * from './litmus/index.ts'
 export * from './modelcheck/index.ts'
+
 export * from './protocol-pages/index.ts'
+
+export * from './simulation/index.ts'

@@ -25,7 +25,7 @@ export {
   Locks,
   LockTimeoutError,
 } from './locks/index.ts'
-export type { Mesh } from './mesh.ts'
+export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 export type { RegistryAnswer } from './registry.ts'

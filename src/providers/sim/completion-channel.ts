@@ -40,6 +40,10 @@ export class SimCompletionChannel implements ProviderCompletionChannel {
     return queues.length
   }
 
+  isOn(descriptor: number): boolean {
+    return this.#signal.isOn(descriptor)
+  }
+
   whenReadable(ready: () => void): () => void {
     return this.#signal.wait(ready)
   }

@@ -210,6 +210,11 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.cluster.polled()
   }
 
+  whenReadable(descriptor: number, ready: () => void): (() => void) | undefined {
+    for (const channel of this.channels) if (channel.isOn(descriptor)) return channel.whenReadable(ready)
+    return this.events.signal.isOn(descriptor) ? this.events.signal.wait(ready) : undefined
+  }
+
   linkChanged(up: boolean): void {
     this.events.raise(up ? AsyncEventType.PortActive : AsyncEventType.PortError, { port: 1 })
   }

@@ -1,9 +1,12 @@
+import { ArgumentError } from '../../native/index.ts'
 import type { Kernel } from './kernel.ts'
 import type { AdapterOptions } from './options.ts'
 import { Process } from './process.ts'
 
 /** Told of what a host does, so that its devices can say so. */
 export interface HostListener {
+  /** Call `ready` once when the descriptor is readable; undefined where it is not the device's. */
+  whenReadable(descriptor: number, ready: () => void): (() => void) | undefined
   linkChanged(up: boolean): void
   crashed(): void
 }
@@ -44,6 +47,18 @@ export class Host {
     const process = new Process(this, step)
     this.#processes.push(process)
     return process
+  }
+
+  /**
+   * Call `ready` once, within the simulation, when the descriptor of a completion channel or of asynchronous events of this host is readable. Returns what
+   * cancels it.
+   */
+  whenReadable(descriptor: number, ready: () => void): () => void {
+    for (const listener of this.listeners) {
+      const cancel = listener.whenReadable(descriptor, ready)
+      if (cancel !== undefined) return cancel
+    }
+    throw new ArgumentError('descriptor', `no device of host ${this.index} has descriptor ${descriptor}`)
   }
 
   pause(): void {

@@ -22,6 +22,11 @@ export class Signal {
     return this.#pipe[0]
   }
 
+  /** Whether that is its descriptor. */
+  isOn(descriptor: number): boolean {
+    return this.#pipe?.[0] === descriptor
+  }
+
   raise(): void {
     if (!this.#raised && this.#pipe !== undefined) native.ringPipe(this.#pipe[1])
     this.#raised = true
