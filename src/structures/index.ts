@@ -18,12 +18,16 @@
  *
  * @module
  */
+export type { Codec } from './codec/codec.ts'
+export { bytes, json, number, structured } from './codec/codecs.ts'
 export type { Counter } from './counter.ts'
 export { HeapFullError, StructureError } from './errors.ts'
 export type { Flag } from './flag.ts'
 export { STRUCTURE_NAME_BYTES_MAX, type StructureKindName } from './heap/directory.ts'
 export type { HeapUsage } from './heap/heap.ts'
 export type { Leader, Leadership } from './leader.ts'
+export { KEY_BYTES_MAX, type MapKey } from './map/key.ts'
+export { type MapOptions, type SetOptions, type SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 export type { Mutex, MutexHold } from './mutex.ts'
 export type { Once } from './once.ts'
 export type { RateLimiter, RateLimiterOptions, RateVerdict } from './rate-limiter.ts'

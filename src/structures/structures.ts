@@ -1,17 +1,23 @@
 import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
 import { ArgumentError } from '../native/index.ts'
+import type { Codec } from './codec/codec.ts'
+import { structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
+import { hashBytes } from './hash.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
 import { LEADER_BYTES, Leader } from './leader.ts'
+import { MAP_BODY_BYTES } from './map/layout.ts'
+import { type MapOptions, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 import { MemberPeers } from './member-peers.ts'
 import { LocalMemory } from './memory/local-memory.ts'
 import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { ONCE_BYTES, Once } from './once.ts'
 import { RATE_LIMITER_BYTES, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import { addReaches } from './reaches.ts'
 import { PERMITS_MAX, Semaphore, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
 
@@ -71,8 +77,9 @@ export class Structures implements AsyncDisposable {
     this.#region = region
     this.#heap = holdHeap(region, membership)
     this.#directory = new Directory(this.#heap)
+    addReaches(this.#heap)
     this.#heap.join()
-    this.#stop = membership.onChange(() => this.#recover())
+    this.#stop = membership.onChange(() => this.#settle())
     membership.addPart(new HeapPart(this.#heap))
   }
 
@@ -84,6 +91,13 @@ export class Structures implements AsyncDisposable {
   list(): readonly { readonly name: string; readonly kind: StructureKindName }[] {
     this.#heap.checkOpen()
     return this.#directory.list()
+  }
+
+  /** Settle what the dead left, and free what nobody looks at any more. Done by itself where it is met, or memory is short; for tests and tools. */
+  recover(): void {
+    this.#heap.checkOpen()
+    this.#heap.recover(true)
+    this.#heap.collect()
   }
 
   /** What memory is in use. Looks at every block: for people and tools. */
@@ -141,6 +155,21 @@ export class Structures implements AsyncDisposable {
     return new Leader(name, this.#heap, offset, leaseMs)
   }
 
+  /**
+   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has to agree.
+   * `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   */
+  async map<V = unknown>(name: string, options: MapOptions<V> = {}): Promise<SharedMap<V>> {
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const ttlMs = options.ttlMs ?? 0
+    const maxEntries = options.maxEntries ?? 0
+    if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
+    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, 2 ** 26)
+    const parameters = [ttlMs, maxEntries, codecNumber(codec)]
+    const { offset } = this.#open('map', name, MAP_BODY_BYTES, parameters)
+    return new SharedMap(name, this.#heap, offset, { codec, ttlMs, maxEntries, valueBytesMax })
+  }
+
   /** Leave. What this member holds is given up. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return
@@ -158,9 +187,15 @@ export class Structures implements AsyncDisposable {
     return this.#directory.open({ kind, name, bodyBytes, parameters })
   }
 
-  #recover(): void {
+  #settle(): void {
     if (!this.closed) this.#heap.recover()
   }
+}
+
+/** Kept with a structure, so that all read its bytes alike. */
+function codecNumber(codec: { readonly name: string }): number {
+  const name = Buffer.from(codec.name)
+  return hashBytes(name, name.length, 1)
 }
 
 /** Members and the names of regions whose heap they hold: a second hold would be the same participant twice. */

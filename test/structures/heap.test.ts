@@ -27,7 +27,7 @@ function slabsToBeHad(heap: Heap): number {
   for (let count = 0; ; count += 1) {
     try {
       heap.intent.begin(0, Reach.Cell)
-      heap.allocate(SLAB_BYTES * 2 - 1)
+      heap.allocate(SLAB_BYTES * 2 - 1, true)
     } catch {
       return count * 2
     }
@@ -39,7 +39,7 @@ test('blocks of every size are apart from each other, and can be had again', () 
   const { heap } = town.settle()
   for (let round = 0; round < 3; round += 1) {
     const taken: { readonly from: number; readonly to: number; readonly reference: number }[] = []
-    for (const lengthBytes of [1, 64, 65, 200, 1000, 5000, 20_000, 65_536, 65_537, 200_000, 64, 1]) {
+    for (const lengthBytes of [1, 64, 65, 200, 1000, 5000, 20_000, 65_536, 65_537, 64, 1]) {
       heap.intent.begin(0, Reach.Cell)
       const { reference } = heap.allocate(lengthBytes)
       const from = offsetOf(reference)

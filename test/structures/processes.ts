@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { open, type Space } from '../../src/index.ts'
 import { openStructures, type Structures } from '../../src/structures/index.ts'
+import { until } from '../cluster/support.ts'
 import { RankProcess } from '../support/rank-process.ts'
 
 let last = 0
@@ -28,6 +29,19 @@ export class Shared implements AsyncDisposable {
     this.#processes.push(started)
     await started.call('open', this.space.name)
     return started
+  }
+
+  /** Resolves when nobody is in the space but those that live, and what the dead were doing is settled. */
+  async recovered(): Promise<void> {
+    const living =
+      1 + this.#processes.filter(({ child }) => child.exitCode === null && child.signalCode === null).length
+    await until(() => this.space.members().length === living, 'the killed to be seen')
+    this.structures.recover()
+  }
+
+  /** Free what can be freed. */
+  collect(): void {
+    this.structures.recover()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,6 +2,7 @@ import { Directory } from '../../src/structures/heap/directory.ts'
 import { Heap } from '../../src/structures/heap/heap.ts'
 import { layoutOf } from '../../src/structures/heap/layout.ts'
 import type { Peers } from '../../src/structures/peers.ts'
+import { addReaches } from '../../src/structures/reaches.ts'
 import { FragileMemory, Killed } from './fragile-memory.ts'
 
 /** A heap of 14 slabs. */
@@ -21,6 +22,7 @@ export class Inhabitant {
     this.memory = new FragileMemory(town.bytes)
     this.heap = new Heap('town', this.memory, town.peersOf(slot, epoch))
     this.directory = new Directory(this.heap)
+    addReaches(this.heap)
   }
 
   /** Run `work` and kill its process after so many accesses to memory. True when it was done before. */

@@ -8,6 +8,9 @@ import { SlabKind, slabDetail, slabKind, slabSlot, slabWord } from './slab-word.
 /** Free blocks that a participant keeps in mind for each size. */
 const HINTS_MAX = 4096
 
+/** Blocks of these sizes may come from the slabs that are kept back: marks of deleted keys, nodes. */
+const SMALL_CLASS_MAX = 1
+
 /** A block that is the caller's; nobody else can see it. `reference` 0: there is no memory. */
 export interface Allocation {
   reference: number
@@ -29,6 +32,8 @@ export class Allocator {
   readonly #own: number[][] = CLASS_GRANULES.map(() => [])
   /** How often blocks of each slab had been freed when we last looked through it; -1 before. */
   readonly #seen: Int32Array
+  /** Free slabs that are kept for small blocks and tables, which it takes to give memory back. */
+  readonly #keptBack: number
   /** Where to look for a free slab next. */
   #cursor: number
 
@@ -36,16 +41,20 @@ export class Allocator {
     this.#blocks = blocks
     this.#slot = slot
     this.#seen = new Int32Array(blocks.layout.slabs).fill(-1)
+    this.#keptBack = Math.max(3, blocks.layout.slabs >>> 4)
     this.#cursor = (slot * 7) % Math.max(1, blocks.layout.slabs)
   }
 
-  /** Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none. */
-  allocate(lengthBytes: number, intent: Intent, into: Allocation): boolean {
+  /**
+   * Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none. `essential`: it may come from what is kept
+   * back.
+   */
+  allocate(lengthBytes: number, intent: Intent, into: Allocation, essential: boolean = false): boolean {
     const sizeClass = classFor(lengthBytes)
-    if (sizeClass < 0) return this.#allocateSlabs(Math.ceil(lengthBytes / SLAB_BYTES), intent, into)
+    if (sizeClass < 0) return this.#allocateSlabs(Math.ceil(lengthBytes / SLAB_BYTES), intent, into, essential)
     const hints = this.#hints[sizeClass] as number[]
     for (;;) {
-      const reference = hints.pop() ?? this.#refill(sizeClass)
+      const reference = hints.pop() ?? this.#refill(sizeClass, essential || sizeClass <= SMALL_CLASS_MAX)
       if (reference === 0) return false
       if (this.#take(reference, sizeClass, intent, into)) return true
     }
@@ -105,10 +114,10 @@ export class Allocator {
   }
 
   /** Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are none. */
-  #refill(sizeClass: number): number {
+  #refill(sizeClass: number, essential: boolean): number {
     const own = this.#own[sizeClass] as number[]
     for (const slab of own) if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
-    const fresh = this.#claimSlab(sizeClass)
+    const fresh = this.#mayClaim(1, essential) ? this.#claimSlab(sizeClass) : -1
     if (fresh >= 0) {
       own.push(fresh)
       this.#lookThrough(fresh, sizeClass)
@@ -156,6 +165,15 @@ export class Allocator {
     return slab
   }
 
+  #mayClaim(count: number, essential: boolean): boolean {
+    if (essential) return true
+    const { slabs } = this.#blocks.layout
+    let free = 0
+    for (let slab = 0; slab < slabs && free < count + this.#keptBack; slab += 1)
+      if (slabKind(this.#blocks.word(slab)) === SlabKind.Free) free += 1
+    return free >= count + this.#keptBack
+  }
+
   #claimAny(): number {
     const { slabs } = this.#blocks.layout
     for (let looked = 0; looked < slabs; looked += 1) {
@@ -175,8 +193,8 @@ export class Allocator {
   }
 
   /** A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed. */
-  #allocateSlabs(count: number, intent: Intent, into: Allocation): boolean {
-    const first = this.#claimRow(count)
+  #allocateSlabs(count: number, intent: Intent, into: Allocation, essential: boolean): boolean {
+    const first = this.#mayClaim(count, essential) ? this.#claimRow(count) : -1
     if (first < 0) return false
     const blocks = this.#blocks
     const reference = blocks.headOf(first)

@@ -63,7 +63,6 @@ export class Directory {
 
   constructor(heap: Heap) {
     this.#heap = heap
-    heap.addReach(Reach.Cell, (place, reference) => heap.memory.load(place) === reference)
   }
 
   /** Find it, or make it with a body of zeros. @throws StructureError for another kind or other parameters; HeapFullError; ArgumentError. */

@@ -6,7 +6,15 @@ import { type Allocation, Allocator } from './allocator.ts'
 import { BlockTable } from './block-table.ts'
 import { Epochs } from './epochs.ts'
 import type { Intent } from './intent.ts'
-import { GRANULE_BYTES, HEAP_MAGIC, HEAP_VERSION, HeaderOffset, layoutOf, PARTICIPANTS_MAX } from './layout.ts'
+import {
+  GRANULE_BYTES,
+  HEAP_MAGIC,
+  HEAP_VERSION,
+  HeaderOffset,
+  layoutOf,
+  PARTICIPANTS_MAX,
+  SLAB_BYTES,
+} from './layout.ts'
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
 import { Recovery } from './recovery.ts'
@@ -37,8 +45,6 @@ export class Heap {
   readonly epochs: Epochs
   /** What this participant's operation does that is under way. */
   readonly intent: Intent
-  /** For what an operation needs done on the way: a larger table. */
-  readonly nestedIntent: Intent
   /** This participant as the holder of something. */
   readonly owner: number
   /** Random, the same for all: keys are hashed with it. */
@@ -64,8 +70,7 @@ export class Heap {
     this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers)
     this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach)
     this.#self = new Participant(memory, peers.slot)
-    this.intent = this.#self.intents[0]
-    this.nestedIntent = this.#self.intents[1]
+    this.intent = this.#self.intent
     this.owner = ownerWord(peers.slot, peers.epoch)
   }
 
@@ -98,12 +103,13 @@ export class Heap {
   }
 
   /**
-   * Take a block, named by `intent`, which has begun. Not from inside an operation: to find memory everybody has to be outside of one for a moment.
+   * Take a block, named by the intent, which has begun. Not from inside an operation: to find memory everybody has to be outside of one for a moment.
+   * `essential`: what it takes to give memory back in the end; it may come from what is kept for that.
    * @throws HeapFullError; the intent has then ended.
    */
-  allocate(lengthBytes: number, intent: Intent = this.intent): Allocation {
-    if (!this.#allocator.allocate(lengthBytes, intent, this.#allocation))
-      this.#allocateUnderPressure(lengthBytes, intent)
+  allocate(lengthBytes: number, essential: boolean = false): Allocation {
+    if (!this.#allocator.allocate(lengthBytes, this.intent, this.#allocation, essential))
+      this.#allocateUnderPressure(lengthBytes, essential)
     return this.#allocation
   }
 
@@ -167,21 +173,29 @@ export class Heap {
     this.#self.become(this.#self.identity, this.peers.epoch, state)
   }
 
-  #allocateUnderPressure(lengthBytes: number, intent: Intent): void {
+  #allocateUnderPressure(lengthBytes: number, essential: boolean): void {
     let behind = -1
     for (let attempt = 0; attempt < PRESSURE_ATTEMPTS && !this.epochs.inside; attempt += 1) {
       this.recover(attempt > 2)
       behind = this.epochs.advance()
       this.epochs.collect()
       if (attempt > 0) this.#allocator.closeEmptySlabs()
-      if (this.#allocator.allocate(lengthBytes, intent, this.#allocation)) return
+      if (this.#allocateAnySize(lengthBytes, essential)) return
       if (behind >= 0) this.#pause(PRESSURE_PAUSE_MS)
     }
-    intent.end()
+    this.intent.end()
     const { usedBytes, sizeBytes } = this.usage()
     const why =
       behind < 0 ? '' : `, some of it because the member in slot ${behind} is inside an operation (is it stopped?)`
     throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why)
+  }
+
+  /** For what is essential, better a block that is too large than none. */
+  #allocateAnySize(lengthBytes: number, essential: boolean): boolean {
+    for (let length = lengthBytes; ; length *= 1.5) {
+      if (this.#allocator.allocate(length, this.intent, this.#allocation, essential)) return true
+      if (!essential || length * 1.5 > SLAB_BYTES) return false
+    }
   }
 
   /** Nobody wakes this. */

@@ -2,9 +2,8 @@ import type { WordMemory } from '../memory/word-memory.ts'
 import { Intent } from './intent.ts'
 import { PARTICIPANT_BYTES, PARTICIPANTS_OFFSET } from './layout.ts'
 
-/** Words of an entry. The rest is the participant's own two intents. */
-const Offset = { Identity: 0, Reservation: 4, Recoverer: 8, Intents: 64 } as const
-const INTENT_BYTES = 64
+/** Words of an entry. The rest is the participant's intent. */
+const Offset = { Identity: 0, Reservation: 4, Recoverer: 8, Intent: 64 } as const
 
 /** `Ended`: closed in order, but blocks that it retired still wait; recovered like the dead. */
 export const ParticipantState = { Vacant: 0, Active: 1, Ended: 2 } as const
@@ -24,8 +23,8 @@ const STATE_BITS = 2
  */
 export class Participant {
   readonly slot: number
-  /** What the operation does that is under way; and one for what an operation needs done first (a larger table). */
-  readonly intents: readonly [Intent, Intent]
+  /** What the operation does that is under way. */
+  readonly intent: Intent
   readonly #memory: WordMemory
   readonly #offset: number
 
@@ -33,8 +32,7 @@ export class Participant {
     this.#memory = memory
     this.slot = slot
     this.#offset = PARTICIPANTS_OFFSET + slot * PARTICIPANT_BYTES
-    const at = this.#offset + Offset.Intents
-    this.intents = [new Intent(memory, at), new Intent(memory, at + INTENT_BYTES)]
+    this.intent = new Intent(memory, this.#offset + Offset.Intent)
   }
 
   get state(): number {

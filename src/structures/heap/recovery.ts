@@ -74,7 +74,7 @@ export class Recovery {
   #clear(participant: Participant): void {
     participant.reserve(0)
     this.#allocator.recoverSlabs(participant.slot)
-    for (const intent of participant.intents) this.#settle(intent)
+    this.#settle(participant.intent)
     this.#adoptRetired(participant.slot)
   }
 

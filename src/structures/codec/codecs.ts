@@ -1,0 +1,107 @@
+import { deserialize, serialize } from 'node:v8'
+import { ArgumentError } from '../../native/index.ts'
+import type { Codec } from './codec.ts'
+
+const decoder = new TextDecoder()
+
+/** First byte of a structured value. */
+const Tag = { Undefined: 0, Null: 1, False: 2, True: 3, Number: 4, Text: 5, Bytes: 6, Cloned: 7 } as const
+
+let scratch = Buffer.alloc(1024)
+
+function room(lengthBytes: number): Buffer {
+  if (scratch.length < lengthBytes) scratch = Buffer.alloc(lengthBytes * 2)
+  return scratch
+}
+
+function tagged(tag: number, lengthBytes: number): Uint8Array {
+  scratch[0] = tag
+  return scratch.subarray(0, 1 + lengthBytes)
+}
+
+function encodeStructured(value: unknown): Uint8Array {
+  switch (typeof value) {
+    case 'undefined':
+      return tagged(Tag.Undefined, 0)
+    case 'boolean':
+      return tagged(value ? Tag.True : Tag.False, 0)
+    case 'number':
+      scratch.writeDoubleLE(value, 1)
+      return tagged(Tag.Number, 8)
+    case 'string': {
+      const length = room(1 + value.length * 3).write(value, 1)
+      return tagged(Tag.Text, length)
+    }
+    default:
+      return value === null ? tagged(Tag.Null, 0) : encodeObject(value)
+  }
+}
+
+function encodeObject(value: unknown): Uint8Array {
+  const isBytes = value instanceof Uint8Array
+  const bytes = isBytes ? value : serialize(value)
+  room(1 + bytes.length).set(bytes, 1)
+  return tagged(isBytes ? Tag.Bytes : Tag.Cloned, bytes.length)
+}
+
+function decodeStructured(bytes: Uint8Array): unknown {
+  switch (bytes[0]) {
+    case Tag.Null:
+      return null
+    case Tag.False:
+      return false
+    case Tag.True:
+      return true
+    case Tag.Number:
+      return new DataView(bytes.buffer, bytes.byteOffset).getFloat64(1, true)
+    case Tag.Text:
+      return decoder.decode(bytes.subarray(1))
+    case Tag.Bytes:
+      return new Uint8Array(bytes.subarray(1))
+    case Tag.Cloned:
+      // Typed arrays within it would be views of the bytes that are used again.
+      return deserialize(new Uint8Array(bytes.subarray(1)))
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Whatever `structuredClone` takes: objects, arrays, Map, Set, Date, bigint, typed arrays, cycles; no functions, no classes of one's own. Numbers, text, booleans and
+ * `Uint8Array` have a short form; the rest is in V8's own format (`node:v8`), which later versions of Node read, too. The default.
+ */
+export const structured: Codec<unknown> = { name: 'structured', encode: encodeStructured, decode: decodeStructured }
+
+/** What JSON can say, in its text: for reading with other tools, and for plain objects faster than `structured`. */
+export const json: Codec<unknown> = {
+  name: 'json',
+  encode(value) {
+    const text = JSON.stringify(value)
+    if (text === undefined) throw new ArgumentError('value', `JSON has no word for ${typeof value}`)
+    const length = room(text.length * 3).write(text, 0)
+    return scratch.subarray(0, length)
+  },
+  decode: (bytes) => JSON.parse(decoder.decode(bytes)),
+}
+
+/** Bytes as they are; decoded, a copy. */
+export const bytes: Codec<Uint8Array> = {
+  name: 'bytes',
+  encode(value) {
+    if (value instanceof Uint8Array) return value
+    throw new ArgumentError('value', `the codec 'bytes' takes a Uint8Array, not ${typeof value}`)
+  },
+  decode: (value) => new Uint8Array(value),
+}
+
+/** Numbers, 8 bytes each. */
+export const number: Codec<number> = {
+  name: 'number',
+  encode(value) {
+    if (typeof value !== 'number')
+      throw new ArgumentError('value', `the codec 'number' takes numbers, not ${typeof value}`)
+    scratch.writeDoubleLE(value, 0)
+    return scratch.subarray(0, 8)
+  },
+  decode: (value) => new DataView(value.buffer, value.byteOffset).getFloat64(0, true),
+}

@@ -1,0 +1,109 @@
+import { ArgumentError } from '../../native/index.ts'
+import { hashBytes } from '../hash.ts'
+import type { WordMemory } from '../memory/word-memory.ts'
+import { EntryOffset, keyRoom } from './layout.ts'
+
+/** What a map's entries are found by. Keys of different kinds are different: `1` is not `'1'`. */
+export type MapKey = string | number | Uint8Array
+
+/** The longest key in bytes; text counts in UTF-8. */
+export const KEY_BYTES_MAX = 1024
+
+const Kind = { Text: 0, Number: 1, Bytes: 2 } as const
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** One key as bytes: filled anew for each operation, so that none is allocated. */
+export class Key {
+  hash: number = 0
+  /** Length in bytes, and kind from bit 16 on. */
+  meta: number = 0
+  readonly bytes: Uint8Array = new Uint8Array(KEY_BYTES_MAX + 8)
+  readonly #words = new Int32Array(this.bytes.buffer)
+  readonly #floats = new Float64Array(this.bytes.buffer, 0, 1)
+  readonly #seed: number
+
+  constructor(seed: number) {
+    this.#seed = seed
+  }
+
+  /** @throws ArgumentError when it is too long, or not a key. */
+  set(key: MapKey): void {
+    if (typeof key === 'string') this.#settle(this.#putText(key), Kind.Text)
+    else if (typeof key === 'number') {
+      // There is one zero.
+      this.#floats[0] = key + 0
+      this.#settle(8, Kind.Number)
+    } else this.#settle(this.#putBytes(key), Kind.Bytes)
+  }
+
+  /** The key of an entry. */
+  load(memory: WordMemory, entry: number): void {
+    this.hash = memory.peek(entry + EntryOffset.Hash)
+    this.meta = memory.peek(entry + EntryOffset.Key)
+    const room = keyRoom(this.meta)
+    for (let at = 0; at < room; at += 4) this.#words[at >>> 2] = memory.peek(entry + EntryOffset.Bytes + at)
+  }
+
+  /** Write it into a new entry. */
+  store(memory: WordMemory, entry: number): void {
+    memory.poke(entry + EntryOffset.Hash, this.hash)
+    memory.poke(entry + EntryOffset.Key, this.meta)
+    const room = keyRoom(this.meta)
+    for (let at = 0; at < room; at += 4) memory.poke(entry + EntryOffset.Bytes + at, this.#words[at >>> 2] as number)
+  }
+
+  /** Whether it is the key of the entry at `entry`. */
+  isOf(memory: WordMemory, entry: number): boolean {
+    if (memory.peek(entry + EntryOffset.Hash) !== this.hash || memory.peek(entry + EntryOffset.Key) !== this.meta)
+      return false
+    const room = keyRoom(this.meta)
+    for (let at = 0; at < room; at += 4)
+      if (memory.peek(entry + EntryOffset.Bytes + at) !== this.#words[at >>> 2]) return false
+    return true
+  }
+
+  /** The key as it was given. */
+  value(): MapKey {
+    const length = this.meta & 0xffff
+    const kind = this.meta >>> 16
+    if (kind === Kind.Number) return this.#floats[0] as number
+    const bytes = this.bytes.subarray(0, length)
+    return kind === Kind.Text ? decoder.decode(bytes) : bytes.slice()
+  }
+
+  #settle(length: number, kind: number): void {
+    this.meta = (kind << 16) | length
+    for (let at = length; at < ((length + 3) & ~3); at += 1) this.bytes[at] = 0
+    this.hash = hashBytes(this.bytes, length, this.#seed) | 0
+  }
+
+  #putText(text: string): number {
+    const { length } = text
+    if (length > KEY_BYTES_MAX) throw tooLong(length)
+    for (let at = 0; at < length; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code > 0x7f) return this.#putUnicode(text)
+      this.bytes[at] = code
+    }
+    return length
+  }
+
+  #putUnicode(text: string): number {
+    const { read, written } = encoder.encodeInto(text, this.bytes)
+    if (read < text.length || written > KEY_BYTES_MAX) throw tooLong(Buffer.byteLength(text))
+    return written
+  }
+
+  #putBytes(bytes: Uint8Array): number {
+    if (!(bytes instanceof Uint8Array))
+      throw new ArgumentError('key', `a key is text, a number or a Uint8Array, not ${typeof bytes}`)
+    if (bytes.length > KEY_BYTES_MAX) throw tooLong(bytes.length)
+    this.bytes.set(bytes)
+    return bytes.length
+  }
+}
+
+function tooLong(length: number): ArgumentError {
+  return new ArgumentError('key', `a key has at most ${KEY_BYTES_MAX} bytes, not ${length}`)
+}

@@ -1,0 +1,389 @@
+import { ArgumentError, native } from '../../native/index.ts'
+import type { Codec } from '../codec/codec.ts'
+import { HeapFullError, StructureError } from '../errors.ts'
+import { type Heap, offsetOf } from '../heap/heap.ts'
+import { Reach } from '../heap/reach.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import { MapCore } from './core.ts'
+import type { MapKey } from './key.ts'
+import { BodyOffset, DELETED, EntryOffset, keyRoom } from './layout.ts'
+import { Sweeper } from './sweeper.ts'
+import { isDeleted } from './table.ts'
+
+/** The longest value in bytes, encoded, unless a map is opened with another bound. */
+export const VALUE_BYTES_MAX: number = 2 ** 20
+
+const EVICTED_AT_A_TIME = 8
+const EVICTION_ATTEMPTS = 8
+
+/** Options of `map()`. What is kept with the map, and so has to be the same for all who open it, says so. */
+export interface MapOptions<V> {
+  /** How values become bytes. Default `structured`. The same for all. */
+  readonly codec?: Codec<V>
+  /** How long entries live when `set` does not say. Default: for ever. The same for all. */
+  readonly ttlMs?: number
+  /** The most entries (and as many more as there are writers at the moment): beyond, one that was not read lately goes. Default: none go. The same for all. */
+  readonly maxEntries?: number
+  /** The longest value that this process writes, in bytes, encoded. Default 1 MiB. */
+  readonly valueBytesMax?: number
+}
+
+/** Options of calls that write. */
+export interface SetOptions extends WaitOptions {
+  /** How long the entry lives, in milliseconds, from now. */
+  readonly ttlMs?: number
+}
+
+/** What a map was opened with. */
+export interface MapSettings<V> {
+  readonly codec: Codec<V>
+  /** 0: for ever. */
+  readonly ttlMs: number
+  /** 0: no bound. */
+  readonly maxEntries: number
+  readonly valueBytesMax: number
+}
+
+/**
+ * A hash map that all processes read and write.
+ *
+ * Reads never wait, and take no lock. Each write is one atomic step: whoever reads sees the value before or the one after, and a process that is killed
+ * while it writes has written or has not. Keys are text, numbers or bytes of at most 1 KiB; values whatever the codec takes, up to `valueBytesMax`.
+ */
+export class SharedMap<V> {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #core: MapCore
+  readonly #settings: MapSettings<V>
+  readonly #sweeper: Sweeper
+  /** Values are copied here before they are decoded. */
+  #copy: Uint8Array = new Uint8Array(1024)
+  #copied: number = 0
+
+  /** @internal */
+  constructor(name: string, heap: Heap, body: number, settings: MapSettings<V>) {
+    this.name = name
+    this.#heap = heap
+    this.#core = new MapCore(heap, body)
+    this.#settings = settings
+    this.#sweeper = new Sweeper(this.#core, (key, condition) => this.#remove(key, condition))
+  }
+
+  /** The value of `key`; undefined when there is none. */
+  async get(key: MapKey, options?: WaitOptions): Promise<V | undefined> {
+    options?.signal?.throwIfAborted()
+    return this.getSync(key)
+  }
+
+  getSync(key: MapKey): V | undefined {
+    return this.#read(key) ? this.#decode() : undefined
+  }
+
+  async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.hasSync(key)
+  }
+
+  hasSync(key: MapKey): boolean {
+    this.#heap.checkOpen()
+    this.#core.key.set(key)
+    return this.#inside(() => this.#living(this.#core.lookUp()) !== 0)
+  }
+
+  /** Put a value in the place of what is there. */
+  async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.setSync(key, value, options)
+  }
+
+  setSync(key: MapKey, value: V, options?: SetOptions): void {
+    this.#write(key, this.#settings.codec.encode(value), options, always)
+  }
+
+  /** Put a value where there is none; false when there is one. */
+  async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.setIfAbsentSync(key, value, options)
+  }
+
+  setIfAbsentSync(key: MapKey, value: V, options?: SetOptions): boolean {
+    return this.#write(key, this.#settings.codec.encode(value), options, (there) => this.#living(there) === 0)
+  }
+
+  /**
+   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are compared as the codec encodes
+   * them: objects by content, with their properties in the same order.
+   */
+  async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.compareAndSetSync(key, expected, value, options)
+  }
+
+  compareAndSetSync(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): boolean {
+    if (expected === undefined) return this.setIfAbsentSync(key, value, options)
+    const wanted = new Uint8Array(this.#settings.codec.encode(expected))
+    return this.#write(key, this.#settings.codec.encode(value), options, (there) => this.#hasValue(there, wanted))
+  }
+
+  /**
+   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value. When another writes in between `change` is called again, so it
+   * must bear that. Keeps the end of life of the entry unless told otherwise.
+   */
+  async update(
+    key: MapKey,
+    change: (value: V | undefined) => V | undefined,
+    options?: SetOptions,
+  ): Promise<V | undefined> {
+    options?.signal?.throwIfAborted()
+    return this.updateSync(key, change, options)
+  }
+
+  updateSync(key: MapKey, change: (value: V | undefined) => V | undefined, options?: SetOptions): V | undefined {
+    for (;;) {
+      const seen = this.#look(key)
+      const value = change(seen.entry === 0 ? undefined : this.#decode())
+      const unchanged = (there: number) => this.#isSame(there, seen)
+      const written =
+        value === undefined
+          ? seen.entry === 0 || this.#remove(key, unchanged)
+          : this.#write(key, this.#settings.codec.encode(value), options ?? {}, unchanged, seen.endOfLife)
+      if (written) return value
+    }
+  }
+
+  /** False when there was no value. */
+  async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.deleteSync(key)
+  }
+
+  deleteSync(key: MapKey): boolean {
+    if (!this.hasSync(key)) return false
+    return this.#remove(key, (there) => this.#living(there) !== 0)
+  }
+
+  /** How many entries there are, expired ones included that nobody has met since. */
+  async size(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.sizeSync()
+  }
+
+  sizeSync(): number {
+    this.#heap.checkOpen()
+    return this.#core.count()
+  }
+
+  /**
+   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile; of those that come and go
+   * meanwhile some are given.
+   */
+  async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
+    for (const entry of this.entriesSync()) {
+      signal?.throwIfAborted()
+      yield entry
+    }
+    return undefined
+  }
+
+  *entriesSync(): Generator<[MapKey, V], undefined> {
+    for (let from = 0; from < 2 ** 32; ) {
+      this.#heap.checkOpen()
+      const part = new Map<string, [MapKey, V]>()
+      from = this.#core.visit(from, (entry) => this.#gather(part, entry))
+      yield* part.values()
+    }
+    return undefined
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<[MapKey, V], undefined> {
+    return this.entries()
+  }
+
+  /** Delete all that is there now. */
+  async clear(options?: WaitOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    this.clearSync()
+  }
+
+  clearSync(): void {
+    for (const [key] of this.entriesSync()) this.deleteSync(key)
+  }
+
+  /** Copies the value; false when there is none. */
+  #read(key: MapKey): boolean {
+    this.#heap.checkOpen()
+    this.#core.key.set(key)
+    const { epochs } = this.#heap
+    epochs.enter()
+    try {
+      const entry = this.#living(this.#core.lookUp())
+      if (entry === 0) return false
+      if (this.#settings.maxEntries !== 0) this.#touch(entry)
+      this.#copyValue(entry)
+      return true
+    } finally {
+      epochs.exit()
+    }
+  }
+
+  /** The same, and which entry it is. */
+  #look(key: MapKey): Seen {
+    this.#heap.checkOpen()
+    this.#core.key.set(key)
+    return this.#inside(() => {
+      const entry = this.#living(this.#core.lookUp())
+      if (entry === 0) return { entry: 0, state: 0, endOfLife: 0 }
+      this.#copyValue(entry)
+      const endOfLife = this.#heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
+      return { entry, state: this.#heap.blocks.state(entry), endOfLife }
+    })
+  }
+
+  #isSame(there: number, seen: Seen): boolean {
+    if (seen.entry === 0) return this.#living(there) === 0
+    return there === seen.entry && this.#heap.blocks.state(there) === seen.state
+  }
+
+  #write(
+    key: MapKey,
+    value: Uint8Array,
+    options: SetOptions | undefined,
+    condition: (there: number) => boolean,
+    endOfLife?: number,
+  ): boolean {
+    this.#heap.checkOpen()
+    this.#checkValue(value)
+    const end = options?.ttlMs === undefined && endOfLife !== undefined ? endOfLife : this.#endOfLife(options?.ttlMs)
+    const written = this.#withRoom(() => this.#put(key, value, value.length, end, condition))
+    if (written) this.#sweeper.afterWrite(this.#settings.maxEntries)
+    return written
+  }
+
+  #remove(key: MapKey, condition: (there: number) => boolean): boolean {
+    this.#heap.checkOpen()
+    return this.#put(key, NOTHING, DELETED, 0, (there) => there !== 0 && condition(there))
+  }
+
+  #put(
+    key: MapKey,
+    value: Uint8Array,
+    valueLength: number,
+    endOfLife: number,
+    condition: (there: number) => boolean,
+  ): boolean {
+    const core = this.#core
+    const { memory, intent } = this.#heap
+    core.prepare()
+    core.key.set(key)
+    intent.begin(core.body, Reach.Map)
+    const room = keyRoom(core.key.meta)
+    // The mark of a deleted key gives back the memory of its value.
+    const { reference } = this.#heap.allocate(EntryOffset.Bytes + room + value.length, valueLength === DELETED)
+    const at = offsetOf(reference)
+    memory.poke(at + EntryOffset.Linked, 0)
+    memory.poke(at + EntryOffset.ValueLength, valueLength)
+    memory.pokeFloat(at + EntryOffset.EndOfLife, endOfLife)
+    memory.poke(at + EntryOffset.Touched, 0)
+    core.key.store(memory, at)
+    memory.write(at + EntryOffset.Bytes + room, value, value.length)
+    if (core.link(reference, condition)) return true
+    this.#heap.release(reference)
+    intent.end()
+    return false
+  }
+
+  /** Where there is no memory and entries may be evicted, some are. */
+  #withRoom(put: () => boolean): boolean {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return put()
+      } catch (error) {
+        const mayEvict = error instanceof HeapFullError && this.#settings.maxEntries !== 0
+        if (!mayEvict || attempt === EVICTION_ATTEMPTS) throw error
+        this.#sweeper.evict(EVICTED_AT_A_TIME << attempt)
+      }
+    }
+  }
+
+  /** The entry, unless it is none, deleted or has expired. */
+  #living(entry: number): number {
+    if (entry === 0 || isDeleted(this.#heap, entry)) return 0
+    const end = this.#heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
+    return end !== 0 && end <= nowMs() ? 0 : entry
+  }
+
+  #touch(entry: number): void {
+    const at = offsetOf(entry) + EntryOffset.Touched
+    if (this.#heap.memory.peek(at) === 0) this.#heap.memory.poke(at, 1)
+  }
+
+  #copyValue(entry: number): void {
+    const { memory } = this.#heap
+    const at = offsetOf(entry)
+    const length = memory.peek(at + EntryOffset.ValueLength)
+    if (length > this.#copy.length) this.#copy = new Uint8Array(length * 2)
+    this.#copied = length
+    memory.read(at + EntryOffset.Bytes + keyRoom(memory.peek(at + EntryOffset.Key)), this.#copy, length)
+  }
+
+  #decode(): V {
+    return this.#settings.codec.decode(this.#copy.subarray(0, this.#copied))
+  }
+
+  #hasValue(there: number, wanted: Uint8Array): boolean {
+    const entry = this.#living(there)
+    if (entry === 0) return false
+    this.#copyValue(entry)
+    return this.#copied === wanted.length && Buffer.compare(this.#copy.subarray(0, this.#copied), wanted) === 0
+  }
+
+  #gather(part: Map<string, [MapKey, V]>, entry: number): void {
+    if (this.#living(entry) === 0) return
+    const { key } = this.#core
+    key.load(this.#heap.memory, offsetOf(entry))
+    const name = `${key.meta} ${Buffer.from(key.bytes.buffer, 0, key.meta & 0xffff).toString('latin1')}`
+    if (part.has(name)) return
+    this.#copyValue(entry)
+    part.set(name, [key.value(), this.#decode()])
+  }
+
+  #inside<T>(work: () => T): T {
+    const { epochs } = this.#heap
+    epochs.enter()
+    try {
+      return work()
+    } finally {
+      epochs.exit()
+    }
+  }
+
+  #endOfLife(ttlMs: number = this.#settings.ttlMs): number {
+    if (ttlMs === 0) return 0
+    if (!(ttlMs > 0)) throw new ArgumentError('options.ttlMs', `ttlMs must be positive, not ${ttlMs}`)
+    const flag = this.#core.body + BodyOffset.Expires
+    if (this.#heap.memory.peek(flag) === 0) this.#heap.memory.store(flag, 1)
+    return nowMs() + ttlMs
+  }
+
+  #checkValue(value: Uint8Array): void {
+    const { valueBytesMax } = this.#settings
+    if (value.length <= valueBytesMax) return
+    const why = `a value of ${value.length} bytes, encoded; this map takes ${valueBytesMax} (options.valueBytesMax)`
+    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+  }
+}
+
+/** An entry as it was when it was looked at; the state tells it from a later one in the same memory. */
+interface Seen {
+  readonly entry: number
+  readonly state: number
+  readonly endOfLife: number
+}
+
+const NOTHING = new Uint8Array(0)
+const always = () => true
+
+/** Of a clock that all processes of the machine share. */
+export function nowMs(): number {
+  return native.monotonicNs() / 1e6
+}

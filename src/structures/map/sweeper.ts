@@ -1,0 +1,102 @@
+import { native } from '../../native/index.ts'
+import { HeapFullError } from '../errors.ts'
+import { offsetOf } from '../heap/heap.ts'
+import type { MapCore } from './core.ts'
+import { Key, type MapKey } from './key.ts'
+import { BodyOffset, EntryOffset, REFERENCE_MASK } from './layout.ts'
+import { isDeleted, Table } from './table.ts'
+
+/** Slots that a write looks at for entries that have expired. */
+const LOOKED_AT_A_TIME = 4
+/** Slots looked at, for one that is to go, before it is given up: each has had its second chance by then. */
+const LOOKED_MAX = 4096
+
+/** Removes what is there for a key, if it is what is meant. */
+export type Remove = (key: MapKey, condition: (there: number) => boolean) => boolean
+
+/**
+ * Takes out of a map what has expired, and what is over its bound.
+ *
+ * One hand for all processes goes round the table: an entry that was read since the hand's last turn stays once more, one that was not goes
+ * ("second chance", Corbató 1968, an approximation of least recently used).
+ */
+export class Sweeper {
+  readonly #core: MapCore
+  readonly #remove: Remove
+  readonly #key: Key
+  readonly #table: Table
+  /** Of the entry that was found: tells it from a later one in the same memory. */
+  #state: number = 0
+
+  constructor(core: MapCore, remove: Remove) {
+    this.#core = core
+    this.#remove = remove
+    this.#key = new Key(core.heap.seed)
+    this.#table = new Table(core.heap.memory)
+  }
+
+  /** After an entry was written: look for expired ones, and keep to the bound. */
+  afterWrite(maxEntries: number): void {
+    const { memory } = this.#core.heap
+    try {
+      if (memory.peek(this.#core.body + BodyOffset.Expires) !== 0) this.#look(LOOKED_AT_A_TIME, false)
+      if (maxEntries !== 0 && this.#core.count() > maxEntries) this.evict(1)
+    } catch (error) {
+      // The write was done; the next one tries again.
+      if (!(error instanceof HeapFullError)) throw error
+    }
+  }
+
+  /** Take out `count` entries that were not read lately. */
+  evict(count: number): void {
+    for (let gone = 0; gone < count; gone += 1) if (!this.#look(LOOKED_MAX, true)) return
+  }
+
+  /** Look at so many slots. True when an entry was taken out; where `any`, it stops there. */
+  #look(slots: number, any: boolean): boolean {
+    let gone = false
+    for (let looked = 0; looked < slots && !(any && gone); looked += 1) {
+      const entry = this.#candidate(any)
+      if (entry === 0) continue
+      const state = this.#state
+      const isSame = (there: number) => there === entry && this.#core.heap.blocks.state(there) === state
+      gone = this.#remove(this.#key.value(), isSame) || gone
+    }
+    return gone
+  }
+
+  /** The entry under the hand if it has expired, or (`any`) was not read since the last turn; its key is in `#key` then. Else 0. */
+  #candidate(any: boolean): number {
+    const { heap, body } = this.#core
+    const { memory, epochs } = heap
+    epochs.enter()
+    try {
+      const root = this.#core.root
+      if (root === 0) return 0
+      const { log2, slots } = this.#table.use(root)
+      const index = (memory.fetchAdd(body + BodyOffset.Hand, 1) >>> 0) % 2 ** log2
+      const found = memory.load(slots + index * 4) & REFERENCE_MASK
+      if (found === 0) return 0
+      this.#key.load(memory, offsetOf(found))
+      const entry = this.#core.lookUp(this.#key)
+      if (entry === 0 || isDeleted(heap, entry)) return 0
+      this.#state = heap.blocks.state(entry)
+      return this.#isExpired(entry) || (any && this.#wasUnread(entry)) ? entry : 0
+    } finally {
+      epochs.exit()
+    }
+  }
+
+  #isExpired(entry: number): boolean {
+    const end = this.#core.heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
+    return end !== 0 && end <= native.monotonicNs() / 1e6
+  }
+
+  #wasUnread(entry: number): boolean {
+    const { memory } = this.#core.heap
+    const at = offsetOf(entry) + EntryOffset.Touched
+    if (memory.peek(at) === 0) return true
+    memory.poke(at, 0)
+    return false
+  }
+}

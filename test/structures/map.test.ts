@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { structured } from '../../src/structures/codec/codecs.ts'
+import { bytes, type Codec, json, number } from '../../src/structures/index.ts'
+import { MAP_BODY_BYTES } from '../../src/structures/map/layout.ts'
+import { type MapSettings, SharedMap } from '../../src/structures/map/shared-map.ts'
+import { type Inhabitant, settleMemory, Town } from './town.ts'
+
+const plain = { codec: structured, ttlMs: 0, maxEntries: 0, valueBytesMax: 2 ** 20 }
+
+function mapOf<V = unknown>(inhabitant: Inhabitant, settings: Partial<MapSettings<V>> = {}): SharedMap<V> {
+  const request = { kind: 'map', name: 'm', bodyBytes: MAP_BODY_BYTES, parameters: [] } as const
+  const all = { ...plain, ...settings } as MapSettings<V>
+  return new SharedMap<V>('m', inhabitant.heap, inhabitant.directory.open(request).offset, all)
+}
+
+test('what one puts in another finds, whatever it is', () => {
+  const town = new Town()
+  const [a, b] = [mapOf(town.settle()), mapOf(town.settle())]
+  const values = [
+    1,
+    -0.5,
+    Number.NaN,
+    '',
+    'text',
+    'Zürich 🜁',
+    true,
+    false,
+    null,
+    new Uint8Array([1, 2, 3]),
+    { a: [1, { b: 2 }] },
+    new Map([[1, new Set([2])]]),
+    new Date(5),
+    12n,
+    new Float64Array([1.5, 2.5]),
+    'x'.repeat(100_000),
+  ]
+  for (const [index, value] of values.entries()) a.setSync(`key ${index}`, value)
+  for (const [index, value] of values.entries()) assert.deepEqual(b.getSync(`key ${index}`), value)
+  const array = b.getSync('key 14') as Float64Array
+  b.getSync('key 4')
+  assert.deepEqual([...array], [1.5, 2.5], 'a value is the caller’s')
+  assert.equal(b.getSync('nothing'), undefined)
+  assert.equal(a.sizeSync(), values.length)
+})
+
+test('keys are text, numbers and bytes, and differ by kind', async () => {
+  const map = mapOf(new Town().settle())
+  const keys = ['1', 1, Uint8Array.of(0x31), '', 'ü', 'u', 0.5, 'long '.repeat(200)]
+  for (const [index, key] of keys.entries()) await map.set(key, index)
+  for (const [index, key] of keys.entries()) assert.equal(await map.get(key), index)
+  await map.set(-0, 'zero')
+  assert.equal(await map.get(0), 'zero')
+  const seen = []
+  for await (const [key] of map) seen.push(key)
+  assert.deepEqual(new Set(seen.map(String)), new Set([...keys, 0].map(String)))
+  for (const key of ['x'.repeat(1025), 'ü'.repeat(513), new Uint8Array(1025)])
+    assert.throws(() => map.setSync(key, 1), { code: 'ERR_AETHER_INVALID_ARGUMENT', argument: 'key' })
+  assert.throws(() => map.getSync({} as string), { argument: 'key' })
+})
+
+test('it behaves as a Map does, through thousands of changes and growth', () => {
+  const inhabitant = new Town(4 * 2 ** 20).settle()
+  const map = mapOf<number>(inhabitant)
+  const model = new Map<string, number>()
+  let random = 7
+  const next = (below: number) => {
+    random = (Math.imul(random, 1103515245) + 12345) >>> 0
+    return (random >>> 8) % below
+  }
+  for (let turn = 0; turn < 40_000; turn += 1) {
+    const key = `k${next(turn < 20_000 ? 3000 : 200)}`
+    const value = next(1000)
+    const what = next(10)
+    if (what < 4) {
+      map.setSync(key, value)
+      model.set(key, value)
+    } else if (what < 6) assert.equal(map.deleteSync(key), model.delete(key))
+    else if (what < 7) {
+      assert.equal(map.setIfAbsentSync(key, value), !model.has(key))
+      if (!model.has(key)) model.set(key, value)
+    } else if (what < 8) {
+      const expected = model.get(key)
+      assert.equal(map.compareAndSetSync(key, expected, value), true)
+      assert.equal(map.compareAndSetSync(key, value + 1, 0), false)
+      model.set(key, value)
+    } else assert.equal(map.getSync(key), model.get(key))
+    if (turn % 5000 === 0) assert.deepEqual(new Map(map.entriesSync()), model)
+  }
+  assert.equal(map.sizeSync(), model.size)
+  map.clearSync()
+  assert.equal(map.sizeSync(), 0)
+})
+
+test('update changes a value once, whoever else writes; undefined stands for none', async () => {
+  const town = new Town()
+  const [a, b] = [mapOf<number>(town.settle()), mapOf<number>(town.settle())]
+  let disturbed = false
+  const twice = a.updateSync('n', (value = 0) => {
+    if (!disturbed) b.setSync('n', 10)
+    disturbed = true
+    return value + 1
+  })
+  assert.equal(twice, 11)
+  assert.equal(await b.update('n', (value = 0) => value * 2), 22)
+  assert.equal(
+    a.updateSync('n', () => undefined),
+    undefined,
+  )
+  assert.equal(b.hasSync('n'), false)
+  assert.equal(
+    a.updateSync('n', () => undefined),
+    undefined,
+  )
+  assert.throws(() =>
+    a.updateSync('n', () => {
+      throw new Error('no')
+    }),
+  )
+  a.setSync('n', 1)
+})
+
+test('codecs are what they say', () => {
+  const [a] = [new Town().settle()]
+  const roundTrip = <V>(codec: Codec<V>, value: V) => codec.decode(new Uint8Array(codec.encode(value)))
+  assert.deepEqual(roundTrip(json, { a: [1, 'ü'] }), { a: [1, 'ü'] })
+  assert.equal(roundTrip(number, 1.5), 1.5)
+  assert.deepEqual(roundTrip(bytes, Uint8Array.of(1, 2)), Uint8Array.of(1, 2))
+  assert.throws(() => json.encode(undefined), { argument: 'value' })
+  assert.throws(() => number.encode('1' as unknown as number), { argument: 'value' })
+  assert.throws(() => bytes.encode('1' as unknown as Uint8Array), { argument: 'value' })
+  const map = mapOf(a)
+  assert.throws(() => map.setSync('f', () => {}), /could not be cloned/)
+  map.setSync('f', 1)
+  const small = mapOf(a, { valueBytesMax: 100 })
+  assert.throws(() => small.setSync('f', 'x'.repeat(100)), { code: 'ERR_AETHER_VALUE_TOO_LARGE' })
+})
+
+test('entries expire, and their memory comes back as others write', async () => {
+  const inhabitant = new Town().settle()
+  const map = mapOf<string>(inhabitant, { ttlMs: 20 })
+  for (let index = 0; index < 100; index += 1) map.setSync(`short ${index}`, 'gone soon')
+  map.setSync('long', 'stays', { ttlMs: 1e9 })
+  assert.equal(
+    map.updateSync('long', (value) => `${value} on`),
+    'stays on',
+  )
+  await sleep(40)
+  assert.equal(map.getSync('short 1'), undefined)
+  assert.equal(map.setIfAbsentSync('short 1', 'again', { ttlMs: 1e9 }), true)
+  assert.equal(map.deleteSync('short 2'), false)
+  for (let index = 0; index < 300; index += 1) map.setSync('long', 'stays', { ttlMs: 1e9 })
+  assert.deepEqual([...map.entriesSync()].sort(), [
+    ['long', 'stays'],
+    ['short 1', 'again'],
+  ])
+  assert.equal(map.sizeSync(), 2)
+  assert.throws(() => map.setSync('x', 'x', { ttlMs: -1 }), { argument: 'options.ttlMs' })
+})
+
+test('a bound is kept, and what is read stays', () => {
+  const town = new Town()
+  const [a, b] = [town.settle(), town.settle()]
+  const maps = [mapOf<number>(a, { maxEntries: 100 }), mapOf<number>(b, { maxEntries: 100 })]
+  for (let index = 0; index < 5000; index += 1) {
+    maps[index % 2]?.setSync(index, index)
+    if (index >= 10) for (let hot = 0; hot < 10; hot += 1) maps[0]?.getSync(hot)
+    assert.ok((maps[0]?.sizeSync() ?? 0) <= 100)
+  }
+  for (let hot = 0; hot < 10; hot += 1) assert.equal(maps[1]?.getSync(hot), hot)
+  assert.ok((maps[0]?.sizeSync() ?? 0) > 90)
+})
+
+test('a map with a bound makes room by itself when memory runs out; one without says so, and can still delete', () => {
+  const cache = mapOf<Uint8Array>(new Town().settle(), { codec: bytes, maxEntries: 1e6 })
+  for (let index = 0; index < 3000; index += 1) cache.setSync(index, new Uint8Array(1000))
+  assert.deepEqual(cache.getSync(2999), new Uint8Array(1000))
+
+  const map = mapOf<Uint8Array>(new Town().settle(), { codec: bytes })
+  const fill = () => {
+    for (let index = 0; ; index += 1) map.setSync(index, new Uint8Array(1000))
+  }
+  assert.throws(fill, { code: 'ERR_AETHER_HEAP_FULL' })
+  const size = map.sizeSync()
+  assert.ok(size > 350)
+  map.clearSync()
+  assert.equal(map.sizeSync(), 0)
+  assert.throws(fill, { code: 'ERR_AETHER_HEAP_FULL' })
+  assert.ok(map.sizeSync() > size * 0.9)
+})
+
+test('an iteration gives each entry that stays once, while the table grows under it', () => {
+  const town = new Town(4 * 2 ** 20)
+  const [a, b] = [mapOf<number>(town.settle()), mapOf<number>(town.settle())]
+  for (let index = 0; index < 500; index += 1) a.setSync(`stays ${index}`, index)
+  const seen = new Map<string, number>()
+  let added = 0
+  for (const [key] of a.entriesSync()) {
+    seen.set(String(key), (seen.get(String(key)) ?? 0) + 1)
+    for (let more = 0; more < 10 && added < 3000; more += 1) {
+      added += 1
+      b.setSync(`new ${added}`, 0)
+    }
+    b.setSync(`stays ${added % 500}`, added)
+    b.deleteSync(`new ${added - 30}`)
+  }
+  for (let index = 0; index < 500; index += 1) assert.equal(seen.get(`stays ${index}`), 1, `stays ${index}`)
+})
+
+/** The same changes, for the one who is killed and for the model; the last one may have happened or not. */
+const steps: readonly ((map: SharedMap<number>) => void)[] = [
+  (map) => map.setSync('a', 1),
+  (map) => map.setSync('b', 2),
+  (map) => map.deleteSync('a'),
+  (map) => map.updateSync('b', (value = 0) => value + 5),
+  (map) => map.setIfAbsentSync('a', 9),
+]
+
+function statesAfterEachStep(): readonly string[] {
+  const map = mapOf<number>(new Town().settle())
+  const states = ['[]']
+  for (const step of steps) {
+    step(map)
+    states.push(contents(map))
+  }
+  return states
+}
+
+function contents(map: SharedMap<number>): string {
+  return JSON.stringify([...map.entriesSync()].filter(([key]) => String(key).length === 1).sort())
+}
+
+for (const others of [0, 36, 38, 39, 40]) {
+  // With so many entries the table of 64 slots begins to be moved somewhere among the steps.
+  test(`killed at any access while it changes a map of ${others} entries, each change is whole and nothing is lost`, () => {
+    const allowed = new Set(statesAfterEachStep())
+    for (let calls = 0, done = false; !done; calls += others === 0 ? 3 : 7) {
+      const town = new Town()
+      const survivor = town.settle()
+      const map = mapOf<number>(survivor)
+      for (let index = 0; index < others; index += 1) map.setSync(`other ${index}`, index)
+      const victim = town.settle()
+      done = victim.killedAfter(calls, () => {
+        const theirs = mapOf<number>(victim)
+        for (const step of steps) step(theirs)
+      })
+      town.bury(victim)
+      settleMemory(survivor.heap)
+      const found = contents(map)
+      assert.ok(allowed.has(found), `after ${calls} accesses: ${found}`)
+      assert.equal(map.sizeSync(), [...map.entriesSync()].length, `after ${calls} accesses`)
+      for (let index = 0; index < others; index += 1) assert.equal(map.getSync(`other ${index}`), index)
+      map.setSync('a', 0)
+      map.clearSync()
+      // What is left is the map itself, its table and the marks of deleted keys.
+      settleMemory(survivor.heap)
+      const { usedBytes } = survivor.heap.usage()
+      assert.ok(usedBytes <= 1536 + 1024 + (others + 3) * 64, `${usedBytes} after ${calls} accesses`)
+    }
+  })
+}
