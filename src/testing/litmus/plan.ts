@@ -20,6 +20,8 @@ export interface Axis {
   /** Whether their pages have one home. Which rank that is changes from batch to batch. */
   readonly homes: 'same' | 'different'
   readonly access: Access
+  /** Whether there is so little room for copies that pages are evicted between and during rounds. Never with `hardware`, which has no copies. */
+  readonly evictions: boolean
 }
 
 /** A shape on an axis, so many times. */

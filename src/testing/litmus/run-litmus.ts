@@ -18,6 +18,8 @@ export interface LitmusOptions {
   /** Bytes; the grain of coherence, and how much room a batch has. Default 4096. */
   readonly pageSize?: number
   readonly seed?: number
+  /** Play each shape only with the fewest processes, among those of the axes, that it can be played with. Default false. */
+  readonly fewest?: boolean
   /** Play on another memory: a module that exports `openMemory` (see litmus-memory.ts). */
   readonly memory?: URL
   /** Called after each shape and axis. */
@@ -59,14 +61,24 @@ export const litmusKinds: readonly CoherenceKind[] = coherenceKinds
 /** Two to four processes, every kind of coherence, one page and two, one home and two, by `Atomics`. */
 export const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
 
-/** Every axis of one number of processes and one kind of access. */
+/** Every axis of one number of processes and one kind of access: each kind of coherence, one page and two, one home and two, with and without evictions. */
 export function axesFor(ranks: number, access: Axis['access']): Axis[] {
   const layouts = [
     { pages: 'same', homes: 'same' },
     { pages: 'different', homes: 'same' },
     { pages: 'different', homes: 'different' },
   ] as const
-  return litmusKinds.flatMap((coherence) => layouts.map((layout) => ({ coherence, ranks, ...layout, access })))
+  return litmusKinds.flatMap((coherence) =>
+    layouts.flatMap((layout) =>
+      (coherence === 'hardware' ? [false] : [false, true]).map((evictions) => ({
+        coherence,
+        ranks,
+        ...layout,
+        access,
+        evictions,
+      })),
+    ),
+  )
 }
 
 /**
@@ -78,7 +90,9 @@ export async function runLitmus(options: LitmusOptions = {}): Promise<LitmusResu
   const runs: Run[] = (options.shapes ?? shapes).flatMap((shape) => {
     const { processes, locations } = parseShape(shape)
     const fitting = axesOf({ processes: processes.length, locations: locations.length }, axes)
-    return fitting.map((axis) => ({ shape: shape.name, axis, rounds }))
+    const fewest = Math.min(...fitting.map(({ ranks }) => ranks))
+    const chosen = options.fewest === true ? fitting.filter(({ ranks }) => ranks === fewest) : fitting
+    return chosen.map((axis) => ({ shape: shape.name, axis, rounds }))
   })
   const results: LitmusResult[] = []
   for (const ranks of new Set(runs.map((run) => run.axis.ranks)))
