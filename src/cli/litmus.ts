@@ -122,7 +122,7 @@ const columns = [
   { title: 'page', align: 'left' },
   { title: 'home', align: 'left' },
   { title: 'access', align: 'left' },
-  { title: 'evictions', align: 'left' },
+  { title: 'evictions', align: 'right' },
   { title: 'rounds', align: 'right' },
   { title: 'seconds', align: 'right' },
   { title: 'overlapped', align: 'right' },
@@ -143,7 +143,17 @@ function show(screen: Screen, results: readonly LitmusResult[]): number {
   return forbidden === 0 ? ExitCode.Done : ExitCode.Failed
 }
 
-function row({ shape, axis, rounds, seconds, overlapped, forbidden, outcomes, skipped }: LitmusResult): string[] {
+function row({
+  shape,
+  axis,
+  rounds,
+  seconds,
+  overlapped,
+  evicted,
+  forbidden,
+  outcomes,
+  skipped,
+}: LitmusResult): string[] {
   const { coherence, ranks, pages, homes, access, evictions } = axis
   const shown = outcomes.map(({ outcome, count, forbidden: isForbidden, weak }) => {
     const mark = isForbidden ? '!' : weak ? '~' : ''
@@ -157,7 +167,7 @@ function row({ shape, axis, rounds, seconds, overlapped, forbidden, outcomes, sk
     pages,
     coherence === 'hardware' ? '-' : homes,
     access,
-    evictions ? 'yes' : '-',
+    evictions ? formatCount(evicted) : '-',
     String(rounds),
     seconds.toFixed(1),
     overlapped === undefined ? '-' : String(overlapped),

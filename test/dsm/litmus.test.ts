@@ -18,7 +18,7 @@ async function play(test: TestContext, options: LitmusOptions): Promise<readonly
   for (const { shape, axis, rounds, outcomes } of results) {
     const counts = outcomes.map(({ outcome, count }) => `${outcome}: ${count}`).join('  ')
     test.diagnostic(
-      `${shape} ${axis.coherence} ${axis.ranks} ${axis.pages} ${axis.homes} ${axis.access}, ${rounds} rounds: ${counts}`,
+      `${shape} ${axis.coherence} ${axis.ranks} ${axis.pages} ${axis.homes} ${axis.access}${axis.evictions ? ' evictions' : ''}, ${rounds} rounds: ${counts}`,
     )
   }
   const reason = results.find(({ skipped }) => skipped !== undefined)?.skipped
@@ -53,12 +53,16 @@ function assertOverlapped(results: readonly LitmusResult[]): void {
   }
 }
 
-const rounds = 1000
+/** A batch in which all sleep, and one in which they do not: the command plays more. */
+const rounds = 100
+/** The axes on which every page stays until another rank wants it. */
+const settled = (ranks: number, access: Axis['access']): Axis[] =>
+  axesFor(ranks, access).filter(({ evictions }) => !evictions)
 const hasProtocol = (axis: Axis): boolean => axis.coherence !== 'hardware'
 
 describe('litmus shapes on coherent memory', () => {
   it('never show what sequential consistency forbids, to two processes with Atomics', async (test) => {
-    const axes = axesFor(2, 'atomics')
+    const axes = settled(2, 'atomics')
     const results = await play(test, { rounds, axes, shapes: named('SB', 'MP', 'LB', 'S', 'R', '2+2W') })
     assertAllowed(results)
     assertCovered(results)
@@ -66,32 +70,41 @@ describe('litmus shapes on coherent memory', () => {
   })
 
   it('never show it to three, one of which is a home and disturbs', async (test) => {
-    const axes = axesFor(3, 'atomics')
+    const axes = settled(3, 'atomics')
     const results = await play(test, { rounds, axes, shapes: named('SB', 'MP', 'WRC', 'ISA2', 'RWC') })
     assertAllowed(results)
     assertCovered(results)
   })
 
   it('never show it to four, however few processors there are', async (test) => {
-    const results = await play(test, { rounds, axes: axesFor(4, 'atomics'), shapes: named('IRIW', '2+2W') })
+    const results = await play(test, { rounds, axes: settled(4, 'atomics'), shapes: named('IRIW', '2+2W') })
     assertAllowed(results)
     assertCovered(results)
     assertOverlapped(results.filter(({ shape }) => shape === '2+2W'))
   })
 
   it('keep every location coherent', async (test) => {
-    const axes = [2, 3].flatMap((ranks) => axesFor(ranks, 'atomics'))
+    const axes = [2, 3].flatMap((ranks) => settled(ranks, 'atomics'))
     const results = await play(test, { rounds, axes, shapes: shapes.filter(({ name }) => name.startsWith('Co')) })
     assertAllowed(results)
   })
 
   it('keep every location coherent with plain elements', async (test) => {
-    const results = await play(test, { rounds, axes: axesFor(2, 'plain'), shapes: named('SB', 'MP', 'CoRR', 'CoWR') })
+    const results = await play(test, { rounds, axes: settled(2, 'plain'), shapes: named('SB', 'MP', 'CoRR', 'CoWR') })
     assertAllowed(results)
   })
 
+  it('never show it where pages are evicted between and during rounds, and what was written comes back', async (test) => {
+    const axes = axesFor(2, 'atomics').filter(({ evictions }) => evictions)
+    const results = await play(test, { rounds, axes, shapes: named('MP', '2+2W', 'CoRR', 'CoWW') })
+    assertAllowed(results)
+    assertCovered(results.filter(({ shape }) => shape !== 'CoWW'))
+    for (const { shape, axis, evicted, skipped } of results)
+      assert.ok(evicted > 0 || skipped !== undefined, `nothing was evicted: ${shape}, ${axis.coherence}`)
+  })
+
   it('hold for the explicit calls', async (test) => {
-    const axes = [...axesFor(2, 'atomic-calls'), ...axesFor(2, 'copies')].filter(hasProtocol)
+    const axes = [...settled(2, 'atomic-calls'), ...settled(2, 'copies')].filter(hasProtocol)
     const results = await play(test, { rounds, axes, shapes: named('SB', 'MP', 'CoRR') })
     assertAllowed(results)
   })

@@ -46,6 +46,8 @@ export interface RankReport {
   readonly seconds: number
   /** Outcome and how often. */
   readonly counts: readonly (readonly [number, number])[]
+  /** How many copies were given up for want of room meanwhile. */
+  readonly evicted: number
   /** Why it could not be played. */
   readonly skipped?: string
 }

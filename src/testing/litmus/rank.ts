@@ -19,6 +19,7 @@ const BASE_STEP = 4
 const ASLEEP_EVERY = 2
 /** Sleeps of tens of microseconds are meant as such. */
 const TIMER_SLACK_NS = 1000
+const LEASE_MS = 60_000
 
 class Rank {
   readonly #group: RegionGroup
@@ -46,15 +47,25 @@ class Rank {
     const { axis } = run
     const { viewsRefused } = this.#group
     if (axis.coherence !== 'hardware' && needsView(axis.access) && viewsRefused !== undefined) {
-      this.#report({ run: index, seconds: 0, counts: [], skipped: viewsRefused })
+      this.#report({ run: index, seconds: 0, counts: [], evicted: 0, skipped: viewsRefused })
       return
     }
     const { pageSize } = this.#plan
     const memory = await this.#openMemory(this.#group, axis, { bytes: pagesOf(axis.ranks) * pageSize, pageSize })
+    const evictedBefore = this.#evicted()
     this.#playOn(memory, run)
     const counts = this.#group.rank === 0 ? this.#board.takeCounts() : []
+    const evicted = this.#evicted() - evictedBefore
     this.#board.meet()
-    this.#report({ run: index, seconds: (performance.now() - started) / 1000, counts })
+    this.#report({ run: index, seconds: (performance.now() - started) / 1000, counts, evicted })
+  }
+
+  /** Of all ranks, so far. */
+  #evicted(): number {
+    let count = 0
+    for (let rank = 0; rank < this.#group.size; rank++)
+      count += this.#group.profile(rank)?.total('dsm.pages', 'evictions') ?? 0
+    return count
   }
 
   #playOn(memory: LitmusMemory, run: Run): void {
@@ -89,7 +100,8 @@ function needsView(access: Access): boolean {
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 const { openMemory } = (await import(plan.memoryUrl)) as { openMemory: OpenMemory }
-await using group = await join()
+// A process that is kept from its processor for long, on a busy machine, is no process that has died.
+await using group = await join({ leaseMs: LEASE_MS })
 native.setTimerSlack(TIMER_SLACK_NS)
 const slotsMax = plan.pageSize / 8
 const size = Board.lengthBytes(group.size, slotsMax)

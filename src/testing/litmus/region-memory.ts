@@ -7,7 +7,7 @@ const CACHED_PAGES = 4
 /** Pages that no round uses, of each rank: looking at them makes those of the rounds leave. */
 const PRESSURE_PAGES = 6
 /** One operation in so many is preceded by a look at such a page. */
-const PRESS_EVERY = 3
+const PRESS_EVERY = 8
 
 /** Every region is opened once a process. */
 const regions = new Map<string, Region>()

@@ -51,6 +51,8 @@ export interface LitmusResult {
   readonly coverage: { readonly seen: number; readonly possible: number }
   /** Rounds whose outcome only processes can give that ran at the same time; undefined where the shape has no such outcome. */
   readonly overlapped?: number
+  /** How many copies were given up for want of room meanwhile. */
+  readonly evicted: number
   /** Why it was not played. */
   readonly skipped?: string
 }
@@ -154,6 +156,7 @@ function judge(run: Run, report: RankReport): LitmusResult {
     outcomes,
     forbidden: total(outcomes.filter((each) => each.forbidden)),
     coverage: { seen, possible: sequential.size },
+    evicted: report.evicted,
     ...(overlaps && { overlapped }),
     ...(report.skipped !== undefined && { skipped: report.skipped }),
   }
