@@ -36,6 +36,9 @@ export {
   type SpaceEvent,
 } from './cluster/index.ts'
 export {
+  Allocation,
+  AllocationError,
+  type AllocOptions,
   type Bytes,
   type Coherence,
   type CoherenceKind,

@@ -1,5 +1,6 @@
 import type { Locks } from '../cluster/index.ts'
 import { ArgumentError } from '../native/index.ts'
+import { ArenaAllocator, bookName } from './allocation/arena-allocator.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { PinnedRange } from './pinned-range.ts'
 import {
@@ -31,6 +32,7 @@ export async function openHardwareRegion(host: RegionHost, request: RegionReques
 export class HardwareRegion extends Region {
   readonly #directory: RegionDirectory
   readonly #held: HeldRegion
+  protected readonly allocator: ArenaAllocator
   protected readonly locks: Locks | undefined
   readonly #windows: WindowSet
   #closed = false
@@ -40,6 +42,7 @@ export class HardwareRegion extends Region {
     super({ name: held.name, size: held.size, coherence: 'hardware', pageSize: PAGE_BYTES, access })
     this.#directory = host.directory
     this.locks = host.locks
+    this.allocator = new ArenaAllocator(host, held.name, held.size)
     this.#held = held
     const { descriptor } = host.membership.arena
     const open = (offsetBytes: number, lengthBytes: number) =>
@@ -136,6 +139,7 @@ export class HardwareRegion extends Region {
 
   async delete(): Promise<void> {
     this.checkOpen()
+    await this.#directory.deleteNamed(bookName(this.name))
     await this.#directory.delete(this.#held)
   }
 
@@ -148,6 +152,7 @@ export class HardwareRegion extends Region {
     this.forgetViews()
     this.#windows.close()
     this.#directory.remove(this)
+    await this.allocator.close()
     await this.#directory.release(this.#held)
   }
 }

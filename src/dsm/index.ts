@@ -11,6 +11,7 @@
  *
  * @module
  */
+export { Allocation, AllocationError, type AllocOptions } from './allocation/allocation.ts'
 export { availableMemory } from './available-memory.ts'
 export * from './coherence/index.ts'
 export { type Coherence, type CoherenceKind, coherenceKinds } from './coherence.ts'

@@ -1,6 +1,7 @@
 import type { LockOptions, Membership, MembershipPart } from '../cluster/index.ts'
 import { REGIONS_MAX } from '../cluster/index.ts'
 import { native, SystemError } from '../native/index.ts'
+import { isHiddenName } from './allocation/arena-allocator.ts'
 import { availableMemory } from './available-memory.ts'
 import { COHERENCE_NUMBERS, coherenceOf } from './coherence.ts'
 import { MemoryExhaustedError, RegionError } from './errors.ts'
@@ -101,9 +102,16 @@ export class RegionDirectory implements MembershipPart {
     })
   }
 
+  /** Take the name away, if there is one. */
+  async deleteNamed(name: string): Promise<void> {
+    const index = this.#table.find(name)
+    if (index !== undefined) await this.delete({ ...this.#table.read(index), index })
+  }
+
   /** Names and sizes of all regions that can be opened. */
   list(): readonly RegionEntry[] {
-    return this.#table.inState(RegionState.Ready).map((index) => this.#table.read(index))
+    const entries = this.#table.inState(RegionState.Ready).map((index) => this.#table.read(index))
+    return entries.filter(({ name }) => !isHiddenName(name))
   }
 
   /** Have `region` closed when the space is. */
@@ -130,6 +138,7 @@ export class RegionDirectory implements MembershipPart {
   namesOf(held: Int32Array): readonly string[] {
     const indexes = this.#table.inState(RegionState.Ready, RegionState.Deleted)
     return indexes
+      .filter((index) => !isHiddenName(this.#table.nameOf(index)))
       .filter((index) => ((held[wordOf(index)] ?? 0) & maskOf(index)) !== 0)
       .map((index) => this.#table.nameOf(index))
   }

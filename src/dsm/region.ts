@@ -1,5 +1,6 @@
 import type { HeldLock, LockRequest, Locks } from '../cluster/index.ts'
 import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
+import { type Allocation, type Allocator, type AllocOptions, allocateFrom } from './allocation/allocation.ts'
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
 import type { MemoryWindow } from './memory-window.ts'
@@ -155,6 +156,8 @@ export abstract class Region implements AsyncDisposable {
    * ```
    */
   abstract pin(offsetBytes: number, lengthBytes: number, options?: PrefetchOptions): Promise<PinnedRange>
+  /** Who keeps the allocations. */
+  protected abstract readonly allocator: Allocator
   /** Who keeps locks for those who share the region; undefined where nobody does. */
   protected abstract get locks(): Locks | undefined
   /** How much memory the region takes up in this process. */
@@ -221,6 +224,28 @@ export abstract class Region implements AsyncDisposable {
   }
   get bigUint64(): BigUint64Array {
     return this.#wholeView(BigUint64Array)
+  }
+
+  /**
+   * Have a part of the region, as long as `lengthBytes`, that nobody else is given. Whoever uses `alloc` leaves all offsets to it. The bytes are what
+   * they were: zero, or what was left by whom the part was freed by.
+   *
+   * ```ts
+   * const counters = await region.alloc(4096, { align: region.pageSize, name: 'counters' })
+   * const words = region.view(BigInt64Array, { byteOffset: counters.offsetBytes, length: 512 })
+   * ```
+   *
+   * @throws AllocationError where there is no such stretch left, or there is one of that name and other length; ArgumentError.
+   */
+  async alloc(lengthBytes: number, options: AllocOptions = {}): Promise<Allocation> {
+    this.checkOpen()
+    return await allocateFrom(this.allocator, this.name, lengthBytes, options)
+  }
+
+  /** Give an {@link Allocation} back, for everybody. @throws AllocationError where that was done before. */
+  async free(allocation: Allocation): Promise<void> {
+    this.checkOpen()
+    await allocation.free()
   }
 
   /**

@@ -18,6 +18,12 @@ import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
 import { RECORD_VARIABLE } from '../recording/index.ts'
+import {
+  ALLOCATION_KEEPER,
+  AllocationKeeper,
+  type AllocationQuestion,
+  isAllocationQuestion,
+} from './allocation-keeper.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { DemandRing } from './demand-ring.ts'
 import { decodeHomeMessage } from './home-claims.ts'
@@ -57,6 +63,7 @@ class RegionAgentMachine implements Machine {
   readonly #early = new Map<number, ((server: RegionServer) => void)[]>()
   /** Regions that nobody has open any more, but with messages still under way. */
   readonly #freed = new Set<number>()
+  readonly #allocations = new AllocationKeeper()
   readonly #codec = new CoherenceCodec()
   readonly #faults = new Float64Array(3 * FAULTS_MAX)
   readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
@@ -74,6 +81,7 @@ class RegionAgentMachine implements Machine {
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
     closeRegion: (name, reply) => this.#group.closeRegion(name as string, () => reply.resolve(undefined)),
     giveUp: (range, reply) => this.#giveUp(range as { id: number } & PageRange, reply),
+    allocation: (question, reply) => this.#askForAllocation(question as AllocationQuestion, reply),
     memoryUse: (id, reply) => reply.resolve(this.#servers.get(id as number)?.memoryUse()),
     failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
@@ -134,6 +142,11 @@ class RegionAgentMachine implements Machine {
 
   #lock({ token, name, mode }: { token: number; name: string; mode: LockMode }, reply: Reply): void {
     this.#group.locks.want(token, name, mode, (outcome) => reply.resolve(outcome))
+  }
+
+  #askForAllocation(question: AllocationQuestion, reply: Reply): void {
+    if (this.#data.group.rank === ALLOCATION_KEEPER) reply.resolve(this.#allocations.answer(question))
+    else this.#group.ask(ALLOCATION_KEEPER, question, (outcome) => reply.resolve(outcome))
   }
 
   #giveUp({ id, ...range }: { id: number } & PageRange, reply: Reply): void {
@@ -263,6 +276,7 @@ class RegionAgentMachine implements Machine {
   }
 
   #answer(question: unknown): unknown {
+    if (isAllocationQuestion(question)) return this.#allocations.answer(question)
     const { region, page } = question as { region: number; page: number }
     return this.#servers.get(region)?.describe(page) ?? null
   }
@@ -279,6 +293,7 @@ class RegionAgentMachine implements Machine {
 
   #free(id: number): void {
     this.#freed.add(id)
+    this.#allocations.forget(id)
     this.#closeIfQuiescent(id)
   }
 

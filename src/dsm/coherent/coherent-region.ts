@@ -1,5 +1,7 @@
-import type { Locks } from '../../cluster/index.ts'
+import { type Locks, MemberEndedError } from '../../cluster/index.ts'
 import { ArgumentError, ClosedError, native } from '../../native/index.ts'
+import type { Allocator } from '../allocation/allocation.ts'
+import type { AllocationOutcome } from '../allocation/allocations.ts'
 import { MemoryWindow } from '../memory-window.ts'
 import { PinnedRange } from '../pinned-range.ts'
 import {
@@ -201,6 +203,17 @@ export class CoherentRegion extends Region {
   unmap(): void {
     this.#closeWindows()
     this.#frames.close()
+  }
+
+  protected get allocator(): Allocator {
+    const { agent } = this.#host
+    const ask = async (question: object): Promise<AllocationOutcome> => {
+      const asked = { region: this.id, sizeBytes: this.size, ...question }
+      const outcome = (await agent.command('allocation', asked)) as AllocationOutcome | undefined
+      if (outcome !== undefined) return outcome
+      throw new MemberEndedError([0], `rank 0 has ended or left, and it kept the allocations of region '${this.name}'`)
+    }
+    return { allocate: (allocate) => ask({ allocate }), free: (free) => ask({ free }) }
   }
 
   protected get locks(): Locks {

@@ -1,0 +1,108 @@
+import { AetherError, ArgumentError } from '../../native/index.ts'
+import { formatSize } from '../size.ts'
+import type { AllocationOutcome, AllocationRecord, AllocationRequest } from './allocations.ts'
+
+/** Options of `alloc`. */
+export interface AllocOptions {
+  /** The offset is a multiple of it: a power of two, default 8. What several ranks write is best given pages of its own: `align: region.pageSize`. */
+  readonly align?: number
+  /** Everybody who asks for this name gets the same part of the region; the first who asks makes it. */
+  readonly name?: string
+}
+
+/** Memory of a region could not be handed out, or not be taken back; `code` says which of it. */
+export class AllocationError extends AetherError {
+  override readonly name = 'AllocationError'
+  readonly region: string
+  /** The longest stretch that is free, in bytes, where it was too short. */
+  readonly largestBytes: number | undefined
+
+  constructor(
+    code: 'ERR_AETHER_REGION_EXHAUSTED' | 'ERR_AETHER_NOT_ALLOCATED' | 'ERR_AETHER_ALLOCATION_MISMATCH',
+    region: string,
+    message: string,
+    largestBytes?: number,
+  ) {
+    super(code, message)
+    this.region = region
+    this.largestBytes = largestBytes
+  }
+}
+
+/** Who keeps the allocations of a region. */
+export interface Allocator {
+  allocate(request: AllocationRequest): Promise<AllocationOutcome>
+  free(id: number): Promise<AllocationOutcome>
+}
+
+/**
+ * A part of a region that nobody else is given until it is freed: by `free()`, or at the end of the block that has it as `await using`. It outlives the
+ * process that asked for it, as the bytes of the region do.
+ */
+export class Allocation implements AsyncDisposable {
+  readonly region: string
+  readonly offsetBytes: number
+  readonly lengthBytes: number
+  readonly name: string | null
+  /** Whether it was made by this call; else somebody had asked for its name before. */
+  readonly created: boolean
+  readonly #id: number
+  readonly #allocator: Allocator
+
+  /** @internal Made by `region.alloc`. */
+  constructor(region: string, record: AllocationRecord, created: boolean, allocator: Allocator) {
+    this.region = region
+    this.offsetBytes = record.offsetBytes
+    this.lengthBytes = record.lengthBytes
+    this.name = record.name
+    this.created = created
+    this.#id = record.id
+    this.#allocator = allocator
+  }
+
+  /** Give it back, for everybody. @throws AllocationError where it was given back before, by whomever. */
+  async free(): Promise<void> {
+    const outcome = await this.#allocator.free(this.#id)
+    if (outcome.kind === 'freed') return
+    const what = `the ${this.lengthBytes} bytes at offset ${this.offsetBytes} of region '${this.region}'`
+    throw new AllocationError('ERR_AETHER_NOT_ALLOCATED', this.region, `${what} were freed before`)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.free()
+  }
+}
+
+const NAME_BYTES_MAX = 128
+const ALIGN_MAX = 2 ** 30
+
+/** Ask `allocator` for a part of `region`. @throws AllocationError, ArgumentError */
+export async function allocateFrom(
+  allocator: Allocator,
+  region: string,
+  lengthBytes: number,
+  options: AllocOptions,
+): Promise<Allocation> {
+  const request = checkRequest(lengthBytes, options)
+  const outcome = await allocator.allocate(request)
+  if (outcome.kind === 'allocated') return new Allocation(region, outcome.record, outcome.created, allocator)
+  if (outcome.kind === 'other') {
+    const { lengthBytes: present, offsetBytes } = outcome.record
+    const message = `'${request.name}' of region '${region}' has ${present} bytes at offset ${offsetBytes}; asked for were ${lengthBytes} bytes, aligned to ${request.alignBytes}`
+    throw new AllocationError('ERR_AETHER_ALLOCATION_MISMATCH', region, message)
+  }
+  const largest = outcome.kind === 'exhausted' ? outcome.largestBytes : 0
+  const message = `region '${region}' has no ${formatSize(lengthBytes)} in a row left: the longest free stretch is of ${formatSize(largest)}; free some, or use a larger region`
+  throw new AllocationError('ERR_AETHER_REGION_EXHAUSTED', region, message, largest)
+}
+
+function checkRequest(lengthBytes: number, { align = 8, name }: AllocOptions): AllocationRequest {
+  if (!(Number.isSafeInteger(lengthBytes) && lengthBytes > 0))
+    throw new ArgumentError('lengthBytes', `lengthBytes must be a whole number above 0, not ${String(lengthBytes)}`)
+  if (!(Number.isSafeInteger(align) && align > 0 && align <= ALIGN_MAX && Number.isInteger(Math.log2(align))))
+    throw new ArgumentError('options.align', `options.align must be a power of two up to 2^30, not ${String(align)}`)
+  const nameBytes = name === undefined ? 1 : typeof name === 'string' ? Buffer.byteLength(name) : 0
+  if (nameBytes < 1 || nameBytes > NAME_BYTES_MAX)
+    throw new ArgumentError('options.name', `options.name must be 1 to ${NAME_BYTES_MAX} bytes of text`)
+  return { lengthBytes, alignBytes: align, name: name ?? null }
+}

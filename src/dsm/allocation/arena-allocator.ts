@@ -1,0 +1,105 @@
+import { MemoryWindow } from '../memory-window.ts'
+import type { HeldRegion } from '../region-directory.ts'
+import type { RegionHost } from '../region-host.ts'
+import type { Allocator } from './allocation.ts'
+import { type AllocationOutcome, type AllocationRequest, type AllocationState, Allocations } from './allocations.ts'
+
+/** Two halves, of which one is in force. Pages are taken as they are needed. */
+const BOOK_BYTES = 2 ** 22
+const HEAD_BYTES = 64
+/** Words of the head: which half is in force, and how long what stands in each is. */
+const Word = { InForce: 0, Length: 1 } as const
+
+/** Names of regions have no such character: these are not shown to anybody. */
+const HIDDEN = '\u0001'
+
+/** Whether the name is one of a region that keeps books. */
+export const isHiddenName = (name: string): boolean => name.startsWith(HIDDEN)
+
+/** The name of the region that keeps the allocations of region `name`. */
+export const bookName = (name: string): string => `${HIDDEN}${name}`
+
+/**
+ * The allocations of a region that lies in the arena, kept in a hidden region beside it, as text. They are changed under the space's lock, which the
+ * kernel takes from a holder that ends; the new text is written beside the one in force, and one store of a word puts it in force, so that a holder
+ * may be killed at any time.
+ */
+export class ArenaAllocator implements Allocator {
+  readonly #host: RegionHost
+  readonly #name: string
+  readonly #sizeBytes: number
+  #book: Promise<{ held: HeldRegion; window: MemoryWindow }> | undefined
+
+  constructor(host: RegionHost, name: string, sizeBytes: number) {
+    this.#host = host
+    this.#name = name
+    this.#sizeBytes = sizeBytes
+  }
+
+  allocate(request: AllocationRequest): Promise<AllocationOutcome> {
+    return this.#change((allocations) => allocations.allocate(request))
+  }
+
+  free(id: number): Promise<AllocationOutcome> {
+    return this.#change((allocations) => allocations.free(id))
+  }
+
+  async close(): Promise<void> {
+    if (this.#book === undefined) return
+    const { held, window } = await this.#book
+    window.close()
+    await this.#host.directory.release(held)
+  }
+
+  async #change(act: (allocations: Allocations) => AllocationOutcome): Promise<AllocationOutcome> {
+    this.#book ??= this.#open()
+    const { window } = await this.#book
+    return await this.#host.membership.locked(() => {
+      const allocations = new Allocations(this.#sizeBytes, read(window))
+      const outcome = act(allocations)
+      return write(window, allocations.state) ? outcome : { kind: 'exhausted', largestBytes: 0 }
+    })
+  }
+
+  async #open(): Promise<{ held: HeldRegion; window: MemoryWindow }> {
+    const { directory, membership } = this.#host
+    const held = await directory.open({
+      name: bookName(this.#name),
+      size: BOOK_BYTES,
+      coherence: 'hardware',
+      pageSize: 4096,
+      placement: 'block',
+      access: 'write',
+      cacheBytes: undefined,
+      reserve: false,
+      signal: undefined,
+    })
+    return { held, window: new MemoryWindow(membership.arena.descriptor, held.offset, 0, BOOK_BYTES) }
+  }
+}
+
+function halfAt(half: number): number {
+  return HEAD_BYTES + half * (BOOK_BYTES / 2 - HEAD_BYTES)
+}
+
+function read(window: MemoryWindow): AllocationState | undefined {
+  const words = new Int32Array(window.buffer, 0, HEAD_BYTES / 4)
+  const half = Atomics.load(words, Word.InForce) & 1
+  const length = Atomics.load(words, Word.Length + half)
+  if (length === 0) return undefined
+  // Copied before it is decoded, as all shared memory.
+  const text = Buffer.from(window.bytes.slice(halfAt(half), halfAt(half) + length)).toString()
+  return JSON.parse(text) as AllocationState
+}
+
+/** False where there is no room for the text; then the old one stays in force. */
+function write(window: MemoryWindow, state: AllocationState): boolean {
+  const words = new Int32Array(window.buffer, 0, HEAD_BYTES / 4)
+  const half = 1 - (Atomics.load(words, Word.InForce) & 1)
+  const text = Buffer.from(JSON.stringify(state))
+  if (text.length > BOOK_BYTES / 2 - HEAD_BYTES) return false
+  window.bytes.set(text, halfAt(half))
+  Atomics.store(words, Word.Length + half, text.length)
+  Atomics.store(words, Word.InForce, half)
+  return true
+}
