@@ -15,8 +15,10 @@ import { shapes } from './shapes.ts'
 
 /** Bases are this far apart, so that a value of one batch is foreign to every other. */
 const BASE_STEP = 4
-/** The first batch of a run has the slow pace in which rounds surely overlap, and after that one in so many; the others are drawn. */
+/** The slow pace, in which rounds surely overlap: one batch in two at the beginning of a run, in eight later. The others are drawn. */
 const ASLEEP_EVERY = 2
+const ASLEEP_OFTEN = 8
+const ASLEEP_LATER = 8
 /** Sleeps of tens of microseconds are meant as such. */
 const TIMER_SLACK_NS = 1000
 const LEASE_MS = 60_000
@@ -75,7 +77,7 @@ class Rank {
     let batch = this.#draw(run.axis.ranks, true)
     player.begin(batch)
     for (let [rounds, count] = [0, 1]; rounds < run.rounds; count++) {
-      const next = this.#draw(run.axis.ranks, count % ASLEEP_EVERY === 0)
+      const next = this.#draw(run.axis.ranks, isAsleep(count))
       player.play(batch, next)
       rounds += player.roundsIn(batch)
       batch = next
@@ -92,6 +94,11 @@ class Rank {
   #report(report: RankReport): void {
     if (this.#group.rank === 0) process.stdout.write(`${JSON.stringify(report)}\n`)
   }
+}
+
+/** Whether batch `index` of a run has the slow pace. */
+function isAsleep(index: number): boolean {
+  return index % (index < ASLEEP_OFTEN ? ASLEEP_EVERY : ASLEEP_LATER) === 0
 }
 
 function needsView(access: Access): boolean {
