@@ -12,7 +12,7 @@ const table = {
   protocol: { type: 'string', default: 'all' },
   nodes: { type: 'string', default: '2,3' },
   pages: { type: 'string', default: '1,2' },
-  'states-max': { type: 'string', default: '3000000' },
+  'states-max': { type: 'string' },
   refusals: { type: 'string', default: '1' },
   flip: { type: 'boolean', default: false },
   only: { type: 'string' },
@@ -36,7 +36,7 @@ Options:
   --protocol LIST      ${[...protocols.keys()].join(', ')}, or all (default)
   --nodes LIST         2, 3, or both (default)
   --pages LIST         1, 2, or both (default)
-  --states-max N       stop an exploration there and call it bounded (default 3000000)
+  --states-max N       stop each exploration there and call it bounded (default: 1000000 for 3 nodes with 2 pages, 8000000 for less)
   --refusals N         how often a home may lack memory for a page in one run (default 1)
   --flip               put every single mistake into each table instead (another next state, an action left out) and tell which go unnoticed
   --only TEXT          with --flip: those whose name contains this, as 'cache S/Invalidate'
@@ -57,12 +57,17 @@ export const modelcheckCommand: Command = {
   async run(args) {
     const { values } = parseOptions('modelcheck', args, table)
     const chosen = chosenProtocols(values.protocol)
-    const statesMax = integerOption('modelcheck', '--states-max', values['states-max'], 1, statesMaxMax)
+    const text = values['states-max']
+    const statesMax =
+      text === undefined ? undefined : integerOption('modelcheck', '--states-max', text, 1, statesMaxMax)
     const refusals = integerOption('modelcheck', '--refusals', values.refusals, 0, refusalsMax)
     if (values.flip) return runFlips(chosen, values.only ?? '', values.json)
     const nodes = numbers('--nodes', values.nodes, ['2', '3'])
     const pages = numbers('--pages', values.pages, ['1', '2'])
-    return runChecks(planChecks(chosen, { nodes, pages, statesMax, refusals }), values.json)
+    return runChecks(
+      planChecks(chosen, { nodes, pages, refusals, ...(statesMax === undefined ? {} : { statesMax }) }),
+      values.json,
+    )
   },
 }
 

@@ -7,12 +7,14 @@ import { runTasks, type Task } from './tasks.ts'
 
 type Shape = Omit<Model, 'protocol'>
 
-/** Where flips are looked for, the cheapest first: those that one does not notice go on to the next. */
-const rounds: readonly Shape[] = [
+/** Where flips are looked for: those that two nodes do not notice go on to three. */
+export const flipRounds: readonly Shape[] = [
   { nodes: 2, pages: 1, homes: 'same', threads: 'many', refusals: 1 },
   { nodes: 3, pages: 1, homes: 'same', threads: 'one', refusals: 1 },
-  { nodes: 3, pages: 1, homes: 'same', threads: 'many', refusals: 1 },
 ]
+
+/** A mistake that makes the space larger than this is taken for unnoticed. */
+const STATES_MAX = 400_000
 
 interface FlipTask extends Task {
   readonly flip: Flip
@@ -47,9 +49,15 @@ export async function checkFlips(protocol: Protocol, options: FlipOptions = {}):
   const flips = flipsOf(protocol).filter((flip) => !isOfDeaths(flip.cell) && only(flip))
   let left: readonly Flip[] = flips
   const dead: Record<string, string> = {}
-  for (const shape of rounds) {
+  for (const shape of flipRounds) {
     const reference = (await runTasks([{ model: { ...shape, protocol }, options: {} }], { threads: 1 }))[0]!.result
-    const tasks = left.map((flip): FlipTask => ({ flip, model: { ...shape, protocol: flip.protocol }, options: {} }))
+    const tasks = left.map(
+      (flip): FlipTask => ({
+        flip,
+        model: { ...shape, protocol: flip.protocol },
+        options: { statesMax: STATES_MAX },
+      }),
+    )
     let done = flips.length - left.length
     const results = await runTasks(tasks, {
       ...(threads === undefined ? {} : { threads }),

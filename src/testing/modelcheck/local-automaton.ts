@@ -126,12 +126,17 @@ export class LocalAutomaton {
   ): void {
     const write =
       operation === Operation.Store || operation === Operation.LateStore || operation === Operation.RunWriter
-    if (operation === Operation.Evict) node.evict(page)
+    if (operation === Operation.Evict) this.#evict({ node, program }, page)
     else if (operation === Operation.Load || operation === Operation.Store)
       this.#access({ node, program }, page, write, port)
     else if (operation === Operation.LateLoad || operation === Operation.LateStore)
       this.#faultLate({ node, program }, page, write)
     else this.#runThread({ node, program }, page, write, port)
+  }
+
+  #evict({ node, program }: Pick<Local, 'node' | 'program'>, page: number): void {
+    const evicted = program.evictions
+    if (node.evict(page) && program.evictions === evicted) program.evicting |= 1 << page
   }
 
   #runThread({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean, port: Recorder): void {
@@ -147,6 +152,8 @@ export class LocalAutomaton {
       return
     }
     program.setWait(page, write, Wait.Asleep)
+    // A copy that is wanted again before it has gone is not given up.
+    program.evicting &= ~(1 << page)
     node.demand(page, write)
   }
 
@@ -165,6 +172,7 @@ export class LocalAutomaton {
     const known = this.#ids.get(key)
     if (known !== undefined) return known
     this.#assertMirror(found)
+    this.#assertEvicted(found)
     const facts = factsOf(found, this.#homes)
     const id = this.#locals.push({ ...found, inputs: this.#possible(found), facts }) - 1
     this.#ids.set(key, id)
@@ -179,6 +187,18 @@ export class LocalAutomaton {
       throw new Violation(
         `mirror: the copy of page ${page} at node ${rank} is in state ${node.copyState(page)}, which means '${node.right(page)}', but the mmu says '${mmu}'`,
       )
+    }
+  }
+
+  /** Who asked for an eviction is told when it is over. */
+  #assertEvicted({ rank, node, program }: Found): void {
+    for (let page = 0; page < this.#model.pages; page++) {
+      if (((program.evicting >>> page) & 1) === 0) continue
+      const state = node.copyState(page)
+      if (!this.#model.protocol.cache.states[state]!.transient)
+        throw new Violation(
+          `eviction: page ${page} at node ${rank} is in state ${state}, and its frame was never given back`,
+        )
     }
   }
 
@@ -315,6 +335,8 @@ class Recorder implements NodePort {
 
   evicted(page: number): void {
     this.#program.frames &= ~(1 << page)
+    this.#program.evicting &= ~(1 << page)
+    this.#program.evictions++
   }
 
   failed(page: number): void {

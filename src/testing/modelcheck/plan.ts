@@ -14,7 +14,7 @@ export interface CheckOptions {
   readonly nodes?: readonly number[]
   /** Numbers of pages (default 1 and 2). */
   readonly pages?: readonly number[]
-  /** Beyond so many states an exploration stops and is called bounded. */
+  /** Beyond so many states an exploration stops and is called bounded (default: as many as the standard plan gives to each). */
   readonly statesMax?: number
   /** How often a home may be without memory in one run (default 1). */
   readonly refusals?: number
@@ -27,32 +27,38 @@ interface Shape {
   readonly threads: Threads
   /** Not taken with symmetry: then starvation can be looked for, which is about somebody in particular. */
   readonly symmetry: boolean
+  /** Unless another bound is asked for. */
+  readonly statesMax: number
 }
 
+/** Enough for every protocol to be visited whole. */
+const WHOLE = 8_000_000
+/** Three nodes and two pages have tens of millions of states: these are looked at as deep as this goes. */
+const BOUND = 1_000_000
+
 /**
- * The standard plan. With one page any number of threads a node is affordable; with two, one thread a node keeps the space finite enough to be visited
- * whole. Pages interact through what nodes do with both at once and through the order of channels, which one thread a node still exercises.
+ * The standard plan. With one page any number of threads a node is affordable; with two, one thread a node keeps the space small. Pages interact through what nodes do with both at once and through the order of channels, which one thread a node still exercises.
  */
 const shapes: readonly Shape[] = [
-  { nodes: 2, pages: 1, homes: 'same', threads: 'one', symmetry: false },
-  { nodes: 2, pages: 1, homes: 'same', threads: 'many', symmetry: true },
-  { nodes: 2, pages: 2, homes: 'same', threads: 'one', symmetry: false },
-  { nodes: 2, pages: 2, homes: 'spread', threads: 'one', symmetry: false },
-  { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false },
-  { nodes: 3, pages: 1, homes: 'same', threads: 'many', symmetry: true },
-  { nodes: 3, pages: 2, homes: 'same', threads: 'one', symmetry: true },
-  { nodes: 3, pages: 2, homes: 'spread', threads: 'one', symmetry: true },
+  { nodes: 2, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
+  { nodes: 2, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE },
+  { nodes: 2, pages: 2, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
+  { nodes: 2, pages: 2, homes: 'spread', threads: 'one', symmetry: false, statesMax: WHOLE },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE },
+  { nodes: 3, pages: 2, homes: 'same', threads: 'one', symmetry: true, statesMax: BOUND },
+  { nodes: 3, pages: 2, homes: 'spread', threads: 'one', symmetry: true, statesMax: BOUND },
 ]
 
 /** What there is to explore of some protocols, the quick ones first. */
 export function planChecks(protocols: readonly Protocol[], options: CheckOptions = {}): CheckTask[] {
-  const { nodes = [2, 3], pages = [1, 2], statesMax, refusals = 1 } = options
+  const { nodes = [2, 3], pages = [1, 2], refusals = 1 } = options
   return shapes
     .filter((shape) => nodes.includes(shape.nodes) && pages.includes(shape.pages))
-    .flatMap(({ symmetry, ...shape }) =>
+    .flatMap(({ symmetry, statesMax, ...shape }) =>
       protocols.map((protocol): CheckTask => {
         const model: Model = { protocol, ...shape, refusals }
-        return { model, symmetry, options: { symmetry, ...(statesMax === undefined ? {} : { statesMax }) } }
+        return { model, symmetry, options: { symmetry, statesMax: options.statesMax ?? statesMax } }
       }),
     )
 }

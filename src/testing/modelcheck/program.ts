@@ -16,10 +16,14 @@ export class Program {
   readonly waits: Uint8Array
   /** Pages granted to a thread that has not run since. */
   held = 0
+  /** Pages whose eviction has begun, and not ended. */
+  evicting = 0
   /** Pages that have a frame here. */
   frames: number
   /** How often anything was mapped: each time wakes whoever sleeps. Not part of the state. */
   mappings = 0
+  /** How often a frame was given back. Not part of the state. */
+  evictions = 0
 
   constructor(pages: number, threads: Threads, frames: number) {
     this.pages = pages
@@ -34,11 +38,12 @@ export class Program {
     copy.rights.set(this.rights)
     copy.waits.set(this.waits)
     copy.held = this.held
+    copy.evicting = this.evicting
     return copy
   }
 
   fingerprint(): string {
-    return `${this.rights.join('')} ${this.waits.join('')} ${this.held} ${this.frames}`
+    return `${this.rights.join('')} ${this.waits.join('')} ${this.held} ${this.evicting} ${this.frames}`
   }
 
   wait(page: number, write: boolean): number {
