@@ -1,6 +1,6 @@
 import type { Protocol } from '../../dsm/index.ts'
 import { cellText, isOfDeaths } from './coverage.ts'
-import { equivalentFlips } from './equivalent-flips.ts'
+import { whyEquivalent } from './equivalent-flips.ts'
 import { type Flip, flipsOf } from './flips.ts'
 import type { Model } from './model.ts'
 import { runTasks, type Task } from './tasks.ts'
@@ -32,7 +32,7 @@ export interface FlipReport {
   readonly equivalent: readonly { readonly name: string; readonly why: string }[]
   /** Not found, and nobody has said why. */
   readonly unexplained: readonly string[]
-  /** Said to be equivalent, but found, or not a flip of the protocol at all. */
+  /** Said to be equivalent, but found. */
   readonly stale: readonly string[]
 }
 
@@ -83,18 +83,18 @@ function report(
   left: readonly Flip[],
   dead: Readonly<Record<string, string>>,
 ): FlipReport {
-  const known = equivalentFlips[protocol.name] ?? {}
-  const foundByDeadCells = Object.fromEntries(
-    left.flatMap(({ name }) => (dead[name] === undefined ? [] : [[name, dead[name]]])),
-  )
-  const unnoticed = left.map(({ name }) => name).filter((name) => foundByDeadCells[name] === undefined)
+  const why = (name: string): string | undefined => whyEquivalent(protocol.name, name)
+  const names = left.map(({ name }) => name)
+  const unnoticed = names.filter((name) => dead[name] === undefined)
   return {
     protocol: protocol.name,
     flips: flips.length,
     found: flips.length - left.length,
-    foundByDeadCells,
-    equivalent: unnoticed.flatMap((name) => (known[name] === undefined ? [] : [{ name, why: known[name] }])),
-    unexplained: unnoticed.filter((name) => known[name] === undefined),
-    stale: Object.keys(known).filter((name) => flips.some((flip) => flip.name === name) && !unnoticed.includes(name)),
+    foundByDeadCells: Object.fromEntries(
+      names.flatMap((name) => (dead[name] === undefined ? [] : [[name, dead[name]]])),
+    ),
+    equivalent: unnoticed.flatMap((name) => (why(name) === undefined ? [] : [{ name, why: why(name)! }])),
+    unexplained: unnoticed.filter((name) => why(name) === undefined),
+    stale: flips.map(({ name }) => name).filter((name) => why(name) !== undefined && !unnoticed.includes(name)),
   }
 }

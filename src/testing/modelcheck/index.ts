@@ -11,6 +11,7 @@
  */
 
 export { type CellName, cellsOf, cellText, isOfDeaths, type Side } from './coverage.ts'
+export { type EquivalentFlips, equivalentFlips, whyEquivalent } from './equivalent-flips.ts'
 export { type ExploreOptions, type ExploreResult, exploreModel } from './explorer.ts'
 export { checkFlips, type FlipOptions, type FlipReport } from './flip-check.ts'
 export { type Flip, flipsOf, withCell } from './flips.ts'

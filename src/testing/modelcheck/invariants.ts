@@ -114,7 +114,10 @@ export class Invariants {
     fail(out & mayWrite, 'the program may store to the frame while its bytes are being sent')
   }
 
-  /** Whoever may read has what was last stored; and those bytes are somewhere where they count. */
+  /**
+   * Whoever may read has what was last stored; so has whoever is worth something to recovery, and home where it calls its memory valid; and
+   * one of these there is, or home has the bytes without knowing it yet, or they are under way.
+   */
   #assertValue(vector: Int32Array, page: number): void {
     const { model, channels, freshAt } = this.#world
     const fresh = vector[freshAt]!
@@ -122,15 +125,22 @@ export class Invariants {
     for (let node = 0; node < model.nodes; node++) {
       const isFresh = (fresh & this.#world.freshBit(node, page)) !== 0
       const facts = this.#facts[node]!
-      if (!isFresh && (facts.mayRead >>> page) & 1)
+      const counts = ((facts.worthy | facts.valid) >>> page) & 1
+      if (isFresh && (counts || node === this.#world.homes[page])) kept = true
+      if (isFresh) continue
+      if ((facts.mayRead >>> page) & 1)
         throw new Violation(
           `data value: node ${node} may ${may(facts, page)} page ${page}, and its bytes are not those last stored`,
         )
-      if (isFresh && (facts.frames >>> page) & 1) kept = true
+      if (counts)
+        throw new Violation(
+          `worth: node ${node} counts on its bytes of page ${page}, and they are not those last stored`,
+        )
     }
     for (let at = model.nodes; !kept && at < freshAt; at++)
       kept = ((channels.pushedFresh(vector[at]!) >>> page) & 1) !== 0
-    if (!kept) throw new Violation(`lost: what was last stored to page ${page} is in no frame and not under way`)
+    if (!kept)
+      throw new Violation(`lost: what was last stored to page ${page} is nowhere where it counts, and not under way`)
   }
 
   /** Home knows of every copy, or has said something to its holder that has yet to take effect. */

@@ -173,6 +173,7 @@ export class LocalAutomaton {
     if (known !== undefined) return known
     this.#assertMirror(found)
     this.#assertEvicted(found)
+    this.#assertDirectory(found)
     const facts = factsOf(found, this.#homes)
     const id = this.#locals.push({ ...found, inputs: this.#possible(found), facts }) - 1
     this.#ids.set(key, id)
@@ -199,6 +200,23 @@ export class LocalAutomaton {
         throw new Violation(
           `eviction: page ${page} at node ${rank} is in state ${state}, and its frame was never given back`,
         )
+    }
+  }
+
+  /** The state of a page at its home, where nothing is under way, says how many have copies. */
+  #assertDirectory({ rank, node }: Found): void {
+    const { none, shared, owner: owned } = this.#model.protocol.recovery.directory
+    for (let page = 0; page < this.#model.pages; page++) {
+      if (this.#homes[page] !== rank) continue
+      const { state, owner, sharers } = node.directory(page)
+      const isRight =
+        (state !== none || (owner < 0 && sharers.length === 0)) &&
+        (state !== shared || (owner < 0 && sharers.length > 0)) &&
+        (state !== owned || (owner >= 0 && sharers.length === 0))
+      if (isRight) continue
+      throw new Violation(
+        `directory: page ${page} is in state ${state} at its home, with ${owner < 0 ? 'no owner' : `owner ${owner}`} and ${sharers.length} sharers`,
+      )
     }
   }
 

@@ -6,6 +6,10 @@ export interface LocalFacts {
   readonly mayRead: number
   readonly mayWrite: number
   readonly frames: number
+  /** Pages whose bytes here are worth something when others are lost: recovery goes by them. */
+  readonly worthy: number
+  /** Pages whose home is here and says that its memory holds what was last stored. */
+  readonly valid: number
   /** Pages of which an invalidation or a forward is put off. */
   readonly deferred: number
   /** Groups of threads that want a page, asleep or awake: bit 2 * page, and the next for those that want to write. */
@@ -37,6 +41,8 @@ export function factsOf(
     mayRead: mask((page) => program.may(page, false)),
     mayWrite: mask((page) => program.may(page, true)),
     frames: program.frames,
+    worthy: mask((page) => node.worth(page) !== 'none'),
+    valid: mask((page) => homes[page] === rank && node.memory(page) === 'valid'),
     deferred: mask((page) => node.isDeferred(page)),
     waiting: groups((wait) => wait !== Wait.None),
     awake: groups((wait) => wait === Wait.Awake),

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Protocol, protocols } from '../../../src/dsm/index.ts'
+import {
+  cellText,
+  type ExploreResult,
+  equivalentFlips,
+  exploreModel,
+  type Flip,
+  flipsOf,
+  isOfDeaths,
+  whyEquivalent,
+} from '../../../src/testing/index.ts'
+
+/** All of them are many minutes (`npm run modelcheck -- --flip`); every so-manieth is a test. */
+const EVERY = 41
+
+const liveFlips = (protocol: Protocol): Flip[] => flipsOf(protocol).filter(({ cell }) => !isOfDeaths(cell))
+
+function explore(protocol: Protocol, nodes: number): ExploreResult {
+  const threads = nodes === 2 ? 'many' : 'one'
+  return exploreModel({ protocol, nodes, pages: 1, homes: 'same', threads, refusals: 1 }, { statesMax: 400_000 })
+}
+
+/** A violation, or other cells that nothing leads to any more. */
+function isNoticed(flip: Flip, nodes: number, visited: readonly string[]): boolean {
+  const result = explore(flip.protocol, nodes)
+  const dead = result.unvisited.filter((cell) => visited.includes(cell) && cell !== cellText(flip.cell))
+  return result.violation !== undefined || dead.length > 0
+}
+
+for (const protocol of protocols.values()) {
+  test(`${protocol.name}: a mistake in any one cell is noticed, or known to change nothing (every ${EVERY}th)`, () => {
+    const visited = [2, 3].map((nodes) => explore(protocol, nodes).visited)
+    const sample = liveFlips(protocol).filter((_, index) => index % EVERY === 7)
+    const unnoticed = sample
+      .filter(({ name }) => whyEquivalent(protocol.name, name) === undefined)
+      .filter((flip) => !isNoticed(flip, 2, visited[0]!) && !isNoticed(flip, 3, visited[1]!))
+    assert.deepEqual(
+      unnoticed.map(({ name }) => name),
+      [],
+    )
+    assert.ok(sample.length >= 20)
+  })
+}
+
+for (const { of, flips, why } of equivalentFlips) {
+  test(`explained: ${flips.source}`, () => {
+    assert.ok(why.length > 20)
+    for (const name of of) {
+      const protocol = protocols.get(name)!
+      const matching = liveFlips(protocol).filter((flip) => flips.test(flip.name))
+      assert.ok(matching.length > 0, `no flip of ${name} matches`)
+      assert.equal(explore(matching.at(-1)!.protocol, 2).violation, undefined)
+    }
+  })
+}
+
+test('a flip differs from its protocol in one cell only', () => {
+  const protocol = protocols.get('mesi')!
+  const flips = flipsOf(protocol)
+  assert.equal(new Set(flips.map(({ name }) => name)).size, flips.length)
+  for (const flip of flips.slice(0, 50)) {
+    const { side, state, event } = flip.cell
+    const restored = structuredClone(flip.protocol) as unknown as Record<
+      string,
+      { states: Record<string, { on: object }> }
+    >
+    const original = protocol[side].states[state]!.on as Readonly<Record<string, unknown>>
+    assert.notDeepEqual(restored, protocol)
+    Object.assign(restored[side]!.states[state]!.on, { [event]: original[event] })
+    assert.deepEqual(restored, protocol)
+  }
+})
