@@ -33,6 +33,11 @@ export const equivalentFlips: readonly EquivalentFlips[] = [
     flips: /^cache E\/Load -> O$/,
     why: 'A page that was not written is answered for as if it had been: a write-back too many, and nothing else.',
   },
+  {
+    of: ['moesi'],
+    flips: /^directory (X|O)\/UpgradeOwner without setOwner$/,
+    why: 'It is the owner already.',
+  },
 ]
 
 /** Why a flip need not be noticed; undefined where it has to be. */

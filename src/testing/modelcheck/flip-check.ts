@@ -8,13 +8,16 @@ import { runTasks, type Task } from './tasks.ts'
 type Shape = Omit<Model, 'protocol'>
 
 /** Where flips are looked for: those that two nodes do not notice go on to three. */
-export const flipRounds: readonly Shape[] = [
+const rounds: readonly Shape[] = [
   { nodes: 2, pages: 1, homes: 'same', threads: 'many', refusals: 1 },
   { nodes: 3, pages: 1, homes: 'same', threads: 'one', refusals: 1 },
 ]
 
+/** Where those are looked for whose cells nothing in the rounds leads to. */
+const lastRound: Shape = { nodes: 3, pages: 1, homes: 'same', threads: 'many', refusals: 1 }
+
 /** A mistake that makes the space larger than this is taken for unnoticed. */
-const STATES_MAX = 400_000
+const STATES_MAX = 4_000_000
 
 interface FlipTask extends Task {
   readonly flip: Flip
@@ -45,36 +48,59 @@ export interface FlipOptions {
 
 /** Put each single mistake into a protocol's tables and look which are noticed. */
 export async function checkFlips(protocol: Protocol, options: FlipOptions = {}): Promise<FlipReport> {
-  const { only = () => true, threads } = options
+  const { only = () => true } = options
   const flips = flipsOf(protocol).filter((flip) => !isOfDeaths(flip.cell) && only(flip))
-  let left: readonly Flip[] = flips
   const dead: Record<string, string> = {}
-  for (const shape of flipRounds) {
-    const reference = (await runTasks([{ model: { ...shape, protocol }, options: {} }], { threads: 1 }))[0]!.result
-    const tasks = left.map(
+  const used = new Set<string>()
+  let left: readonly Flip[] = flips
+  for (const shape of rounds) left = await unnoticed(protocol, shape, left, flips.length, { used, dead, options })
+  const unused = left.filter(({ cell }) => !used.has(cellText(cell)))
+  const later = await unnoticed(protocol, lastRound, unused, flips.length, { used, dead, options })
+  return report(protocol, flips, [...left.filter((flip) => !unused.includes(flip)), ...later], dead)
+}
+
+interface Notes {
+  /** Cells of the protocol that its explorations used. */
+  readonly used: Set<string>
+  /** By flip: a cell that it cuts off. */
+  readonly dead: Record<string, string>
+  readonly options: FlipOptions
+}
+
+/** The flips that break no invariant in explorations of one shape. */
+async function unnoticed(
+  protocol: Protocol,
+  shape: Shape,
+  flips: readonly Flip[],
+  all: number,
+  { used, dead, options }: Notes,
+): Promise<Flip[]> {
+  if (flips.length === 0) return []
+  const reference = (await runTasks([{ model: { ...shape, protocol }, options: {} }], { threads: 1 }))[0]!.result
+  for (const cell of reference.visited) used.add(cell)
+  let done = all - flips.length
+  const results = await runTasks(
+    flips.map(
       (flip): FlipTask => ({
         flip,
         model: { ...shape, protocol: flip.protocol },
         options: { statesMax: STATES_MAX },
       }),
-    )
-    let done = flips.length - left.length
-    const results = await runTasks(tasks, {
-      ...(threads === undefined ? {} : { threads }),
+    ),
+    {
+      ...(options.threads === undefined ? {} : { threads: options.threads }),
       onResult: () => {
-        options.onProgress?.(++done, flips.length)
+        options.onProgress?.(++done, all)
         return undefined
       },
-    })
-    left = results.filter(({ result }) => result.violation === undefined).map(({ task }) => task.flip)
-    for (const { task, result } of results) {
-      const lost = result.unvisited.find(
-        (cell) => reference.visited.includes(cell) && cell !== cellText(task.flip.cell),
-      )
-      if (lost !== undefined) dead[task.flip.name] ??= lost
-    }
+    },
+  )
+  for (const { task, result } of results) {
+    const own = cellText(task.flip.cell)
+    const lost = result.unvisited.find((cell) => reference.visited.includes(cell) && cell !== own)
+    if (result.exhaustive && lost !== undefined) dead[task.flip.name] ??= lost
   }
-  return report(protocol, flips, left, dead)
+  return results.filter(({ result }) => result.violation === undefined).map(({ task }) => task.flip)
 }
 
 function report(

@@ -25,7 +25,7 @@ const mutants: Readonly<Record<string, readonly Mutant[]>> = {
       'home is not written when its page becomes shared',
       'cache M/ForwardShared',
       'protect, sendShared, tellHome -> S',
-      /^quiescence|^data value/,
+      /^quiescence|^data value|^worth/,
     ],
     ['home forgets a sharer', 'directory S/GetShared', 'sendShared -> S_B', /^directory covers/],
     [
@@ -38,12 +38,17 @@ const mutants: Readonly<Record<string, readonly Mutant[]>> = {
     ['an upgrade that lost keeps its old bytes', 'cache SM/Invalidate', 'acknowledge -> IM', /^mirror/],
     ['a reader never says that it is served', 'cache IS/DataShared', 'mapReadOnly -> S', /^quiescence|^progress/],
     ['a queued request is dropped', 'directory X_B/GetModified', '-> X_B', /^progress/],
-    ['an owner drops what it has written', 'cache M/Evict', 'unmap, putClean -> EI_A', /^lost|^quiescence|^data value/],
+    [
+      'an owner drops what it has written',
+      'cache M/Evict',
+      'unmap, putClean -> EI_A',
+      /^lost|^quiescence|^data value|^worth/,
+    ],
     [
       'a page is evicted before its bytes are at home',
       'directory X/PutDirty',
       'clearOwner, acknowledgePut -> U',
-      /no transition|^lost|^data value/,
+      /no transition|^lost|^data value|^worth/,
     ],
     ['a stale eviction takes the new owner away', 'directory X/PutStale', 'clearOwner, acknowledgePut -> U', /./],
     ['an evicted copy is still read', 'cache S/Evict', 'putShared -> SI_A', /^mirror/],
@@ -65,7 +70,7 @@ const mutants: Readonly<Record<string, readonly Mutant[]>> = {
       'home takes its memory for valid',
       'directory XS_B/UnblockDirty',
       'ownerBecomesSharer -> S',
-      /^quiescence|^data value|no transition/,
+      /^quiescence|^data value|^worth|no transition/,
     ],
     [
       'an owner that lost its upgrade goes on reading',
@@ -95,7 +100,7 @@ const mutants: Readonly<Record<string, readonly Mutant[]>> = {
       'what the owner evicts is not written back',
       'cache OI_A/WriteBack',
       'sendWrittenBack -> II_A',
-      /^lost|^quiescence|^data value/,
+      /^lost|^quiescence|^data value|^worth/,
     ],
     [
       'the last reader goes and home trusts its memory',
@@ -122,7 +127,7 @@ const mutants: Readonly<Record<string, readonly Mutant[]>> = {
       'a reader acknowledges and takes the bytes that come later',
       'cache IS/Invalidate',
       'acknowledge -> IS',
-      /^single writer|^data value|^frames|^directory/,
+      /^single writer|^data value|^worth|^frames|^directory/,
     ],
     ['home serves before the owner has written it', 'directory S_D/GetShared', 'sendShared, addSharer -> S_D', /./],
     [
