@@ -21,7 +21,7 @@ const table = {
 
 const help = `Usage: aether simulate [options]
 
-Plays clusters of coherent memory in virtual time, one for each seed: 2 to 4 nodes with the state machine and the connections of the agents over
+Plays clusters of coherent memory in virtual time, one for each seed: 2 to 5 nodes with the state machine and the connections of the agents over
 simulated devices, whose packets, lines of memory, completions and wake-ups may be late, lost, doubled or out of order, and programs that load,
 store and add on a few pages that they share. What goes wrong in a run (its hazards) is drawn from the seed, too: losses, cuts and links that heal,
 pauses, slow adapters, torn lines, completions before visibility.

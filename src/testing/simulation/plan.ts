@@ -39,7 +39,9 @@ export interface PlanOptions {
 export function planSimulation(seed: number, options: PlanOptions = {}): SimulationPlan {
   const stream = new Stream(seed, 'plan', undefined)
   const names = options.protocols ?? [...protocols.keys()]
-  const nodes = stream.between(2, 4)
+  const nodes = stream.between(2, 5)
+  // Short histories are searched for an order that explains them.
+  const short = stream.chance(0.3)
   const count = stream.chance(0.1) ? 0 : stream.between(1, HAZARDS_MAX)
   const hazards = Array.from({ length: count }, (_, index) =>
     drawHazard(new Stream(seed, `hazard ${index}`, undefined), nodes),
@@ -48,10 +50,10 @@ export function planSimulation(seed: number, options: PlanOptions = {}): Simulat
     seed,
     protocol: names[stream.below(names.length)]!,
     nodes,
-    threads: stream.between(1, 2),
+    threads: short ? 1 : stream.between(1, 2),
     pages: stream.between(1, 5),
     words: stream.between(1, 4),
-    accesses: stream.between(4, 100),
+    accesses: short ? stream.between(2, 12) : stream.between(10, 200),
     stores: stream.between(0, 60),
     atomics: stream.between(0, 30),
     evictions: stream.chance(0.5) ? 0 : stream.between(1, 20),

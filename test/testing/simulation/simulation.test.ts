@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Protocol, protocols } from '../../../src/dsm/index.ts'
 import { flipsOf, planSimulation, runSeeds, shorten, simulate } from '../../../src/testing/index.ts'
 
-const SEEDS = 10
+const SEEDS = 6
 
 for (const name of protocols.keys()) {
   test(`${name} holds in ${SEEDS} simulated clusters, whatever goes wrong`, () => {
