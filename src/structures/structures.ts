@@ -10,6 +10,11 @@ import { Directory, type FoundStructure, type StructureKindName } from './heap/d
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
 import { LEADER_BYTES, Leader } from './leader.ts'
+import { SharedQueue } from './list/queue.ts'
+import { QueueCore } from './list/queue-core.ts'
+import { SharedStack } from './list/stack.ts'
+import { StackCore } from './list/stack-core.ts'
+import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, type ListSettings } from './list/value-list.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
 import { type MapOptions, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 import { MemberPeers } from './member-peers.ts'
@@ -170,6 +175,20 @@ export class Structures implements AsyncDisposable {
     return new SharedMap(name, this.#heap, offset, { codec, ttlMs, maxEntries, valueBytesMax })
   }
 
+  /** The queue `name`: first in, first out. */
+  async queue<V = unknown>(name: string, options: ListOptions<V> = {}): Promise<SharedQueue<V>> {
+    const { offset, capacity, settings } = this.#openList('queue', name, options)
+    const core = new QueueCore(this.#heap, offset + LIST_WORDS_OFFSET, capacity)
+    return new SharedQueue(name, this.#heap, offset, core, settings)
+  }
+
+  /** The stack `name`: last in, first out. */
+  async stack<V = unknown>(name: string, options: ListOptions<V> = {}): Promise<SharedStack<V>> {
+    const { offset, capacity, settings } = this.#openList('stack', name, options)
+    const core = new StackCore(this.#heap, offset + LIST_WORDS_OFFSET, capacity)
+    return new SharedStack(name, this.#heap, offset, core, settings)
+  }
+
   /** Leave. What this member holds is given up. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return
@@ -180,6 +199,16 @@ export class Structures implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #openList<V>(
+    kind: 'queue' | 'stack',
+    name: string,
+    { codec = structured as Codec<V>, capacity = 0, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
+  ): { readonly offset: number; readonly capacity: number; readonly settings: ListSettings<V> } {
+    if (capacity !== 0) checkWhole('options.capacity', capacity, 2 ** 26)
+    const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
+    return { offset, capacity, settings: { codec, valueBytesMax } }
   }
 
   #open(kind: StructureKindName, name: string, bodyBytes: number, parameters: readonly number[] = []): FoundStructure {

@@ -1,0 +1,52 @@
+import { type Heap, offsetOf } from '../heap/heap.ts'
+
+/**
+ * A node of a queue or a stack. Its value never changes.
+ *
+ * ```
+ *  0 linked   4 next: its reference, 0 at the end   8 number   12 length of the value   16 value
+ * ```
+ *
+ * The number is one more than that of the node before (in a stack, below), so lengths are differences and nothing is counted.
+ */
+export const NodeOffset = { Linked: 0, Next: 4, Number: 8, Length: 12, Value: 16 } as const
+
+/** Take and fill a node; the intent has begun. */
+export function makeNode(heap: Heap, value: Uint8Array): number {
+  const { memory } = heap
+  const { reference } = heap.allocate(NodeOffset.Value + value.length)
+  const at = offsetOf(reference)
+  memory.poke(at + NodeOffset.Linked, 0)
+  memory.poke(at + NodeOffset.Next, 0)
+  memory.poke(at + NodeOffset.Number, 0)
+  memory.poke(at + NodeOffset.Length, value.length)
+  memory.write(at + NodeOffset.Value, value, value.length)
+  return reference
+}
+
+export function nextOf(heap: Heap, node: number): number {
+  return heap.memory.load(offsetOf(node) + NodeOffset.Next)
+}
+
+export function numberOf(heap: Heap, node: number): number {
+  return heap.memory.peek(offsetOf(node) + NodeOffset.Number)
+}
+
+/** A copy of its value. */
+export function copyOfValue(heap: Heap, node: number): Uint8Array {
+  const length = heap.memory.peek(offsetOf(node) + NodeOffset.Length)
+  const value = new Uint8Array(length)
+  heap.memory.read(offsetOf(node) + NodeOffset.Value, value, length)
+  return value
+}
+
+/** Before a node is unlinked: should who linked it have been killed at once, its intent is settled by this. */
+export function noteLinked(heap: Heap, node: number): void {
+  if (heap.memory.peek(offsetOf(node)) === 0) heap.memory.store(offsetOf(node), 1)
+}
+
+/** For recovery: whether a node is in the list that begins at the one whose reference is at `head`. */
+export function isInList(heap: Heap, head: number, reference: number): boolean {
+  for (let node = heap.memory.load(head); node !== 0; node = nextOf(heap, node)) if (node === reference) return true
+  return false
+}

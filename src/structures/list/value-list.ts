@@ -1,0 +1,123 @@
+import type { Codec } from '../codec/codec.ts'
+import { StructureError } from '../errors.ts'
+import type { Heap } from '../heap/heap.ts'
+import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from '../waiting/bell.ts'
+
+/** Bytes of a queue's or stack's body: two bells, then its words. */
+export const LIST_BODY_BYTES: number = 2 * BELL_BYTES + 64
+/** Where the words are. */
+export const LIST_WORDS_OFFSET: number = 2 * BELL_BYTES
+
+/** Options of `queue()` and `stack()`. */
+export interface ListOptions<V> {
+  /** How values become bytes. Default `structured`. The same for all who open it. */
+  readonly codec?: Codec<V>
+  /** The most values that it holds; who pushes more waits. Default: as many as there is memory for. The same for all. */
+  readonly capacity?: number
+  /** The longest value that this process pushes, in bytes, encoded. Default 1 MiB. */
+  readonly valueBytesMax?: number
+}
+
+/** The lock-free part of a queue or a stack. */
+export interface ListCore {
+  push(value: Uint8Array): boolean
+  pop(): Uint8Array | undefined
+  length(): number
+}
+
+/** What a list was opened with. */
+export interface ListSettings<V> {
+  readonly codec: Codec<V>
+  readonly valueBytesMax: number
+}
+
+/** What queue and stack have in common: values, and waiting for them and for room. */
+export abstract class ValueList<V> {
+  readonly name: string
+  readonly #heap: Heap
+  readonly #core: ListCore
+  readonly #settings: ListSettings<V>
+  readonly #filled: Bell
+  readonly #emptied: Bell
+
+  /** @internal */
+  constructor(name: string, heap: Heap, body: number, core: ListCore, settings: ListSettings<V>) {
+    this.name = name
+    this.#heap = heap
+    this.#core = core
+    this.#settings = settings
+    this.#filled = new Bell(heap, body)
+    this.#emptied = new Bell(heap, body + BELL_BYTES)
+  }
+
+  /** Resolves when the value is there: at once, or when there is room. @throws HeapFullError */
+  async push(value: V, options?: WaitOptions): Promise<void> {
+    await this.#emptied.wait(() => this.tryPushSync(value) || undefined, options)
+  }
+
+  /** The same, blocking this thread while there is no room. @throws TimeoutError, HeapFullError */
+  pushSync(value: V, options?: BlockOptions): void {
+    this.#emptied.waitSync(() => this.tryPushSync(value) || undefined, `room in '${this.name}'`, options)
+  }
+
+  /** False when it is full. */
+  async tryPush(value: V, options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return this.tryPushSync(value)
+  }
+
+  tryPushSync(value: V): boolean {
+    this.#heap.checkOpen()
+    const pushed = this.#core.push(this.#checked(this.#settings.codec.encode(value)))
+    if (pushed) this.#filled.ring()
+    return pushed
+  }
+
+  /** Resolves with a value when there is one. One that a process took and was killed before it used is gone. */
+  async pop(options?: WaitOptions): Promise<V> {
+    const taken = await this.#filled.wait(() => this.#take(), options)
+    return taken.value
+  }
+
+  /** The same, blocking this thread while there is none. @throws TimeoutError */
+  popSync(options?: BlockOptions): V {
+    return this.#filled.waitSync(() => this.#take(), `a value in '${this.name}'`, options).value
+  }
+
+  /** Undefined when there is none. */
+  async tryPop(options?: WaitOptions): Promise<V | undefined> {
+    options?.signal?.throwIfAborted()
+    return this.tryPopSync()
+  }
+
+  tryPopSync(): V | undefined {
+    return this.#take()?.value
+  }
+
+  /** How many values there are. */
+  async length(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.lengthSync()
+  }
+
+  lengthSync(): number {
+    this.#heap.checkOpen()
+    return this.#core.length()
+  }
+
+  /** A value may be undefined, so it comes in something. */
+  #take(): { readonly value: V } | undefined {
+    this.#heap.checkOpen()
+    const bytes = this.#core.pop()
+    if (bytes === undefined) return undefined
+    this.#emptied.ring()
+    return { value: this.#settings.codec.decode(bytes) }
+  }
+
+  #checked(bytes: Uint8Array): Uint8Array {
+    const { valueBytesMax } = this.#settings
+    if (bytes.length <= valueBytesMax) return bytes
+    const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
+    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+  }
+}
