@@ -118,7 +118,7 @@ export class Grid {
       messages: round(after.messages - before.messages),
       bytes: round(after.bytes - before.bytes),
       // A fault may be taken twice for one access, where its page was lost in between.
-      hitRate: Math.max(0, 1 - round(after.faults - before.faults)),
+      hitRate: round(Math.max(0, accesses - (after.faults - before.faults))),
     }
   }
 
