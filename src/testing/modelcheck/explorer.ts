@@ -196,7 +196,8 @@ class Exploration {
     }
     if (andFail) {
       const failing = this.#actions(vector).find((action) => kindOf(this.#attempt(vector, action)) === kindOf(what))
-      if (failing !== undefined) steps.push({ before: vector, action: failing, after: undefined, what })
+      if (failing === undefined) throw new Asymmetry('the step that failed does not fail under other names')
+      steps.push({ before: vector, action: failing, after: undefined, what })
     }
     return steps
   }
@@ -209,7 +210,8 @@ class Exploration {
       if (this.#visited.add(this.#world.next, 0, this.#world.length) === state)
         return { before: vector, action, after, what: undefined }
     }
-    throw new Error(`the way to state ${state} cannot be found again`)
+    // The reduction took for one what was not the same: it is done again without.
+    throw new Asymmetry(`the way to state ${state} cannot be found again`)
   }
 
   #actions(vector: Int32Array): Action[] {
