@@ -27,6 +27,7 @@ export * from './conformance/run.ts'
 export { connectionCases } from './connections/cases/index.ts'
 export type { ConnectionCase, ConnectionContext, ConnectionSetup } from './connections/context.ts'
 export * from './connections/run.ts'
+export * from './linearizability/index.ts'
 export * from './litmus/index.ts'
 export * from './modelcheck/index.ts'
 

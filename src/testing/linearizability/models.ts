@@ -1,0 +1,56 @@
+import type { SequentialModel } from './history.ts'
+
+/** What is done to one key of a map; `value` 0 stands for none. */
+export type EntryInput =
+  | { readonly type: 'get' | 'delete' }
+  | { readonly type: 'set' | 'setIfAbsent'; readonly value: number }
+  | { readonly type: 'compareAndSet'; readonly expected: number; readonly value: number }
+
+/** One key of a map. Outputs: the value of a get, 1 where a change was made, 0 where not. */
+export const entryModel: SequentialModel<number, EntryInput, number> = {
+  initial: 0,
+  step(state, input, output) {
+    const [after, gives] = entryStep(state, input)
+    return output === undefined || output.value === gives ? { state: after } : undefined
+  },
+  nameOf: String,
+}
+
+function entryStep(state: number, input: EntryInput): readonly [state: number, output: number] {
+  switch (input.type) {
+    case 'get':
+      return [state, state]
+    case 'set':
+      return [input.value, 1]
+    case 'delete':
+      return [0, state === 0 ? 0 : 1]
+    case 'setIfAbsent':
+      return state === 0 ? [input.value, 1] : [state, 0]
+    case 'compareAndSet':
+      return state === input.expected ? [input.value, 1] : [state, 0]
+  }
+}
+
+/** What is done to a queue or a stack of positive numbers. */
+export type ListInput = { readonly type: 'push'; readonly value: number } | { readonly type: 'pop' }
+
+/** First in, first out. Outputs: 1 where a value was pushed; what was popped, 0 for nothing. */
+export const queueModel: SequentialModel<readonly number[], ListInput, number> = listModel((values) => values[0])
+
+/** Last in, first out. Outputs as of {@link queueModel}. */
+export const stackModel: SequentialModel<readonly number[], ListInput, number> = listModel((values) => values.at(-1))
+
+function listModel(
+  pick: (values: readonly number[]) => number | undefined,
+): SequentialModel<readonly number[], ListInput, number> {
+  return {
+    initial: [],
+    step(values, input, output) {
+      if (input.type === 'push') return output?.value === 0 ? undefined : { state: [...values, input.value] }
+      const value = pick(values) ?? 0
+      if (output !== undefined && output.value !== value) return undefined
+      return { state: values.filter((other) => other !== value) }
+    },
+    nameOf: (values) => values.join(' '),
+  }
+}

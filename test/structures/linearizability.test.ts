@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+  checkLinearizable,
+  type EntryInput,
+  entryModel,
+  type HistoryCall,
+  type ListInput,
+  queueModel,
+  stackModel,
+} from '../../src/testing/linearizability/index.ts'
+import { useRuntimeDirectory } from '../cluster/support.ts'
+import type { HistoryNote } from './fixtures/process.ts'
+import { Shared } from './processes.ts'
+
+const directory = useRuntimeDirectory()
+
+/** How many histories are checked; AETHER_TEST_HISTORIES=1000 makes a soak of it. */
+const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 6)
+const PROCESSES = 3
+const CALLS = 60
+
+type Call = HistoryCall<EntryInput | ListInput, number>
+
+/** The calls in a file, by what they were made to. */
+function readHistory(file: string, into: Map<string, Call[]>): void {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
+  const notes = lines.map((line) => JSON.parse(line) as HistoryNote)
+  for (const [index, note] of notes.entries()) {
+    if (!('input' in note)) continue
+    const next = notes[index + 1]
+    const returned = next !== undefined && 'output' in next ? { at: next.at, output: next.output } : undefined
+    into.set(note.key, [...(into.get(note.key) ?? []), { input: note.input, calledAt: note.at, returned }])
+  }
+}
+
+function assertLinearizable(key: string, calls: readonly Call[]): void {
+  const lists = { queue: queueModel, stack: stackModel }
+  const model = lists[key as 'queue' | 'stack']
+  const { linearizable } =
+    model === undefined
+      ? checkLinearizable(entryModel, calls as readonly HistoryCall<EntryInput, number>[])
+      : checkLinearizable(model, calls as readonly HistoryCall<ListInput, number>[])
+  assert.ok(linearizable, `${key}: no order explains ${JSON.stringify(calls)}`)
+}
+
+test('what processes see of a map, a queue and a stack could have happened in one order, also where one of them is killed', async () => {
+  for (let round = 0; round < HISTORIES; round += 1) {
+    await using shared = await Shared.open()
+    const files = Array.from({ length: PROCESSES }, (_, index) => join(directory, `history-${round}-${index}`))
+    const others = await Promise.all(files.map(() => shared.start()))
+    const making = others.map((other, index) => other.call('makeHistory', files[index], index + 1, CALLS))
+    // Up before all of them wait for it: they begin as they come.
+    await (await shared.structures.flag('begin')).raise()
+    if (round % 2 === 1) {
+      await Promise.race(making)
+      await others[round % PROCESSES]?.kill()
+    }
+    await Promise.allSettled(making)
+    const histories = new Map<string, Call[]>()
+    for (const file of files) readHistory(file, histories)
+    assert.equal(histories.size, 4)
+    for (const [key, calls] of histories) assertLinearizable(key, calls)
+  }
+})
