@@ -2,8 +2,10 @@
 const LOOK_AGAIN_NS = 50_000
 /** A page that is to be given back after its use stays at least so long. */
 const USE_NS = 20_000
-/** An access does not wait longer for room: where everything is pinned, the bound gives way. */
+/** Where something of every unit is in use, an access does not wait longer for room: the bound gives way. */
 const WAIT_NS_MAX = 20_000_000
+/** Nor longer than this where homes do not take back what is evicted. */
+const SILENCE_NS_MAX = 5e9
 
 /** Fewer would leave no room for an access that lies on two pages while others are under way. */
 const UNITS_MIN = 4
@@ -136,9 +138,9 @@ export class PageCache {
       if (surplus <= 0) break
       if (unit.leaving) continue
       if (this.#spare(index, unit)) continue
-      surplus -= this.#options.unitBytes
       unit.leaving = true
       this.#empty(index, unit)
+      if (unit.leaving) surplus -= this.#options.unitBytes
     }
     this.#lookAgain()
   }
@@ -148,17 +150,28 @@ export class PageCache {
     let used = unit.referenced
     for (const page of unit.pages) used = this.#options.takeUsed(page) || used
     unit.referenced = false
-    if (!used) return false
-    this.#units.delete(index)
-    this.#units.set(index, unit)
-    return true
+    if (used) this.#toEnd(index, unit)
+    return used
   }
 
-  /** Evict what can be evicted now. */
+  /** Evict what can be evicted now. Where something is in use, others are to leave in its stead. */
   #empty(index: number, unit: Unit): void {
     const { isBusy, evict } = this.#options
     if (unit.pages.size === 0) this.#release(index, unit)
     for (const page of [...unit.pages]) if (!isBusy(page)) evict(page)
+    if (!this.#isInUse(unit)) return
+    unit.leaving = false
+    this.#toEnd(index, unit)
+  }
+
+  #isInUse(unit: Unit): boolean {
+    for (const page of unit.pages) if (this.#options.isBusy(page)) return true
+    return false
+  }
+
+  #toEnd(index: number, unit: Unit): void {
+    this.#units.delete(index)
+    this.#units.set(index, unit)
   }
 
   #release(index: number, unit: Unit): void {
@@ -173,15 +186,20 @@ export class PageCache {
   }
 
   #letIn(): void {
-    const { now } = this.#options
     while (this.#waiting.length > 0) {
       const { sinceNs, page, run } = this.#waiting[0]!
-      const mayEnter = this.#units.has(this.#unitOf(page)) || this.#fits(1) || now() - sinceNs >= WAIT_NS_MAX
+      const mayEnter = this.#units.has(this.#unitOf(page)) || this.#fits(1) || this.#givesWay(sinceNs)
       if (!mayEnter) return
       this.#waiting.shift()
       this.enter(page)
       run()
     }
+  }
+
+  #givesWay(sinceNs: number): boolean {
+    const waitedNs = this.#options.now() - sinceNs
+    if (waitedNs < WAIT_NS_MAX) return false
+    return waitedNs >= SILENCE_NS_MAX || [...this.#units.values()].every((unit) => this.#isInUse(unit))
   }
 
   /** Busy pages come to rest without a word. */

@@ -25,7 +25,7 @@ describe('memory for pages of other ranks', () => {
   for (const placement of ['block', { blockCyclic: 32 }, 'first-touch']) {
     test(`stays within its bound whatever is touched, and nothing written is lost: ${JSON.stringify(placement)}`, async () => {
       const name = `bounded-${JSON.stringify(placement)}`
-      const size = 9 * MIB
+      const size = 6 * MIB
       const pages = size / 4096
       await ranks.all('open', name, { coherence: 'mesi', size, placement, cacheSize: BOUND })
       // Where who touches first is home, that is rank 2; else rank 0 sweeps the last third, rank 2's.
@@ -80,6 +80,18 @@ describe('memory for pages of other ranks', () => {
         await ranks.on(0, 'writeBytes', name, 0, new Uint8Array(96 * 4096))
       }
     }
+  })
+
+  test('gives way to what is pinned, and to nothing else', async () => {
+    await ranks.all('open', 'tight', { coherence: 'mesi', size: 96 * 4096, cacheSize: 8 * 4096 })
+    // Four of eight: what is not pinned has to make do with the rest.
+    await ranks.on(0, 'pin', 'tight', 64 * 4096, 4 * 4096, { access: 'write' })
+    for (const way of ways) {
+      await ranks.on(0, 'readBytes', 'tight', 68 * 4096, 28 * 4096, way)
+      const { residentBytes } = await ranks.on<MemoryUse>(0, 'memoryUse', 'tight')
+      assert.ok(residentBytes <= 8 * 4096, `${residentBytes}`)
+    }
+    await ranks.on(0, 'unpin', 'tight')
   })
 
   test('every rank has its own bound; what cannot be one is refused', async () => {

@@ -80,4 +80,15 @@ describe('where the pages of a region have their home', () => {
     for (const placement of [[0, 1], [0, 1, 2, 0, 1, 2, 0, 1, 3], { blockCyclic: -1 }, 'anywhere'])
       await assert.rejects(ranks.on(0, 'open', 'wrong', { coherence: 'mesi', size: '36KiB', placement }), wrong)
   })
+
+  test('a page whose register dies before anybody has touched it cannot be had; the others can', async () => {
+    await open('orphaned', 'first-touch')
+    // Known at rank 0 before: its register is asked no more. Pages 2, 5 and 8 have theirs at rank 2.
+    await ranks.on(0, 'writeBytes', 'orphaned', 5 * 4096, Uint8Array.of(3))
+    await ranks.kill(2)
+    await assert.rejects(ranks.on(1, 'readBytes', 'orphaned', 8 * 4096, 1), { code: 'ERR_AETHER_PAGE_LOST' })
+    assert.deepEqual([...(await ranks.on<Uint8Array>(0, 'readBytes', 'orphaned', 5 * 4096, 1))], [3])
+    await ranks.on(1, 'writeBytes', 'orphaned', 4096, Uint8Array.of(4))
+    assert.deepEqual([...(await ranks.on<Uint8Array>(0, 'readBytes', 'orphaned', 4096, 1))], [4])
+  })
 })
