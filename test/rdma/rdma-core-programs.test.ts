@@ -104,6 +104,17 @@ test('cmtime calls ours: connections that it makes and ends, step by step', asyn
   assert.match(await succeeded(program), /disconnect/)
 })
 
+/** All at once, as its own client does it: when the last connection has gone, the library gives up its protection domain, and cmtime's next queue pair fails (ENOENT). */
+test('ours calls cmtime', async () => {
+  const port = nextPort++
+  using _program = startProgram('cmtime', '-b', address, '-p', String(port), '-c', String(CONNECTIONS))
+  const dial = (): Promise<Connection> => connect({ ...PATIENCE, device: 'rxe0', address, port })
+  const connections = [await whenListening(dial)]
+  while (connections.length < CONNECTIONS) connections.push(await dial())
+  await Promise.all(connections.map((connection) => connection.disconnect()))
+  for (const connection of connections) connection.close()
+})
+
 /** What `ibv_devinfo` calls it, and what `aether devices --json` does. */
 const limits = {
   max_qp: 'maxQueuePairs',
