@@ -103,7 +103,7 @@ export class Requester {
       if (entry === undefined || !(entry.begun || this.#mayBegin(entry))) return
       if (!entry.begun) this.#begin(entry)
       if (entry.status !== 0) return
-      if (entry.done || entry.message === undefined) this.#pass()
+      if (entry.done || entry.message === undefined || entry.isAnsweredWhole) this.#pass()
       else this.#make(entry, entry.message)
     }
   }
@@ -402,14 +402,17 @@ export class Requester {
 
   // ---- sending again ---------------------------------------------------------------------------------------------------------------
 
-  /** What comes shows that `psn` was lost. Much that comes may show that: it is sent again once, and then the timer decides. */
+  /**
+   * What comes shows that `psn` was lost. Much that comes may show that: it is sent again once, and then the timer decides. Retries are for silence: they are
+   * not used up by a peer that answers.
+   */
   #missed(psn: number): void {
-    if (this.#missedPsn === psn) return
+    if (this.#missedPsn === psn || this.#stopped || this.#entryAt(psn) === undefined) return
     this.#missedPsn = psn
-    this.#sendAgain(psn)
+    this.#repeatFrom(psn)
   }
 
-  /** Something was lost: once more from `psn` on, unless the retries are used up. */
+  /** Nobody has answered: once more from `psn` on, unless the retries are used up. */
   #sendAgain(psn: number): void {
     const entry = this.#entryAt(psn)
     if (entry === undefined || this.#stopped) return
@@ -418,6 +421,10 @@ export class Requester {
       return
     }
     this.#retriesLeft -= 1
+    this.#repeatFrom(psn)
+  }
+
+  #repeatFrom(psn: number): void {
     this.#rewind(psn)
     this.#restartTimer()
     this.pump()
@@ -476,7 +483,7 @@ export class Requester {
     this.#deadlineNs = Number.POSITIVE_INFINITY
     if (entry?.message === undefined) return
     // The whole answer is here, and on its way into memory.
-    if (entry.received === entry.psnCount) return
+    if (entry.isAnsweredWhole) return
     this.#sendAgain(psnAfter(entry.message.firstPsn, entry.received))
     this.#retire()
   }

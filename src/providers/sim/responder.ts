@@ -285,7 +285,8 @@ export class Responder {
     const early = last && bytes.length > 0 && kernel.stream('visibility').chance(adapter.earlyAcknowledge)
     const laterNs = early ? kernel.stream('visibility').between(0, host.adapterNs(adapter.visibleNs)) : 0
     if (bytes.length > 0) this.#settledNs = device.dma.place(fromNs + laterNs, list, bytes)
-    return early ? kernel.nowNs : Math.max(kernel.nowNs, this.#settledNs)
+    // What came before is visible in any case.
+    return early ? fromNs : Math.max(kernel.nowNs, this.#settledNs)
   }
 
   #reach({ message, service }: Incoming, offset: number, length: number, right: number): PieceList | undefined {

@@ -41,6 +41,11 @@ export class SendEntry {
     return this.opcode === Opcode.Read || isAtomic(this.opcode)
   }
 
+  /** The whole answer is here; perhaps it is still on its way into memory. */
+  get isAnsweredWhole(): boolean {
+    return this.isAnswered && this.psnCount > 0 && this.received === this.psnCount
+  }
+
   get lastPsn(): number {
     return psnAfter(this.message?.firstPsn ?? 0, this.psnCount - 1)
   }

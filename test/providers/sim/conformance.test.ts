@@ -36,7 +36,7 @@ const never = (): boolean => false
  */
 function isLoss({ name, reason }: CaseResult): boolean {
   if (/^(uc|ud|dc): /.test(name)) return true
-  return /^\+ 'RetryExceeded \(12\)'\n- '(Remote|RetryExceeded)/m.test(reason)
+  return /^\+ 'RetryExceeded \(12\)'\n- '(Remote|RetryExceeded)/m.test(reason) || /RemoteAccessError\]/.test(reason)
 }
 
 test('sim conforms, and nothing is unsupported', () => conforms(1, {}, never))
