@@ -206,6 +206,8 @@ export class LocalAutomaton {
   /** The state of a page at its home, where nothing is under way, says how many have copies. */
   #assertDirectory({ rank, node }: Found): void {
     const { none, shared, owner: owned } = this.#model.protocol.recovery.directory
+    // Where home does not tell them apart, tokens do.
+    if (none === shared || shared === owned) return
     for (let page = 0; page < this.#model.pages; page++) {
       if (this.#homes[page] !== rank) continue
       const { state, owner, sharers } = node.directory(page)
