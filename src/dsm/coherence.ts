@@ -3,11 +3,11 @@ import { ArgumentError } from '../native/index.ts'
 /**
  * How copies of a region are kept the same.
  * - `hardware`: all members share one machine and one memory object; the processor's caches do the work.
- * - `mesi`, `moesi`, `directory`: each rank has memory of its own; a page's home hands it around (one writer or many readers). With `mesi` home orders
+ * - `mesi`, `moesi`, `directory`, `token`: each rank has memory of its own; a page's home hands it around (one writer or many readers). With `mesi` home orders
  *   everything and has the bytes of what is shared; with `moesi` the writer serves its readers, and home is written when it evicts the page; with
- *   `directory` home does not wait for those it has served: fewest messages.
+ *   `directory` home does not wait for those it has served: fewest messages; with `token` rights are counted in tokens, and home only has hints.
  */
-export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory'
+export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory' | 'token'
 
 /** What `auto` takes where members have memory of their own. */
 export const AUTOMATIC_PROTOCOL: CoherenceKind = 'directory'
@@ -21,6 +21,7 @@ export const COHERENCE_NUMBERS: Readonly<Record<CoherenceKind, number>> = {
   mesi: 2,
   moesi: 3,
   directory: 4,
+  token: 5,
 }
 
 /** Every kind that a region may have. */

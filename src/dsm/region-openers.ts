@@ -15,6 +15,7 @@ const OPENERS: Readonly<Partial<Record<CoherenceKind, RegionOpener>>> = {
   mesi: openInGroup,
   moesi: openInGroup,
   directory: openInGroup,
+  token: openInGroup,
 }
 
 /** Opens `request` by its kind. @throws UnsupportedError where the kind is not to be had. */

@@ -41,7 +41,7 @@ test('each argument that cannot be right is named', () => {
 test('an unknown coherence is answered with those that are known', () => {
   assert.throws(
     () => parseRegionRequest('a', { coherence: 'quantum' as 'auto' }, 'hardware'),
-    /coherence 'quantum' is not known; use one of auto, hardware, mesi, moesi, directory/,
+    /coherence 'quantum' is not known; use one of auto, hardware, mesi, moesi, directory, token/,
   )
 })
 

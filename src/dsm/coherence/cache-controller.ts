@@ -10,15 +10,26 @@ import {
   type Right,
   type Worth,
 } from './protocol.ts'
+import {
+  addTokens,
+  answeredEvent,
+  forwardEvent,
+  receivedEvent,
+  starvingEvent,
+  type TokenCount,
+  takeTokens,
+} from './token-count.ts'
 
 /** What a node remembers of one page. */
-export interface CacheEntry {
+export interface CacheEntry extends TokenCount {
   state: number
-  /** Acknowledgements promised by the grant less those received: negative while they overtake it. */
+  /** Acknowledgements (or answers) promised by the grant (by `Asked`) less those received: negative while they overtake it. */
   acksMissing: number
   granted: boolean
   /** What a thread asked for while the copy was being evicted: asked again when that is over. */
   wanted: Right
+  /** Would ask persistently, but others come first. */
+  waitsForTurn: boolean
   /** Who has acknowledged in this transaction, so that a death is not counted twice. */
   ackedBy: number[]
 }
@@ -27,8 +38,8 @@ export interface CacheEntry {
 export interface CachePort {
   /** To the page's home, with where our frame is. */
   request(kind: MessageKind, page: number): void
-  /** To the page's home, in the transaction of `message`. */
-  tellHome(kind: MessageKind, page: number): void
+  /** To the page's home. */
+  tellHome(kind: MessageKind, page: number, count: number): void
   /** To the requester of `message`. */
   respond(kind: MessageKind, page: number, message: CoherenceMessage, count: number): void
   /** Write our frame into the requester's, ahead of the next message to it. */
@@ -43,6 +54,10 @@ export interface CachePort {
   protect(page: number): void
   /** Take every right; when it returns no access can reach the frame. */
   unmap(page: number): void
+  /** Ask every other node persistently. False where those who starved before us come first: `turnCame` will be called. */
+  activate(page: number, write: boolean): boolean
+  /** End that. Returns how many will acknowledge: none where it had not begun. */
+  deactivate(page: number): number
   /** Keep `message` until the page comes to rest. */
   defer(message: CoherenceMessage): void
   /** Nothing is under way for the page any more: what was deferred can be served. */
@@ -58,17 +73,43 @@ const UNKNOWN_RANK = -1
 
 type Act = (port: CachePort, entry: CacheEntry, page: number, message: CoherenceMessage | undefined) => void
 
+/** A node asks again only when everybody has acknowledged the end of what it asked persistently before; the table asks then. */
+function request(kind: MessageKind): Act {
+  return (port, entry, page) => {
+    if (entry.acksMissing === 0) port.request(kind, page)
+  }
+}
+
+const answerKinds = { bare: MessageKind.Answer, owner: MessageKind.AnswerOwner } as const
+const tokenKinds = { bare: MessageKind.Tokens, owner: MessageKind.TokensOwner } as const
+
+/** All but `keep` tokens to the requester; the owner token goes with the bytes. */
+function giveTokens(
+  port: CachePort,
+  entry: CacheEntry,
+  page: number,
+  message: CoherenceMessage,
+  keep: number,
+  kinds: { readonly bare: MessageKind; readonly owner: MessageKind },
+): void {
+  const { owner } = entry
+  const tokens = entry.tokens - keep
+  if (owner) port.pushToRequester(page, message)
+  port.respond(owner ? kinds.owner : kinds.bare, page, message, tokens)
+  takeTokens(entry, tokens, owner)
+}
+
 /** What each action of the tables means. Those that answer a message find it; those that this node's own wish starts have none. */
 const meaning: Readonly<Record<CacheAction, Act>> = {
-  requestShared: (port, _entry, page) => port.request(MessageKind.GetShared, page),
-  requestModified: (port, _entry, page) => port.request(MessageKind.GetModified, page),
+  requestShared: request(MessageKind.GetShared),
+  requestModified: request(MessageKind.GetModified),
   mapReadOnly: (port, _entry, page) => port.mapReadOnly(page),
   mapWritable: (port, _entry, page) => port.mapWritable(page),
   protect: (port, _entry, page) => port.protect(page),
   unmap: (port, _entry, page) => port.unmap(page),
-  unblock: (port, _entry, page) => port.tellHome(MessageKind.Unblock, page),
-  unblockDirty: (port, _entry, page) => port.tellHome(MessageKind.UnblockDirty, page),
-  unblockLost: (port, _entry, page) => port.tellHome(MessageKind.UnblockLost, page),
+  unblock: (port, _entry, page) => port.tellHome(MessageKind.Unblock, page, 0),
+  unblockDirty: (port, _entry, page) => port.tellHome(MessageKind.UnblockDirty, page, 0),
+  unblockLost: (port, _entry, page) => port.tellHome(MessageKind.UnblockLost, page, 0),
   acknowledge: (port, _entry, page, message) => port.respond(MessageKind.Acknowledge, page, message!, 0),
   sendShared: (port, _entry, page, message) => {
     port.pushToRequester(page, message!)
@@ -84,11 +125,37 @@ const meaning: Readonly<Record<CacheAction, Act>> = {
     port.respond(MessageKind.DataModified, page, message!, message!.count)
   },
   writeBack: (port, _entry, page, message) => port.pushToHome(page, message!),
-  tellHome: (port, _entry, page) => port.tellHome(MessageKind.Downgraded, page),
-  putShared: (port, _entry, page) => port.tellHome(MessageKind.PutShared, page),
-  putClean: (port, _entry, page) => port.tellHome(MessageKind.PutClean, page),
-  putDirty: (port, _entry, page) => port.tellHome(MessageKind.PutDirty, page),
-  sendWrittenBack: (port, _entry, page) => port.tellHome(MessageKind.WrittenBack, page),
+  tellHome: (port, _entry, page) => port.tellHome(MessageKind.Downgraded, page, 0),
+  putShared: (port, _entry, page) => port.tellHome(MessageKind.PutShared, page, 0),
+  putClean: (port, _entry, page) => port.tellHome(MessageKind.PutClean, page, 0),
+  putDirty: (port, _entry, page) => port.tellHome(MessageKind.PutDirty, page, 0),
+  sendWrittenBack: (port, _entry, page) => port.tellHome(MessageKind.WrittenBack, page, 0),
+  answerNothing: (port, _entry, page, message) => port.respond(MessageKind.Answer, page, message!, 0),
+  answerShared: (port, entry, page, message) => {
+    port.pushToRequester(page, message!)
+    port.respond(MessageKind.AnswerData, page, message!, 1)
+    takeTokens(entry, 1, false)
+  },
+  answerAll: (port, entry, page, message) => giveTokens(port, entry, page, message!, 0, answerKinds),
+  yieldOwner: (port, entry, page, message) => giveTokens(port, entry, page, message!, 1, tokenKinds),
+  yieldAll: (port, entry, page, message) => giveTokens(port, entry, page, message!, 0, tokenKinds),
+  activateShared: (port, entry, page) => {
+    entry.waitsForTurn = !port.activate(page, false)
+  },
+  activateModified: (port, entry, page) => {
+    entry.waitsForTurn = !port.activate(page, true)
+  },
+  deactivate: (port, entry, page) => {
+    entry.waitsForTurn = false
+    entry.acksMissing += port.deactivate(page)
+  },
+  offerTokens: (port, _entry, page) => port.tellHome(MessageKind.PutOffer, page, 0),
+  returnTokens: (port, entry, page, message) => {
+    const { tokens, owner } = entry
+    if (owner) port.pushToHome(page, message!)
+    port.tellHome(owner ? MessageKind.PutOwner : MessageKind.PutTokens, page, tokens)
+    takeTokens(entry, tokens, owner)
+  },
   demandLater: () => {}, // the controller has noted which
   defer: (port, _entry, _page, message) => port.defer(message!),
   evicted: () => {}, // once the step is done: a thread may want the page again
@@ -108,6 +175,8 @@ const compiled = oncePerProtocol((protocol: Protocol) => {
 export class CacheController {
   readonly #protocol: Protocol
   readonly #table: CompiledTable<CacheEvent, Act>
+  /** Of a token protocol: how many tokens a page has; else 0. */
+  readonly #tokens: number
   readonly #rights: readonly Right[]
   readonly #worths: readonly Worth[]
   readonly #port: CachePort
@@ -115,8 +184,9 @@ export class CacheController {
   /** Dead members for which a home has acknowledged: what they said themselves may come after it. */
   readonly #spokenFor = new Set<number>()
 
-  constructor(protocol: Protocol, port: CachePort, watch: TransitionWatch | undefined) {
+  constructor(protocol: Protocol, ranks: number, port: CachePort, watch: TransitionWatch | undefined) {
     const { table, rights, worths } = compiled(protocol)
+    this.#tokens = protocol.tokens === undefined ? 0 : ranks
     this.#protocol = protocol
     this.#table = table
     this.#rights = rights
@@ -125,22 +195,39 @@ export class CacheController {
     this.#watch = watch
   }
 
-  newEntry(): CacheEntry {
-    return { state: this.#table.initial, acksMissing: 0, granted: false, wanted: 'none', ackedBy: noRanks }
+  newEntry(atHome: boolean): CacheEntry {
+    const hasTokens = atHome && this.#tokens > 0
+    return {
+      state: this.#initialState(hasTokens),
+      acksMissing: 0,
+      granted: false,
+      wanted: 'none',
+      waitsForTurn: false,
+      ackedBy: noRanks,
+      tokens: hasTokens ? this.#tokens : 0,
+      owner: hasTokens,
+      valid: hasTokens,
+    }
+  }
+
+  #initialState(hasTokens: boolean): number {
+    return hasTokens ? this.#table.index(this.#protocol.tokens!.home) : this.#table.initial
   }
 
   cloneEntry(entry: CacheEntry): CacheEntry {
-    const { state, acksMissing, granted, wanted, ackedBy } = entry
-    return { state, acksMissing, granted, wanted, ackedBy: ackedBy.length === 0 ? noRanks : [...ackedBy] }
+    return { ...entry } // `ackedBy` is replaced, never written to
   }
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
-  fingerprint(entry: CacheEntry): string {
-    const { state, acksMissing, granted, wanted, ackedBy } = entry
-    if (state === this.#table.initial && wanted === 'none') return ''
-    const flags = (granted ? 1 : 0) | (wanted === 'none' ? 0 : wanted === 'read' ? 2 : 4)
+  fingerprint(entry: CacheEntry, atHome: boolean): string {
+    const { state, acksMissing, granted, wanted, waitsForTurn, ackedBy, tokens, owner, valid } = entry
+    const hasTokens = atHome && this.#tokens > 0
+    const untouched = state === this.#initialState(hasTokens) && tokens === (hasTokens ? this.#tokens : 0)
+    if (untouched && acksMissing === 0 && wanted === 'none') return ''
+    const waits = (granted ? 1 : 0) | (wanted === 'none' ? 0 : wanted === 'read' ? 2 : 4) | (waitsForTurn ? 8 : 0)
+    const flags = waits | (owner ? 16 : 0) | (valid ? 32 : 0)
     // Acknowledgements can be owed in advance: shifted, so that the code is not negative.
-    return String.fromCharCode(state, acksMissing + 0x4000, flags, ...ackedBy, END_OF_LIST)
+    return String.fromCharCode(state, acksMissing + 0x4000, flags, tokens, ...ackedBy, END_OF_LIST)
   }
 
   stateName(entry: CacheEntry): string {
@@ -152,7 +239,23 @@ export class CacheController {
   }
 
   worth(entry: CacheEntry): Worth {
-    return this.#worths[entry.state]!
+    if (this.#tokens === 0) return this.#worths[entry.state]!
+    return entry.valid ? (entry.owner ? 'dirty' : 'clean') : 'none'
+  }
+
+  /** The tokens here, for who shows or checks them. */
+  tokens({ tokens, owner, valid }: CacheEntry): TokenCount {
+    return { tokens, owner, valid }
+  }
+
+  /** Acknowledgements of an ended persistent request are still to come: peers may yet write into our frame. */
+  isClosing(entry: CacheEntry): boolean {
+    return entry.acksMissing !== 0
+  }
+
+  /** Whether a reader could be served from here, and both go on reading. */
+  canShare(entry: CacheEntry): boolean {
+    return forwardEvent(entry, false) === 'ForwardShared'
   }
 
   isTransient(entry: CacheEntry): boolean {
@@ -163,7 +266,21 @@ export class CacheController {
   install(entry: CacheEntry, as: keyof Recovery<string, string>['cache']): void {
     entry.state = this.#table.index(this.#protocol.recovery.cache[as])
     this.#rest(entry)
+    entry.acksMissing = 0
     entry.wanted = 'none'
+    if (this.#tokens > 0) this.#setTokens(entry, as === 'none' ? 0 : as === 'shared' ? 1 : this.#tokens, as === 'owner')
+  }
+
+  /** Of a token protocol, at home: the owner token and what `others` have left, with home's memory valid. */
+  installAtHome(entry: CacheEntry, others: number): void {
+    if (this.#tokens === 0) return
+    const { home, homeShared } = this.#protocol.tokens!
+    entry.state = this.#table.index(others === 0 ? home : homeShared)
+    this.#setTokens(entry, this.#tokens - others, true)
+  }
+
+  #setTokens(entry: CacheEntry, tokens: number, owner: boolean): void {
+    Object.assign(entry, { tokens, owner, valid: tokens > 0, waitsForTurn: false })
   }
 
   /** A thread here wants the page. */
@@ -172,12 +289,28 @@ export class CacheController {
   }
 
   evict(entry: CacheEntry, page: number): void {
-    this.#step(entry, page, 'Evict', undefined)
+    this.#step(entry, page, this.#tokens > 0 && entry.tokens === 0 ? 'EvictNothing' : 'Evict', undefined)
   }
 
   receive(entry: CacheEntry, message: CoherenceMessage): void {
     const event = this.#eventOf(entry, message)
     if (event !== undefined) this.#step(entry, message.page, event, message)
+  }
+
+  /** A starving node comes before us: give it what we have that it needs. */
+  starve(entry: CacheEntry, message: CoherenceMessage, write: boolean): void {
+    const event = starvingEvent(entry, write)
+    if (event !== undefined) this.#step(entry, message.page, event, message)
+  }
+
+  /** Whether anything is here that a starving node needs. */
+  hasForStarver(entry: CacheEntry, write: boolean): boolean {
+    return starvingEvent(entry, write) !== undefined
+  }
+
+  /** Those who starved before us have been served. */
+  turnCame(entry: CacheEntry, page: number): void {
+    if (entry.waitsForTurn) this.#step(entry, page, 'TurnCame', undefined)
   }
 
   /** The page's home has died: what we still wait for from it will not come. */
@@ -196,9 +329,9 @@ export class CacheController {
       case MessageKind.Invalidate:
         return 'Invalidate'
       case MessageKind.ForwardShared:
-        return 'ForwardShared'
+        return this.#tokens > 0 ? forwardEvent(entry, false) : 'ForwardShared'
       case MessageKind.ForwardModified:
-        return 'ForwardModified'
+        return this.#tokens > 0 ? forwardEvent(entry, true) : 'ForwardModified'
       case MessageKind.WriteBack:
         return 'WriteBack'
       case MessageKind.PutAcknowledged:
@@ -217,6 +350,25 @@ export class CacheController {
       case MessageKind.Acknowledge:
         // Home spoke for it first; for other pages their homes will.
         return this.#spokenFor.has(message.from) ? undefined : this.#acknowledged(entry, message.from)
+      case MessageKind.Asked:
+        entry.granted = true
+        entry.acksMissing += message.count
+        return entry.acksMissing === 0 ? this.#allAnswered(entry) : 'Asked'
+      case MessageKind.Answer:
+        return this.#answered(entry, message.count, false, false)
+      case MessageKind.AnswerData:
+        return this.#answered(entry, message.count, true, false)
+      case MessageKind.AnswerOwner:
+        return this.#answered(entry, message.count, true, true)
+      case MessageKind.Tokens:
+      case MessageKind.TokensOwner: {
+        const owner = message.kind === MessageKind.TokensOwner
+        addTokens(entry, message.count, owner, owner)
+        return receivedEvent(entry, this.#tokens)
+      }
+      case MessageKind.Deactivated:
+        entry.acksMissing--
+        return entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
       case MessageKind.AcknowledgeForDead:
         this.#spokenFor.add(message.requester)
         if (!this.isTransient(entry) || entry.ackedBy.includes(message.requester)) return undefined
@@ -224,6 +376,17 @@ export class CacheController {
       default:
         throw new ProtocolError('cache', message.page, this.stateName(entry), `message kind ${message.kind}`)
     }
+  }
+
+  #answered(entry: CacheEntry, tokens: number, bytes: boolean, owner: boolean): CacheEvent {
+    addTokens(entry, tokens, bytes, owner)
+    entry.acksMissing--
+    return entry.granted && entry.acksMissing === 0 ? this.#allAnswered(entry) : 'AnswerMore'
+  }
+
+  #allAnswered(entry: CacheEntry): CacheEvent {
+    entry.granted = false
+    return answeredEvent(entry, this.#tokens)
   }
 
   #acknowledged(entry: CacheEntry, by: number): CacheEvent {
@@ -259,7 +422,7 @@ export class CacheController {
   }
 
   #rest(entry: CacheEntry): void {
-    entry.acksMissing = 0
+    if (this.#tokens === 0) entry.acksMissing = 0
     entry.granted = false
     entry.ackedBy = noRanks
   }

@@ -4,11 +4,14 @@ import {
   type CoherenceMessage,
   type FrameReference,
   isForDirectory,
+  isPersistent,
   MessageKind,
   noFrame,
   takesAway,
 } from './message.ts'
 import type { Protocol, Recovery, Right, Worth } from './protocol.ts'
+import { type Starver, Starvers } from './starvers.ts'
+import type { TokenCount } from './token-count.ts'
 
 /** What a node asks of the world: the agent, the model checker and the simulator each give it their own. */
 export interface NodePort {
@@ -72,6 +75,8 @@ export class CoherenceNode implements CachePort {
   readonly #entries = new Map<number, DirectoryEntry>()
   /** Messages that came while the page had to be held or its bytes were still on their way, in the order of their coming. */
   readonly #deferred = new Map<number, CoherenceMessage[]>()
+  /** Of a token protocol: who asks persistently for what, ourselves among them. */
+  readonly #starvers = new Starvers()
   /** Messages to ourselves, delivered in order before control returns to the caller. */
   readonly #toSelf: CoherenceMessage[] = []
   #delivering = false
@@ -84,8 +89,12 @@ export class CoherenceNode implements CachePort {
     this.#options = options
     this.#port = options.port
     this.#homeOf = options.homeOf
-    this.#caches = new CacheController(protocol, this, watch)
+    this.#caches = new CacheController(protocol, ranks, this, watch)
     const port = {
+      home: rank,
+      // What waits for the page here was ordered before.
+      canShare: (page: number) => !this.#deferred.has(page) && this.#caches.canShare(this.#copy(page)),
+      takeTokens: this.#takeTokens.bind(this),
       respond: this.respond.bind(this),
       forward: this.#forward.bind(this),
       answerPut: this.#answerPut.bind(this),
@@ -100,7 +109,7 @@ export class CoherenceNode implements CachePort {
   /** A thread here wants to read or write `page`. Nothing happens that was not needed: a hit re-installs and wakes. */
   demand(page: number, write: boolean): void {
     this.#caches.demand(this.#copy(page), page, write)
-    this.#afterStep()
+    this.#afterStep(page)
   }
 
   /**
@@ -110,26 +119,27 @@ export class CoherenceNode implements CachePort {
   evict(page: number): boolean {
     if (this.#homeOf(page) === this.rank) return false
     const entry = this.#copy(page)
-    if (this.#caches.isTransient(entry) || this.#deferred.has(page)) return false
+    if (this.#caches.isTransient(entry) || this.#caches.isClosing(entry) || this.#deferred.has(page)) return false
     if (this.#mustHold(page)) return false
     this.#caches.evict(entry, page)
-    this.#afterStep()
+    this.#afterStep(page)
     return true
   }
 
   receive(message: CoherenceMessage): void {
     this.#route(message)
-    this.#afterStep()
+    this.#afterStep(message.page)
   }
 
   /** The page need not be held any more: serve what was deferred. */
   retry(page: number): void {
     this.#serveDeferred(page)
-    this.#afterStep()
+    this.#afterStep(page)
   }
 
+  /** Whether anybody waits until the page need not be held. */
   isDeferred(page: number): boolean {
-    return this.#deferred.has(page)
+    return this.#deferred.has(page) || this.#starvingFor(page) !== undefined
   }
 
   /** Every page's transactions with a dead member are ended, one way or the other. */
@@ -146,24 +156,33 @@ export class CoherenceNode implements CachePort {
 
   /** The right that the program has on a page, as the protocol sees it; the mmu may allow less until the page is touched. */
   right(page: number): Right {
-    const entry = this.#copies.get(page)
-    return entry === undefined ? 'none' : this.#caches.right(entry)
+    return this.#caches.right(this.#seen(page))
   }
 
   /** What the bytes in our frame of a page are good for, if others are lost. */
   worth(page: number): Worth {
-    const entry = this.#copies.get(page)
-    return entry === undefined ? 'none' : this.#caches.worth(entry)
+    return this.#caches.worth(this.#seen(page))
+  }
+
+  /** Of a token protocol: the tokens of a page that are here. */
+  tokens(page: number): TokenCount {
+    return this.#caches.tokens(this.#seen(page))
+  }
+
+  /** Of a token protocol: who asks persistently for a page, as far as is known here. */
+  starvers(page: number): readonly Starver[] {
+    return this.#starvers.of(page)
   }
 
   /** Whether our frame of a page whose home we are surely holds the bytes that were written last. */
   memory(page: number): 'valid' | 'stale' {
+    if (this.#options.protocol.tokens !== undefined) return this.worth(page) === 'none' ? 'stale' : 'valid'
     return this.#directories.memory(this.#entries.get(page) ?? this.#directories.newEntry())
   }
 
   /** The state of our copy, by its name in the table. */
   copyState(page: number): string {
-    return this.#caches.stateName(this.#copies.get(page) ?? this.#caches.newEntry())
+    return this.#caches.stateName(this.#seen(page))
   }
 
   /** The directory entry of a page whose home we are. */
@@ -180,10 +199,11 @@ export class CoherenceNode implements CachePort {
 
   /** True where no page is in a transient state and nothing is deferred. */
   isQuiescent(): boolean {
-    for (const entry of this.#copies.values()) if (this.#caches.isTransient(entry)) return false
+    for (const entry of this.#copies.values())
+      if (this.#caches.isTransient(entry) || this.#caches.isClosing(entry)) return false
     for (const entry of this.#entries.values())
       if (this.#directories.isTransient(entry) || entry.queue.length > 0) return false
-    return this.#deferred.size === 0
+    return this.#deferred.size === 0 && this.#starvers.size === 0
   }
 
   /**
@@ -196,9 +216,11 @@ export class CoherenceNode implements CachePort {
       const copy = this.#copies.get(page)
       const entry = this.#entries.get(page)
       const ofPage =
-        (copy === undefined ? '' : this.#caches.fingerprint(copy)) +
+        (copy === undefined ? '' : this.#caches.fingerprint(copy, this.#homeOf(page) === this.rank)) +
         SEPARATOR +
         (entry === undefined ? '' : this.#directories.fingerprint(entry)) +
+        SEPARATOR +
+        this.#starvers.fingerprint(page) +
         SEPARATOR +
         (this.#deferred.get(page) ?? []).map(fingerprintOf).join('')
       if (ofPage !== NOTHING) text += String.fromCharCode(page) + ofPage
@@ -211,6 +233,7 @@ export class CoherenceNode implements CachePort {
     const copy = new CoherenceNode({ ...this.#options, port })
     for (const [page, entry] of this.#copies) copy.#copies.set(page, this.#caches.cloneEntry(entry))
     for (const [page, entry] of this.#entries) copy.#entries.set(page, this.#directories.cloneEntry(entry))
+    this.#starvers.copyInto(copy.#starvers)
     for (const [page, messages] of this.#deferred) copy.#deferred.set(page, [...messages])
     return copy
   }
@@ -237,6 +260,7 @@ export class CoherenceNode implements CachePort {
   /** Drop whatever is deferred, queued or waited for. States and rights stay; every page must then be installed. */
   forget(): void {
     this.#deferred.clear()
+    this.#starvers.clear()
     this.#toSelf.length = 0
     for (const entry of this.#entries.values()) this.#directories.forget(entry)
   }
@@ -253,7 +277,9 @@ export class CoherenceNode implements CachePort {
 
   /** Put the directory entry of a page whose home we are into the stable state in which these hold copies; -1: nobody owns it. */
   installDirectory(page: number, owner: number, sharers: Iterable<number>): void {
-    this.#directories.install(this.#entry(page), owner, sharers)
+    const all = [...sharers]
+    this.#directories.install(this.#entry(page), owner, all)
+    if (owner < 0) this.#caches.installAtHome(this.#copy(page), all.filter((rank) => rank !== this.rank).length)
   }
 
   // ---- what the controllers ask for ------------------------------------------------------------------------------------------
@@ -266,8 +292,8 @@ export class CoherenceNode implements CachePort {
     else this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, home, noFrame, noFrame))
   }
 
-  tellHome(kind: MessageKind, page: number): void {
-    this.#send(this.#homeOf(page), this.#message(kind, page, this.rank, 0, noFrame, noFrame))
+  tellHome(kind: MessageKind, page: number, count: number): void {
+    this.#send(this.#homeOf(page), this.#message(kind, page, this.rank, count, noFrame, noFrame))
   }
 
   respond(kind: MessageKind, page: number, message: CoherenceMessage, count: number): void {
@@ -300,6 +326,21 @@ export class CoherenceNode implements CachePort {
 
   unmap(page: number): void {
     this.#port.unmap(page)
+  }
+
+  activate(page: number, write: boolean): boolean {
+    if (this.#starvers.hasMarked(page)) return false
+    const frame = this.#port.ownFrame(page)
+    const kind = write ? MessageKind.ActivateModified : MessageKind.ActivateShared
+    this.#broadcast(this.#message(kind, page, this.rank, 0, frame, noFrame))
+    return true
+  }
+
+  deactivate(page: number): number {
+    if (!this.#starvers.remove(page, this.rank)) return 0
+    this.#broadcast(this.#message(MessageKind.Deactivate, page, this.rank, 0, noFrame, noFrame))
+    this.#starvers.mark(page)
+    return this.#options.ranks - 1
   }
 
   defer(message: CoherenceMessage): void {
@@ -337,6 +378,54 @@ export class CoherenceNode implements CachePort {
     this.#send(message.requester, this.#message(kind, page, message.requester, 0, noFrame, homeFrame))
   }
 
+  /** Home's own copy takes what was evicted: told by itself, in order with everything else. */
+  #takeTokens(kind: MessageKind, page: number, message: CoherenceMessage): void {
+    // None are left where others took them while home was asked where to put the bytes.
+    if (message.count > 0) this.#send(this.rank, this.#message(kind, page, this.rank, message.count, noFrame, noFrame))
+  }
+
+  /** To every other rank, and what concerns ourselves at once. */
+  #broadcast(message: CoherenceMessage): void {
+    for (let rank = 0; rank < this.#options.ranks; rank++) if (rank !== this.rank) this.#send(rank, message)
+    this.#notePersistent(message)
+  }
+
+  /** Note who starves; home also notes where tokens will be. */
+  #notePersistent(message: CoherenceMessage): void {
+    const { kind, page, requester, requesterFrame } = message
+    if (kind === MessageKind.Deactivate) {
+      this.#starvers.remove(page, requester)
+      return
+    }
+    this.#starvers.add(page, requester, kind === MessageKind.ActivateModified, requesterFrame)
+    if (this.#homeOf(page) === this.rank) this.#directories.receive(this.#entry(page), message)
+  }
+
+  #receivePersistent(message: CoherenceMessage): void {
+    const { kind, page } = message
+    this.#notePersistent(message)
+    if (kind !== MessageKind.Deactivate) return
+    this.respond(MessageKind.Deactivated, page, message, 0)
+    if (!this.#starvers.hasMarked(page)) this.#caches.turnCame(this.#copy(page), page)
+  }
+
+  /** Who starves is given what is here, and what will come. Where the page must be held, `retry` comes. */
+  #feedStarver(page: number): void {
+    const starver = this.#starvingFor(page)
+    if (starver === undefined || this.#mustHold(page)) return
+    const { rank, write, frame } = starver
+    const kind = write ? MessageKind.ActivateModified : MessageKind.ActivateShared
+    const message = { ...this.#message(kind, page, rank, 0, frame, noFrame), from: rank }
+    this.#caches.starve(this.#copy(page), message, write)
+  }
+
+  /** Who comes first of those that starve for a page, where it needs what is here. */
+  #starvingFor(page: number): Starver | undefined {
+    const starver = this.#starvers.first(page)
+    if (starver === undefined || starver.rank === this.rank) return undefined
+    return this.#caches.hasForStarver(this.#copy(page), starver.write) ? starver : undefined
+  }
+
   #message(
     kind: MessageKind,
     page: number,
@@ -353,8 +442,13 @@ export class CoherenceNode implements CachePort {
     else if (this.isAlive(to)) this.#port.send(to, message)
   }
 
-  #afterStep(): void {
+  #afterStep(page: number): void {
     this.#deliverToSelf()
+    if (this.#starvers.size > 0) this.#feedStarver(page)
+    this.#serveRested()
+  }
+
+  #serveRested(): void {
     for (let page = this.#rested.pop(); page !== undefined; page = this.#rested.pop()) {
       this.#serveDeferred(page)
       this.#deliverToSelf()
@@ -385,7 +479,8 @@ export class CoherenceNode implements CachePort {
 
   #route(message: CoherenceMessage): void {
     const { page, kind } = message
-    if (isForDirectory(kind)) this.#directories.receive(this.#entry(page), message)
+    if (isPersistent(kind)) this.#receivePersistent(message)
+    else if (isForDirectory(kind)) this.#directories.receive(this.#entry(page), message)
     else if (takesAway(kind) && this.#mustWait(page)) this.defer(message)
     else this.#caches.receive(this.#copy(page), message)
   }
@@ -400,10 +495,15 @@ export class CoherenceNode implements CachePort {
     return this.right(page) !== 'none' && this.#port.mustHold(page)
   }
 
+  /** What is remembered of a page, without remembering it. */
+  #seen(page: number): CacheEntry {
+    return this.#copies.get(page) ?? this.#caches.newEntry(this.#homeOf(page) === this.rank)
+  }
+
   #copy(page: number): CacheEntry {
     let entry = this.#copies.get(page)
     if (entry === undefined) {
-      entry = this.#caches.newEntry()
+      entry = this.#caches.newEntry(this.#homeOf(page) === this.rank)
       this.#copies.set(page, entry)
     }
     return entry
@@ -420,7 +520,7 @@ export class CoherenceNode implements CachePort {
 }
 
 const SEPARATOR = '\u{ffff}'
-const NOTHING = SEPARATOR + SEPARATOR
+const NOTHING = SEPARATOR + SEPARATOR + SEPARATOR
 
 function fingerprintOf({ kind, from, requester, count }: CoherenceMessage): string {
   return String.fromCharCode(kind, from + 1, requester + 1, count)

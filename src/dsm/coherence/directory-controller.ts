@@ -29,6 +29,8 @@ export type SavedDirectoryEntry = Omit<DirectoryEntry, 'sharers'> & { readonly s
 
 /** What the directory side asks of the world. */
 export interface DirectoryPort {
+  /** This node's rank. */
+  readonly home: number
   /** To the requester of `message`. */
   respond(kind: MessageKind, page: number, message: CoherenceMessage, count: number): void
   /** To a holder, on behalf of `message`'s requester, with where home's frame is. `count`: acknowledgements the requester will get. */
@@ -37,6 +39,10 @@ export interface DirectoryPort {
   answerPut(kind: MessageKind, page: number, message: CoherenceMessage): void
   /** Write home's frame into the requester's, ahead of the next message to it. Nothing where the requester is the home itself. */
   pushToRequester(page: number, message: CoherenceMessage): void
+  /** Of a token protocol: whether home's own copy can serve a reader. */
+  canShare(page: number): boolean
+  /** Of a token protocol: the tokens that `message` brings are home's own. */
+  takeTokens(kind: MessageKind, page: number, message: CoherenceMessage): void
   isAlive(rank: number): boolean
 }
 
@@ -47,6 +53,17 @@ function forward(kind: MessageKind): Act {
     entry.forwardedTo = entry.owner
     port.forward(kind, page, entry.owner, message!, entry.invalidated.length)
   }
+}
+
+/** Who is asked first for a reader: home itself where it can, else who should have the owner token. */
+function readersSource(
+  port: DirectoryPort,
+  { owner }: DirectoryEntry,
+  page: number,
+  requester: number,
+): number | undefined {
+  const known = owner >= 0 && owner !== requester && !port.canShare(page) ? owner : port.home
+  return known === requester ? undefined : known
 }
 
 /** What each action of the tables means. All but `clearOwner` answer a message. */
@@ -90,6 +107,32 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
   },
   askForWriteBack: (port, _entry, page, message) => port.answerPut(MessageKind.WriteBack, page, message!),
   acknowledgePut: (port, _entry, page, message) => port.answerPut(MessageKind.PutAcknowledged, page, message!),
+  askHolder: (port, entry, page, message) => {
+    const target = readersSource(port, entry, page, message!.requester)
+    port.respond(MessageKind.Asked, page, message!, target === undefined ? 0 : 1)
+    if (target !== undefined) port.forward(MessageKind.ForwardShared, page, target, message!, 0)
+  },
+  askHolders: (port, entry, page, message) => {
+    const targets = new Set([...entry.sharers, entry.owner, port.home])
+    targets.delete(message!.requester)
+    targets.delete(-1)
+    port.respond(MessageKind.Asked, page, message!, targets.size)
+    for (const rank of targets) port.forward(MessageKind.ForwardModified, page, rank, message!, 0)
+  },
+  expectOwner: (_port, entry, _page, message) => {
+    if (entry.owner >= 0) entry.sharers.add(entry.owner)
+    entry.owner = message!.requester
+    entry.version++
+  },
+  expectAlone: (_port, entry, _page, message) => {
+    entry.sharers.clear()
+    entry.owner = message!.requester
+    entry.version++
+  },
+  takeTokens: (port, _entry, page, message) => {
+    const owner = message!.kind === MessageKind.PutOwner
+    port.takeTokens(owner ? MessageKind.TokensOwner : MessageKind.Tokens, page, message!)
+  },
   queue: (_port, entry, _page, message) => {
     entry.queue.push(message!)
   },
@@ -158,7 +201,8 @@ export class DirectoryController {
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
   fingerprint(entry: DirectoryEntry): string {
     const { state, owner, sharers, requester, forwardedTo, invalidated, queue, lostWith } = entry
-    if (state === this.#table.initial && lostWith < 0 && queue.length === 0) return ''
+    if (state === this.#table.initial && owner < 0 && sharers.size === 0 && lostWith < 0 && queue.length === 0)
+      return ''
     let text = String.fromCharCode(state, owner + 1, requester + 1, forwardedTo + 1, lostWith + 1, queue.length)
     for (const rank of sharers) text += String.fromCharCode(rank)
     text += String.fromCharCode(END_OF_LIST, ...invalidated, END_OF_LIST)
@@ -261,6 +305,7 @@ export class DirectoryController {
       case MessageKind.GetShared:
         return 'GetShared'
       case MessageKind.GetModified:
+        if (this.#protocol.tokens !== undefined) return 'GetModified'
         if (entry.owner === message.requester) return 'UpgradeOwner'
         return entry.sharers.has(message.requester) ? 'Upgrade' : 'GetModified'
       case MessageKind.Unblock:
@@ -273,6 +318,16 @@ export class DirectoryController {
         return 'Downgraded'
       case MessageKind.WrittenBack:
         return 'WrittenBack'
+      case MessageKind.PutOffer:
+        return 'PutOffer'
+      case MessageKind.PutTokens:
+        return 'PutTokens'
+      case MessageKind.PutOwner:
+        return 'PutOwner'
+      case MessageKind.ActivateShared:
+        return 'ActivateShared'
+      case MessageKind.ActivateModified:
+        return 'ActivateModified'
       case MessageKind.PutShared:
       case MessageKind.PutClean:
       case MessageKind.PutDirty:

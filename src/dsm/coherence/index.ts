@@ -24,3 +24,6 @@ export { type CacheEvent, cacheEvents, type DirectoryEvent, directoryEvents } fr
 export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'
 export { moesi } from './protocols/moesi.ts'
+export { token } from './protocols/token.ts'
+export type { Starver } from './starvers.ts'
+export type { TokenCount } from './token-count.ts'

@@ -37,6 +37,24 @@ export const MessageKind = {
   DataDirty: 24,
   // requester -> home
   UnblockDirty: 25,
+  // ---- token coherence: home -> requester
+  Asked: 26,
+  // holder -> requester: tokens without bytes, if any; with bytes; with bytes and the owner token
+  Answer: 27,
+  AnswerData: 28,
+  AnswerOwner: 29,
+  // holder -> who asks persistently, and home to itself: tokens without bytes; with bytes and the owner token
+  Tokens: 30,
+  TokensOwner: 31,
+  // who asks persistently -> all, and their answer
+  ActivateShared: 32,
+  ActivateModified: 33,
+  Deactivate: 34,
+  Deactivated: 35,
+  // evicting node -> home
+  PutOffer: 36,
+  PutTokens: 37,
+  PutOwner: 38,
 } as const
 export type MessageKind = (typeof MessageKind)[keyof typeof MessageKind]
 
@@ -56,10 +74,17 @@ const forDirectory: ReadonlySet<MessageKind> = new Set([
   MessageKind.PutClean,
   MessageKind.PutDirty,
   MessageKind.WrittenBack,
+  MessageKind.PutOffer,
+  MessageKind.PutTokens,
+  MessageKind.PutOwner,
 ])
 
 /** Kinds that the directory side of a node takes; the others go to its cache side. */
 export const isForDirectory = (kind: MessageKind): boolean => forDirectory.has(kind)
+
+/** Kinds of persistent requests: every node takes note of them. */
+export const isPersistent = (kind: MessageKind): boolean =>
+  kind >= MessageKind.ActivateShared && kind <= MessageKind.Deactivate
 
 const takingAway: ReadonlySet<MessageKind> = new Set([
   MessageKind.Invalidate,
@@ -75,6 +100,9 @@ const withBytes: ReadonlySet<MessageKind> = new Set([
   MessageKind.DataDirty,
   MessageKind.DataExclusive,
   MessageKind.DataModified,
+  MessageKind.AnswerData,
+  MessageKind.AnswerOwner,
+  MessageKind.TokensOwner,
 ])
 
 /** Kinds ahead of which the page's bytes were pushed into the receiver's frame, because it asked for them. */
@@ -97,6 +125,7 @@ export interface CoherenceMessage {
   readonly requester: number
   /**
    * Grant, DataModified, ForwardModified: how many sharers will acknowledge to the requester.
+   * Asked: how many will answer. Answer…, Tokens…, PutTokens, PutOwner: how many tokens travel with it, the owner token among them.
    * Abandoned, Refused, NoMemory: the rank without which the page cannot be had.
    */
   readonly count: number

@@ -10,6 +10,7 @@ export const cacheEvents = [
   'Load', // a thread here wants to read
   'Store', // a thread here wants to write
   'Evict', // this node wants the memory of its copy for something else
+  'EvictNothing', // the same, where no token would have to go home
   'DataShared', // the bytes are in our frame; we are one of several readers
   'DataDirty', // the same, but home's memory lacks them: another node answers for them
   'DataExclusive', // the bytes are in our frame; nobody else has a copy, home's memory is valid
@@ -22,6 +23,24 @@ export const cacheEvents = [
   'ForwardModified', // home: another node wants to own what we own
   'WriteBack', // home: write what you evict into my frame
   'PutAcknowledged', // home: what we evicted is none of our business any more
+  // ---- of token coherence
+  'Asked', // home: it has asked the nodes that may hold tokens; each will answer
+  'AnswerMore', // one has answered, with tokens or without; others have yet to
+  'AnsweredAll', // the last answer: now every token is here
+  'AnsweredOwner', // the last answer: the owner token and the bytes are here, but not every token
+  'AnsweredShared', // the last answer: a token and the bytes are here
+  'AnsweredShort', // the last answer: no bytes are here
+  'TokensAll', // tokens that were not an answer: now every token is here
+  'TokensOwner', // the same: the owner token and the bytes are here, but not every token
+  'TokensShared', // the same: a token and the bytes are here
+  'TokensBare', // the same: no bytes are here
+  'ForwardSharedLast', // home: another node wants to read, and the owner token is the only one here
+  'ForwardMiss', // home: another node wants what is not here
+  'StarvingShared', // one that reads persistently comes first; the owner token is here, and others
+  'StarvingSharedLast', // the same; the owner token is the only one here
+  'StarvingModified', // one that writes persistently comes first; tokens are here
+  'TurnCame', // those that starved when we last did have been served: we may ask persistently
+  // ---- of deaths
   'Abandoned', // home: the node that was to answer us has died; it may have answered before
   'Refused', // home: the page is lost, or the home had died when we asked
   'NoMemory', // home: there is no memory for the page there; nothing has changed
@@ -41,6 +60,11 @@ export const directoryEvents = [
   'PutDirty', // the owner evicts its copy, which it has written
   'PutStale', // one evicts a copy that was taken away from it meanwhile
   'WrittenBack', // the bytes of the evicted copy are in home's frame
+  'PutOffer', // one evicts a copy with the owner token: where do its bytes go?
+  'PutTokens', // tokens of an evicted copy, without the owner token
+  'PutOwner', // tokens of an evicted copy, with the owner token; its bytes are in home's frame
+  'ActivateShared', // one starves, and will get the owner token
+  'ActivateModified', // one starves, and will get every token
   'Unblock', // the requester has its page: the transaction is over
   'UnblockDirty', // the same; it reads bytes that home's memory lacks
   'Downgraded', // the owner became a sharer; where it had written, home's memory holds the bytes now
@@ -70,6 +94,16 @@ export type CacheAction =
   | 'putClean'
   | 'putDirty'
   | 'sendWrittenBack'
+  | 'answerNothing'
+  | 'answerShared'
+  | 'answerAll'
+  | 'yieldOwner'
+  | 'yieldAll'
+  | 'activateShared'
+  | 'activateModified'
+  | 'deactivate'
+  | 'offerTokens'
+  | 'returnTokens'
   | 'demandLater'
   | 'defer'
   | 'evicted'
@@ -90,6 +124,11 @@ export type DirectoryAction =
   | 'removeSharer'
   | 'setOwner'
   | 'clearOwner'
+  | 'askHolder'
+  | 'askHolders'
+  | 'expectOwner'
+  | 'expectAlone'
+  | 'takeTokens'
   | 'askForWriteBack'
   | 'acknowledgePut'
   | 'queue'
@@ -141,6 +180,14 @@ export interface Recovery<CacheState extends string, DirectoryState extends stri
   readonly directory: { readonly none: DirectoryState; readonly shared: DirectoryState; readonly owner: DirectoryState }
 }
 
+/** What a token protocol has beside its tables: a page has as many tokens as the region has ranks, and in the beginning all are at its home. */
+export interface TokenStates<CacheState extends string> {
+  /** Home's own copy with every token: where it starts. */
+  readonly home: CacheState
+  /** Home's own copy with the owner token, while others hold tokens too. */
+  readonly homeShared: CacheState
+}
+
 export interface Protocol<CacheState extends string = string, DirectoryState extends string = string> {
   readonly name: string
   readonly describe: string
@@ -149,4 +196,5 @@ export interface Protocol<CacheState extends string = string, DirectoryState ext
   readonly cache: Table<CacheState, CacheRow<CacheState>>
   readonly directory: Table<DirectoryState, DirectoryRow<DirectoryState>>
   readonly recovery: Recovery<CacheState, DirectoryState>
+  readonly tokens?: TokenStates<CacheState>
 }
