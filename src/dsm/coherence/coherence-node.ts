@@ -164,6 +164,11 @@ export class CoherenceNode implements CachePort {
     return this.#caches.worth(this.#seen(page))
   }
 
+  /** Rights are counted in tokens: what the directory says are hints, and the mmu may allow less than the tokens would until a page is touched. */
+  get countsTokens(): boolean {
+    return this.#options.protocol.tokens !== undefined
+  }
+
   /** Of a token protocol: the tokens of a page that are here. */
   tokens(page: number): TokenCount {
     return this.#caches.tokens(this.#seen(page))
@@ -176,7 +181,7 @@ export class CoherenceNode implements CachePort {
 
   /** Whether our frame of a page whose home we are surely holds the bytes that were written last. */
   memory(page: number): 'valid' | 'stale' {
-    if (this.#options.protocol.tokens !== undefined) return this.worth(page) === 'none' ? 'stale' : 'valid'
+    if (this.countsTokens) return this.worth(page) === 'none' ? 'stale' : 'valid'
     return this.#directories.memory(this.#entries.get(page) ?? this.#directories.newEntry())
   }
 
@@ -482,6 +487,8 @@ export class CoherenceNode implements CachePort {
     if (isPersistent(kind)) this.#receivePersistent(message)
     else if (isForDirectory(kind)) this.#directories.receive(this.#entry(page), message)
     else if (takesAway(kind) && this.#mustWait(page)) this.defer(message)
+    // It says what came before it in home's order: it must not overtake that while the page is held.
+    else if (kind === MessageKind.Asked && this.#deferred.has(page)) this.defer(message)
     else this.#caches.receive(this.#copy(page), message)
   }
 

@@ -1,3 +1,4 @@
+import { MessageKind } from '../../dsm/index.ts'
 import type { LocalFacts } from './local-facts.ts'
 import { Violation } from './violation.ts'
 import type { World } from './world.ts'
@@ -33,6 +34,7 @@ export class Invariants {
     for (let page = 0; page < pages; page++) {
       this.#assertValue(vector, page)
       this.#assertCovered(vector, page)
+      this.#assertTokens(vector, page)
     }
     if (this.isAtRest(vector)) this.#assertRest(vector)
   }
@@ -80,7 +82,10 @@ export class Invariants {
             `bounds: more than ${CHANNEL_MAX} messages a page are under way from node ${from} to node ${to}`,
           )
         const pushed = channels.pushed(channel)
-        const twice = channels.pushedTwice(channel) | (this.#into[to]! & pushed)
+        // With tokens two nodes may answer one question: nobody can write meanwhile, so the bytes are the same.
+        const different =
+          this.#facts[0]!.tokens === undefined ? -1 : this.#staleInto[to]! | (pushed & ~channels.pushedFresh(channel))
+        const twice = (channels.pushedTwice(channel) | (this.#into[to]! & pushed)) & different
         if (twice !== 0)
           throw new Violation(`frames: two writes into the frame of page ${pageOf(twice)} at node ${to} are under way`)
         this.#into[to]! |= pushed
@@ -163,6 +168,31 @@ export class Invariants {
     }
   }
 
+  /** With tokens: as many as there are nodes, one of them the owner token, at nodes and under way; none counts for bytes without a token. */
+  #assertTokens(vector: Int32Array, page: number): void {
+    if (this.#facts[0]!.tokens === undefined) return
+    const { model, channels, messages, freshAt } = this.#world
+    let [count, owners] = [0, 0]
+    this.#facts.forEach(({ tokens, mayRead }, node) => {
+      const here = tokens![page]!
+      count += here.tokens
+      if (here.owner) owners++
+      if (here.tokens === 0 && (here.owner || here.valid || (mayRead >>> page) & 1))
+        throw new Violation(`tokens: node ${node} has none of page ${page}, but goes by bytes`)
+    })
+    for (let at = model.nodes; at < freshAt; at++) {
+      if (vector[at] === 0) continue
+      for (const envelope of channels.contents(vector[at]!)) {
+        const message = messages.at(channels.messageOf(envelope))
+        if (message.page !== page || !tokenKinds.has(message.kind)) continue
+        count += message.count
+        if (ownerKinds.has(message.kind)) owners++
+      }
+    }
+    if (count !== model.nodes || owners !== 1)
+      throw new Violation(`tokens: page ${page} has ${count} of ${model.nodes} tokens, and ${owners} owner tokens`)
+  }
+
   #assertRest(vector: Int32Array): void {
     const { homes, freshAt, model } = this.#world
     this.#facts.forEach(({ quiescent }, node) => {
@@ -188,6 +218,19 @@ export class Invariants {
     })
   }
 }
+
+const ownerKinds: ReadonlySet<number> = new Set([
+  MessageKind.AnswerOwner,
+  MessageKind.TokensOwner,
+  MessageKind.PutOwner,
+])
+const tokenKinds: ReadonlySet<number> = new Set([
+  ...ownerKinds,
+  MessageKind.Answer,
+  MessageKind.AnswerData,
+  MessageKind.Tokens,
+  MessageKind.PutTokens,
+])
 
 const pageOf = (mask: number): number => 31 - Math.clz32(mask & -mask)
 const may = ({ mayWrite }: LocalFacts, page: number): string => ((mayWrite >>> page) & 1 ? 'write' : 'read')

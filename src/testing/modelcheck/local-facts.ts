@@ -1,4 +1,4 @@
-import type { CoherenceNode } from '../../dsm/index.ts'
+import type { CoherenceNode, TokenCount } from '../../dsm/index.ts'
 import { type Program, Wait } from './program.ts'
 
 /** What the invariants of the whole need to know of a node, worked out once for each state of it. Masks are of pages unless said otherwise. */
@@ -22,6 +22,8 @@ export interface LocalFacts {
   readonly queued: readonly number[]
   /** By page: the owner that the directory names, -1 for home's memory; undefined at who is not its home. */
   readonly owners: readonly (number | undefined)[]
+  /** By page: the tokens here; undefined in protocols that have none. */
+  readonly tokens: readonly TokenCount[] | undefined
 }
 
 export function factsOf(
@@ -47,9 +49,10 @@ export function factsOf(
     waiting: groups((wait) => wait !== Wait.None),
     awake: groups((wait) => wait === Wait.Awake),
     quiescent: node.isQuiescent(),
-    covers: homes.map((home, page) => (home === rank ? coveredBy(node, page) : undefined)),
+    covers: homes.map((home, page) => (home === rank && !node.countsTokens ? coveredBy(node, page) : undefined)),
     queued: homes.map((home, page) => (home === rank ? node.directory(page).waiting : 0)),
-    owners: homes.map((home, page) => (home === rank ? node.directory(page).owner : undefined)),
+    tokens: node.countsTokens ? pages.map((page) => node.tokens(page)) : undefined,
+    owners: homes.map((home, page) => (home === rank && !node.countsTokens ? node.directory(page).owner : undefined)),
   }
 }
 

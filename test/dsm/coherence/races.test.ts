@@ -228,6 +228,23 @@ race(
   },
 )
 
+race(
+  'a question that waits for a held page stays before what home said after it',
+  { token: 'cache IM Asked' },
+  (stage) => {
+    share(stage, 1)
+    stage.store(0)
+    stage.hold(1)
+    stage.store(1)
+    stage.deliver(0, 1) // home was first, and asks
+    stage.deliver(1, 0)
+    stage.deliver(0, 1) // and has asked on our behalf: behind that
+    assert.equal(stage.state(1), 'SM')
+    stage.release(1)
+  },
+  2,
+)
+
 race('a page that is granted is used once before it goes on', all('cache M ForwardModified'), (stage) => {
   for (let round = 0; round < 50; round++) {
     const before = stage.members.filter(({ wants }) => wants === 'none').length
