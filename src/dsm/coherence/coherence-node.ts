@@ -57,6 +57,7 @@ export interface SavedNode {
   readonly copies: ReadonlyArray<readonly [page: number, entry: CacheEntry]>
   readonly entries: ReadonlyArray<readonly [page: number, entry: SavedDirectoryEntry]>
   readonly deferred: ReadonlyArray<readonly [page: number, messages: readonly CoherenceMessage[]]>
+  readonly starvers: ReadonlyArray<readonly [page: number, starvers: readonly Starver[]]>
 }
 
 /**
@@ -238,7 +239,7 @@ export class CoherenceNode implements CachePort {
     const copy = new CoherenceNode({ ...this.#options, port })
     for (const [page, entry] of this.#copies) copy.#copies.set(page, this.#caches.cloneEntry(entry))
     for (const [page, entry] of this.#entries) copy.#entries.set(page, this.#directories.cloneEntry(entry))
-    this.#starvers.copyInto(copy.#starvers)
+    copy.#starvers.restore(this.#starvers.save())
     for (const [page, messages] of this.#deferred) copy.#deferred.set(page, [...messages])
     return copy
   }
@@ -249,6 +250,7 @@ export class CoherenceNode implements CachePort {
       copies: [...this.#copies].map(([page, entry]) => [page, this.#caches.cloneEntry(entry)]),
       entries: [...this.#entries].map(([page, entry]) => [page, this.#directories.saveEntry(entry)]),
       deferred: [...this.#deferred].map(([page, messages]) => [page, [...messages]]),
+      starvers: this.#starvers.save(),
     }
   }
 
@@ -257,6 +259,7 @@ export class CoherenceNode implements CachePort {
     for (const [page, entry] of saved.copies) this.#copies.set(page, this.#caches.cloneEntry(entry))
     for (const [page, entry] of saved.entries) this.#entries.set(page, this.#directories.restoreEntry(entry))
     for (const [page, messages] of saved.deferred) this.#deferred.set(page, [...messages])
+    this.#starvers.restore(saved.starvers)
   }
 
   // ---- recovery --------------------------------------------------------------------------------------------------------------

@@ -64,8 +64,12 @@ export class Starvers {
     return this.#pages.get(page) ?? nobody
   }
 
-  copyInto(other: Starvers): void {
-    for (const [page, all] of this.#pages) other.#pages.set(page, all)
+  save(): [page: number, starvers: readonly Starver[]][] {
+    return [...this.#pages]
+  }
+
+  restore(saved: Iterable<readonly [page: number, starvers: readonly Starver[]]>): void {
+    for (const [page, all] of saved) this.#pages.set(page, all)
   }
 
   fingerprint(page: number): string {

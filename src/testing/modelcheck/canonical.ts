@@ -17,7 +17,9 @@ export class Canonical {
 
   constructor(world: World, reduce: boolean) {
     this.#world = world
-    this.#symmetries = reduce ? symmetriesOf(world.model) : []
+    // With tokens the starving node of the lowest rank comes first: names matter.
+    const { tokens } = world.model.protocol
+    this.#symmetries = reduce && tokens === undefined ? symmetriesOf(world.model) : []
     this.#renamedChannels = this.#symmetries.map(() => new PairTable())
     this.#image = new Int32Array(world.length)
   }
