@@ -13,6 +13,7 @@ import {
 import {
   addTokens,
   answeredEvent,
+  evictEvent,
   forwardEvent,
   receivedEvent,
   starvingEvent,
@@ -289,7 +290,7 @@ export class CacheController {
   }
 
   evict(entry: CacheEntry, page: number): void {
-    this.#step(entry, page, this.#tokens > 0 && entry.tokens === 0 ? 'EvictNothing' : 'Evict', undefined)
+    this.#step(entry, page, this.#tokens > 0 ? evictEvent(entry) : 'Evict', undefined)
   }
 
   receive(entry: CacheEntry, message: CoherenceMessage): void {

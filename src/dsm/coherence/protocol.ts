@@ -10,7 +10,8 @@ export const cacheEvents = [
   'Load', // a thread here wants to read
   'Store', // a thread here wants to write
   'Evict', // this node wants the memory of its copy for something else
-  'EvictNothing', // the same, where no token would have to go home
+  'EvictOwner', // the same, where the owner token has to go home
+  'EvictNothing', // the same, where no token has to go home
   'DataShared', // the bytes are in our frame; we are one of several readers
   'DataDirty', // the same, but home's memory lacks them: another node answers for them
   'DataExclusive', // the bytes are in our frame; nobody else has a copy, home's memory is valid

@@ -54,6 +54,12 @@ export function forwardEvent({ tokens, owner, valid }: TokenCount, write: boolea
   return owner ? 'ForwardSharedLast' : 'ForwardMiss'
 }
 
+/** This node gives its copy up. */
+export function evictEvent({ tokens, owner }: TokenCount): CacheEvent {
+  if (tokens === 0) return 'EvictNothing'
+  return owner ? 'EvictOwner' : 'Evict'
+}
+
 /** A starving node comes first; undefined where nothing is here that it needs. */
 export function starvingEvent({ tokens, owner }: TokenCount, write: boolean): CacheEvent | undefined {
   if (write) return tokens > 0 ? 'StarvingModified' : undefined

@@ -237,7 +237,8 @@ export class LocalAutomaton {
       if (threads === 'many' && program.may(page, false)) add(Operation.LateLoad)
       if (threads === 'many' && program.may(page, true)) add(Operation.LateStore)
       const isHome = this.#homes[page] === rank
-      if (!isHome && (program.held & (1 << page)) === 0 && 'Evict' in events(page)) add(Operation.Evict)
+      if (!isHome && (program.held & (1 << page)) === 0 && ('Evict' in events(page) || 'EvictOwner' in events(page)))
+        add(Operation.Evict)
     }
     return found
   }

@@ -48,8 +48,24 @@ type HomeRow = DirectoryRow<'H'>
 /** The end of an earlier persistent request is being acknowledged; nothing waits for that. */
 const closing = (state: CacheState): Row['on'] => ({ AckMore: to(state), AckLast: to(state) })
 
+/** Nothing is mapped: tokens go to whoever comes first. */
+const giveWay = (state: CacheState): Row['on'] => ({
+  StarvingShared: to(state, 'yieldOwner'),
+  StarvingSharedLast: to(state, 'yieldAll'),
+  StarvingModified: to(state, 'yieldAll'),
+})
+
+/** Home serves others before us. */
+const answerQuestions = (state: CacheState): Row['on'] => ({
+  ForwardShared: to(state, 'answerShared'),
+  ForwardSharedLast: to(state, 'answerAll'),
+  ForwardModified: to(state, 'answerAll'),
+  ForwardMiss: to(state, 'answerNothing'),
+})
+
 const I: Row = {
-  describe: 'No readable copy here; perhaps tokens without bytes.',
+  describe:
+    'Nothing mapped here; perhaps tokens, and where a request was refused while they came, even bytes: they are given to whoever asks.',
   transient: false,
   right: 'none',
   worth: 'none',
@@ -57,13 +73,14 @@ const I: Row = {
     Load: to('IS', 'requestShared'),
     Store: to('IM', 'requestModified'),
     Evict: to('EI_A', 'returnTokens'),
+    EvictOwner: to('OI_A', 'offerTokens'),
     EvictNothing: to('I', 'evicted'),
     TokensBare: to('I'),
+    TokensShared: to('S'),
     TokensOwner: to('O'),
     TokensAll: to('M'),
-    ForwardModified: to('I', 'answerAll'),
-    ForwardMiss: to('I', 'answerNothing'),
-    StarvingModified: to('I', 'yieldAll'),
+    ...answerQuestions('I'),
+    ...giveWay('I'),
     ...closing('I'),
   },
 }
@@ -96,7 +113,7 @@ const O: Row = {
   on: {
     Load: to('O', 'mapReadOnly'),
     Store: to('OM', 'requestModified'),
-    Evict: to('OI_A', 'unmap', 'offerTokens'),
+    EvictOwner: to('OI_A', 'unmap', 'offerTokens'),
     TokensOwner: to('O'),
     TokensAll: to('M'),
     ForwardShared: to('O', 'answerShared'),
@@ -117,7 +134,7 @@ const M: Row = {
   on: {
     Load: to('M', 'mapWritable'),
     Store: to('M', 'mapWritable'),
-    Evict: to('OI_A', 'unmap', 'offerTokens'),
+    EvictOwner: to('OI_A', 'unmap', 'offerTokens'),
     // Protect first, read the bytes after: the other order loses a store.
     ForwardShared: to('O', 'protect', 'answerShared'),
     ForwardModified: to('I', 'unmap', 'answerAll'),
@@ -164,21 +181,6 @@ const keepQuestions = (state: CacheState): Row['on'] => ({
   ForwardSharedLast: to(state, 'defer'),
   ForwardModified: to(state, 'defer'),
   ForwardMiss: to(state, 'defer'),
-})
-
-/** Nothing is mapped: tokens go to whoever comes first. */
-const giveWay = (state: CacheState): Row['on'] => ({
-  StarvingShared: to(state, 'yieldOwner'),
-  StarvingSharedLast: to(state, 'yieldAll'),
-  StarvingModified: to(state, 'yieldAll'),
-})
-
-/** Home serves others before us. */
-const answerQuestions = (state: CacheState): Row['on'] => ({
-  ForwardShared: to(state, 'answerShared'),
-  ForwardSharedLast: to(state, 'answerAll'),
-  ForwardModified: to(state, 'answerAll'),
-  ForwardMiss: to(state, 'answerNothing'),
 })
 
 const refused = (state: CacheState): Row['on'] => ({ Refused: to(state, 'fail'), NoMemory: to(state, 'fail') })
