@@ -173,7 +173,8 @@ export class LocalAutomaton {
     if (known !== undefined) return known
     this.#assertMirror(found)
     this.#assertEvicted(found)
-    this.#assertDirectory(found)
+    // With tokens the directory has hints.
+    if (!found.node.countsTokens) this.#assertDirectory(found)
     const facts = factsOf(found, this.#homes)
     const id = this.#locals.push({ ...found, inputs: this.#possible(found), facts }) - 1
     this.#ids.set(key, id)
