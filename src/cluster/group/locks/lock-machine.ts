@@ -26,8 +26,10 @@ export interface LockMachineOptions {
  * The agent's side of locks. The queue of a lock is kept by one rank, chosen by the lock's name; when that rank dies, by the next living one.
  *
  * A new keeper knows nothing of the old queue. So everybody who learns of a death first tells the successor what it holds and wants of the dead
- * one's locks, and then reports to everybody; a keeper grants nothing from a death on until all living ranks have reported it. Of a lock that passed
- * so from a dead keeper nobody can say whether the dead one held it: it counts as abandoned unless a holder is known.
+ * one's locks, and then reports to everybody; a keeper grants nothing from a death on until all living ranks have reported it. A rank that is asked
+ * as keeper by one who heard of a death first keeps the question, and grants nothing until it knows by itself that it is the keeper: before that it
+ * has no reports to wait for. Of a lock that passed so from a dead keeper nobody can say whether the dead one held it: it counts as abandoned
+ * unless a holder is known.
  */
 export class LockMachine {
   readonly #options: LockMachineOptions
@@ -41,7 +43,10 @@ export class LockMachine {
     this.#options = options
   }
 
-  /** Ask for the lock. `done` is called once: when it is had, or when `release` was called before. */
+  /**
+   * Ask for the lock. `done` is called once: when it is had, or when `release` was called before. `token` is one that this rank has never used: an
+   * answer to an earlier wish may still be under way.
+   */
   want(token: number, name: string, mode: LockMode, done: (outcome: LockOutcome) => void): void {
     this.#own.set(token, { name, mode, state: 'waiting', abandonedBy: NOBODY, done })
     this.#tell(this.#keeperOf(name), { op: 'want', name, token, mode })
@@ -143,7 +148,7 @@ export class LockMachine {
 
   #grant(name: string): void {
     const queue = this.#queues.get(name)
-    if (queue === undefined || !this.#isSettled()) return
+    if (queue === undefined || this.#keeperOf(name) !== this.#options.rank || !this.#isSettled()) return
     const { abandonedBy } = queue
     for (const { rank, token } of queue.grant()) this.#tell(rank, { op: 'granted', token, abandonedBy })
     // One that came from a dead keeper is remembered: a new one of its name would count as abandoned.
