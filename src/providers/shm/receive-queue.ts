@@ -53,8 +53,8 @@ export class ReceiveQueue implements Receives {
   /** Completions for what the peer consumed, as far as `queue` has room; false when it does not. */
   collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
     const consumed = Atomics.load(this.#block.words, BlockWord.Consumed)
-    // Beyond what was posted is nonsense of a broken peer: no such request, no completion.
-    while (this.#collected !== consumed && this.#collected !== this.#posted) {
+    // Beyond what was posted is nonsense of a broken peer: no such request, no completion. What was flushed is ahead of what the peer consumed.
+    while (((consumed - this.#collected) | 0) > 0 && this.#collected !== this.#posted) {
       if (!queue.hasRoom(1)) return false
       const slot = this.#collected & this.#block.mask
       completeReceive(this.#block, slot, this.#ids[slot] as number, pair, queue, 0)

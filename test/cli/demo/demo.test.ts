@@ -59,8 +59,8 @@ test('by default it ranks in hardware and in mesi, whose members move pages', { 
       { coherence: 'mesi', same: true },
     ],
   )
-  for (const { faults, pagesIn, bytesIn, bytesOut } of pageRank.groups[1]!.members) {
-    assert(faults > 0 && pagesIn > 0)
+  for (const { pagesIn, bytesIn, bytesOut } of pageRank.groups[1]!.members) {
+    assert(pagesIn > 0)
     assert.equal(bytesIn, pagesIn * 4096)
     assert(bytesOut > 0)
   }

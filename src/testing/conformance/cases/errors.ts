@@ -209,6 +209,23 @@ const flushing: readonly ConformanceCase[] = [
     await a.sentWith(Flushed, 1)
     await a.receivedWith(Flushed, 2)
   }),
+  rule(
+    'a receive that is posted in ERR after others were flushed is flushed, once, and nothing is received twice',
+    'IB specification 10.3.1',
+    async (context) => {
+      const [a, b] = await context.connected()
+      for (let id = 1; id <= 3; id += 1) await b.receive(id, 0, 8)
+      await a.post({ id: 9, opcode: Opcode.Send, local: [a.segment(0, 1)] })
+      await a.sentWith(Success)
+      await b.receivedWith(Success, 1)
+      await b.modify({ state: ERROR })
+      await b.receivedWith(Flushed, 2)
+      await b.receivedWith(Flushed, 3)
+      await b.receive(4, 0, 8)
+      await b.receivedWith(Flushed, 4)
+      await b.expectNothing()
+    },
+  ),
   rule('received messages come before the flushed receives', 'IB specification 10.8.3.3', async (context) => {
     const [a, b] = await context.connected()
     for (let id = 1; id <= 3; id += 1) await b.receive(id, 0, 8)
