@@ -75,7 +75,7 @@ class RegionAgentMachine implements Machine {
     connect: (peers, reply) => reply.resolve(this.#group.connect(peers as GroupPeer[])),
     leave: (_, reply) => this.#group.leave(reply),
     lock: (wanted, reply) => this.#lock(wanted as { token: number; name: string; mode: LockMode }, reply),
-    unlock: (token, reply) => reply.resolve(this.#group.locks.release(token as number)),
+    unlock: (own, reply) => reply.resolve(this.#unlock(own as { token: number; had: boolean })),
     openRegion: (region, reply) => this.#openRegion(region as { plan: RegionPlan; parameters: string }, reply),
     lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
@@ -142,6 +142,10 @@ class RegionAgentMachine implements Machine {
 
   #lock({ token, name, mode }: { token: number; name: string; mode: LockMode }, reply: Reply): void {
     this.#group.locks.want(token, name, mode, (outcome) => reply.resolve(outcome))
+  }
+
+  #unlock({ token, had }: { token: number; had: boolean }): void {
+    this.#group.locks.release(token, had)
   }
 
   #askForAllocation(question: AllocationQuestion, reply: Reply): void {

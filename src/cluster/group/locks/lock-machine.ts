@@ -52,18 +52,18 @@ export class LockMachine {
     this.#tell(this.#keeperOf(name), { op: 'want', name, token, mode })
   }
 
-  /** Let go, or give up. */
-  release(token: number): void {
+  /** Let go, or give up. `had`: the program had the lock; false where it had stopped waiting before it knew of the grant. */
+  release(token: number, had: boolean): void {
     const own = this.#own.get(token)
     if (own === undefined || own.state === 'leaving') return
     if (own.state === 'held') this.#own.delete(token)
     else own.state = 'leaving'
-    this.#tell(this.#keeperOf(own.name), { op: 'release', name: own.name, token })
+    this.#tell(this.#keeperOf(own.name), { op: 'release', name: own.name, token, had })
   }
 
   /** This rank leaves the group. */
   leave(): void {
-    for (const token of [...this.#own.keys()]) this.release(token)
+    for (const [token, { state }] of [...this.#own]) this.release(token, state === 'held')
   }
 
   /** False where the bytes are no message about locks. */
@@ -107,9 +107,9 @@ export class LockMachine {
         this.#queueOf(message.name).addHolder(from, message.token, message.mode, message.abandonedBy)
         break
       case 'release': {
-        const { token, name } = message
+        const { token, name, had } = message
         const queue = this.#queueOf(name)
-        queue.remove(from, token)
+        queue.remove(from, token, had)
         this.#tell(from, { op: 'released', token, holders: queue.holders })
         this.#grant(name)
         break

@@ -14,7 +14,8 @@ export type LockMessage =
       readonly mode: LockMode
       readonly abandonedBy: number
     }
-  | { readonly op: 'release'; readonly name: string; readonly token: number }
+  /** `had`: the sender's program had the lock. */
+  | { readonly op: 'release'; readonly name: string; readonly token: number; readonly had: boolean }
   /** From the keeper. */
   | { readonly op: 'granted'; readonly token: number; readonly abandonedBy: number }
   | { readonly op: 'released'; readonly token: number; readonly holders: readonly number[] }
@@ -33,7 +34,7 @@ export function encodeLockMessage(message: LockMessage): Uint8Array {
 export function decodeLockMessage(bytes: Uint8Array): LockMessage | undefined {
   const message = parse(bytes.slice(1))
   if (!isRecord(message)) return undefined
-  const { op, name, token, mode, abandonedBy, holders, dead } = message
+  const { op, name, token, mode, abandonedBy, had, holders, dead } = message
   const isMode = mode === 'read' || mode === 'write'
   const isAbandoned = abandonedBy === NOBODY || isIndex(abandonedBy)
   const fits =
@@ -41,7 +42,7 @@ export function decodeLockMessage(bytes: Uint8Array): LockMessage | undefined {
     (isIndex(token) &&
       ((op === 'want' && typeof name === 'string' && isMode) ||
         (op === 'hold' && typeof name === 'string' && isMode && isAbandoned) ||
-        (op === 'release' && typeof name === 'string') ||
+        (op === 'release' && typeof name === 'string' && typeof had === 'boolean') ||
         (op === 'granted' && isAbandoned) ||
         (op === 'released' && Array.isArray(holders) && holders.every(isIndex))))
   return fits ? (message as unknown as LockMessage) : undefined

@@ -52,10 +52,10 @@ export class LockQueue {
     this.#abandonedBy = abandonedBy
   }
 
-  /** It lets go, or waits no more. */
-  remove(rank: number, token: number): void {
+  /** It lets go, or waits no more. `had`: its program did have the lock; a grant that it did not wait for changes nothing. */
+  remove(rank: number, token: number, had: boolean): void {
     const gone = this.#entries.find((entry) => entry.rank === rank && entry.token === token)
-    if (gone?.granted === true && gone.mode === 'write') this.#abandonedBy = NOBODY
+    if (had && gone?.mode === 'write') this.#abandonedBy = NOBODY
     this.#entries = this.#entries.filter((entry) => entry !== gone)
   }
 

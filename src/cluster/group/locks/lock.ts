@@ -74,14 +74,14 @@ export class Locks {
     const token = ++lastToken
     const outcome = this.#agent.command('lock', { token, name, mode }) as Promise<LockOutcome>
     const first = await firstOf(outcome, timeoutMs, signal)
-    if (first === undefined) this.#release(token)
+    if (first === undefined) this.#release(token, false)
     const last = first ?? (await firstOf(outcome, HOLDERS_MS, undefined))
     // It may have come while it was given up.
     if (first === undefined || first.kind !== 'granted') {
       signal?.throwIfAborted()
       throw late(name, timeoutMs, last?.kind === 'givenUp' ? last.holders : [])
     }
-    return new HeldLock(name, mode, first.abandonedBy, () => this.#release(token))
+    return new HeldLock(name, mode, first.abandonedBy, () => this.#release(token, true))
   }
 
   lockSync(name: string, request: LockRequest = {}): HeldLock {
@@ -90,17 +90,17 @@ export class Locks {
     try {
       const outcome = this.#agent.commandSync('lock', { token, name, mode }, timeoutMs) as LockOutcome
       if (outcome.kind !== 'granted') throw late(name, timeoutMs, outcome.holders)
-      return new HeldLock(name, mode, outcome.abandonedBy, () => this.#release(token))
+      return new HeldLock(name, mode, outcome.abandonedBy, () => this.#release(token, true))
     } catch (error) {
       if (!(error instanceof TimeoutError)) throw error
-      this.#release(token)
+      this.#release(token, false)
       throw late(name, timeoutMs, [])
     }
   }
 
-  #release(token: number): void {
+  #release(token: number, had: boolean): void {
     // Where the agent has ended the group has, and its locks.
-    this.#agent.command('unlock', token).catch(() => {})
+    this.#agent.command('unlock', { token, had }).catch(() => {})
   }
 }
 
