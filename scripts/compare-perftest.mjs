@@ -49,12 +49,18 @@ const bandwidths = [
   ['ib_atomic_bw', 'fetch-add', 8],
 ]
 
-/** perftest measures the frequency of its clock first; where a machine is busy that fails at times, and all its figures are infinite. */
-async function perftest(tool, bytes, iterations) {
+/**
+ * The figure in a column of perftest's line. It measures the frequency of its clock first; where a machine is busy that fails at times, and all its
+ * figures are infinite, or the rate of a short run 0. Not a number where that stays so.
+ */
+async function perftest(tool, bytes, iterations, column) {
   for (let attempt = 1; ; attempt += 1) {
     const { figures, output } = await runPerftest(tool, bytes, iterations)
-    if (figures?.slice(2, 5).every(Number.isFinite)) return figures
-    if (attempt === ATTEMPTS) throw new Error(`${tool} said no figures in ${ATTEMPTS} attempts:\n${output}`)
+    const figure = figures?.[column]
+    if (Number.isFinite(figure) && figure > 0) return figure
+    if (attempt < ATTEMPTS) continue
+    if (figure === undefined) throw new Error(`${tool} said no figures in ${ATTEMPTS} attempts:\n${output}`)
+    return Number.NaN
   }
 }
 
@@ -118,13 +124,13 @@ async function collect(pairs, theirs, ours) {
 const microseconds = await collect(
   latencies,
   // #bytes #iterations t_min t_max t_typical …
-  async (tool, bytes) => (await perftest(tool, bytes, 1000))[4],
+  (tool, bytes) => perftest(tool, bytes, 1000, 4),
   () => bench('latency', [8, 4096]).map((row) => ({ ...row, figure: row.p50Ns / 1000 })),
 )
 const megabytes = await collect(
   bandwidths,
   // #bytes #iterations peak average rate, in MiB/s
-  async (tool, bytes) => (await perftest(tool, bytes, bytes > 4096 ? 300 : 2000))[3],
+  (tool, bytes) => perftest(tool, bytes, bytes > 4096 ? 300 : 2000, 3),
   () => bench('bandwidth', [4096, 65_536]).map((row) => ({ ...row, figure: (row.gbPerSec * 1e9) / MEBIBYTE })),
 )
 
@@ -132,7 +138,9 @@ function resultsOf(pairs, figures, unit) {
   return pairs.map(([tool, op, bytes], index) => {
     const perftestFigures = figures[index][0]
     const aetherFigures = figures[index][1].map((row) => row.figure)
-    const ratio = median(aetherFigures) / median(perftestFigures)
+    // Null, in words 'none', where one side has none.
+    const known = perftestFigures.filter(Number.isFinite)
+    const ratio = known.length === 0 ? null : median(aetherFigures) / median(known)
     return { tool, op, bytes, unit, perftest: perftestFigures, aether: aetherFigures, ratio }
   })
 }
@@ -140,13 +148,13 @@ function resultsOf(pairs, figures, unit) {
 const results = [...resultsOf(latencies, microseconds, 'µs'), ...resultsOf(bandwidths, megabytes, 'MiB/s')]
 if (options.json) console.log(JSON.stringify(results, undefined, 2))
 else {
-  const list = (values) => values.map((value) => (value < 10 ? value.toPrecision(3) : value.toFixed(1))).join(' ')
+  const list = (values) => values.map((value) => (Number.isNaN(value) ? 'none' : value < 10 ? value.toPrecision(3) : value.toFixed(1))).join(' ')
   console.log(
     `${'perftest'.padEnd(14)} ${'aether'.padEnd(11)} ${'bytes'.padStart(6)}  ${'unit'.padEnd(5)}  perftest: rounds | aether: rounds | ratio of medians`,
   )
   for (const { tool, op, bytes, unit, perftest: theirs, aether: ours, ratio } of results) {
     console.log(
-      `${tool.padEnd(14)} ${op.padEnd(11)} ${String(bytes).padStart(6)}  ${unit.padEnd(5)}  ${list(theirs)} | ${list(ours)} | ${ratio.toFixed(2)}`,
+      `${tool.padEnd(14)} ${op.padEnd(11)} ${String(bytes).padStart(6)}  ${unit.padEnd(5)}  ${list(theirs)} | ${list(ours)} | ${ratio?.toFixed(2) ?? 'none: perftest gave no figure'}`,
     )
   }
 }
