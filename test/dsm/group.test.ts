@@ -7,7 +7,7 @@ import { enter } from '../../src/cluster/enter.ts'
 import { decodeGroupCard } from '../../src/cluster/group/group-card.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { rendezvousFiles, until, useRuntimeDirectory } from '../cluster/support.ts'
-import { RankProcess, Ranks } from '../support/rank-process.ts'
+import { RankProcess, Ranks, type ScenarioError } from '../support/rank-process.ts'
 
 const runtime = useRuntimeDirectory()
 const fixture = new URL('./coherent/fixtures/rank.js', import.meta.url)
@@ -87,6 +87,26 @@ test('a rank that dies before the group is complete is named by those who saw it
     })
   } finally {
     await Promise.all([first.kill(), second.kill()])
+  }
+})
+
+test('a rank that dies between meeting the others and being connected to them is named', async () => {
+  // Whether it is found dead when it is looked for or when it is connected to differs from round to round.
+  for (let round = 0; round < 3; round++) {
+    await using ranks = new Ranks(fixture, 1)
+    const [first, second] = [0, 1].map((rank) => new RankProcess(fixture, ranks.environment(rank, 2))) as [
+      RankProcess,
+      RankProcess,
+    ]
+    try {
+      const [joined] = await Promise.allSettled([first.call('join', 30_000), second.call('meetAndDie')])
+      assert.equal(joined.status, 'rejected')
+      const { name, message, fields } = joined.reason as ScenarioError
+      assert.equal(name, 'MemberEndedError', message)
+      assert.deepEqual(fields['ranks'], [1])
+    } finally {
+      await Promise.all([first.kill(), second.kill()])
+    }
   }
 })
 

@@ -136,8 +136,9 @@ export class GroupMachine {
     return endpoints.map((endpoint) => ({ ...endpoint, gid }))
   }
 
-  connect(peers: readonly GroupPeer[]): void {
-    for (const { rank, ...peer } of peers) this.mesh.connect(rank, peer)
+  /** Gives the ranks that have ended meanwhile. */
+  connect(peers: readonly GroupPeer[]): number[] {
+    return peers.filter(({ rank, ...peer }) => !this.mesh.connect(rank, peer)).map(({ rank }) => rank)
   }
 
   /** The first barrier, which ends `join()`, has ended here: from now on the group outlives its members. */

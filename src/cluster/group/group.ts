@@ -7,6 +7,7 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { PROFILING_OFFSET } from '../layout.ts'
 import type { Membership } from '../membership.ts'
 import { Barrier, type BarrierOptions } from './barrier.ts'
+import { MemberEndedError, ranksInWords } from './errors.ts'
 import type { GroupNote, GroupPeer, GroupStart } from './group-machine.ts'
 import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
 import { LocalMeeting } from './local-meeting.ts'
@@ -251,7 +252,8 @@ async function connect(agent: Agent, meeting: Meeting, plan: JoinPlan): Promise<
   const toConnect = peers.map(({ rank, endpoint, processId, visible, pathMtu }): GroupPeer => {
     return { rank, endpoint, processId: visible ? processId : undefined, pathMtu }
   })
-  await agent.command('connect', toConnect)
+  const ended = (await agent.command('connect', toConnect)) as number[]
+  if (ended.length > 0) throw new MemberEndedError(ended, `${ranksInWords(ended)} ended before the group was complete`)
   await meeting.connected()
   const { rank } = plan
   const self: RankMember = { rank, processId: process.pid, host: hostname(), member: meeting.membership.self }

@@ -1,4 +1,4 @@
-import { native } from '../../native/index.ts'
+import { native, SystemError } from '../../native/index.ts'
 import {
   Access,
   type BufferOrigin,
@@ -20,6 +20,8 @@ import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-lim
 
 /** Idle turns between two looks for deaths. */
 const IDLE_TURNS = 256
+/** How long a peer that cannot be connected to may take to end; else it is another failure. */
+const ENDING_MS = 1000
 
 /** A message as its handler sees it: valid until the handler returns. */
 export interface MeshMessage {
@@ -98,10 +100,16 @@ export class Mesh {
     return this.#link(peer).endpoint
   }
 
-  /** Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. @throws SystemError ESRCH where that has ended. */
-  connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): void {
-    if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
-    this.#link(peer).connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
+  /** Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. False where that process has ended. */
+  connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): boolean {
+    try {
+      if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
+      this.#link(peer).connect(endpoint, this.#device.attributes.linkLayer, pathMtu)
+      return true
+    } catch (error) {
+      if (processId !== undefined && (isNoProcess(error) || this.#hasEnded(peer))) return false
+      throw error
+    }
   }
 
   /** Register memory that peers write pages into and that we write pages from. */
@@ -244,6 +252,11 @@ export class Mesh {
     return any
   }
 
+  /** Waits a little: a process that is killed closes its device before it counts as ended. */
+  #hasEnded(peer: number): boolean {
+    return native.poll(this.#processes.subarray(peer, peer + 1), this.#ended, 1, ENDING_MS) > 0
+  }
+
   #end(link: Link, reason: string): true {
     this.#bury(link)
     this.#options.onEnd(link.peer, reason)
@@ -267,3 +280,5 @@ export class Mesh {
     this.#processes[link.peer] = -1
   }
 }
+
+const isNoProcess = (error: unknown): boolean => error instanceof SystemError && error.errnoName === 'ESRCH'
