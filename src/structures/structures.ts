@@ -15,6 +15,8 @@ import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
 import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, type ListSettings } from './list/value-list.ts'
+import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
+import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
 import { type MapOptions, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 import { MemberPeers } from './member-peers.ts'
@@ -39,6 +41,8 @@ export interface StructuresOptions {
 
 const DEFAULT_SIZE = '64MiB'
 const LEASE_MS_MAX = 2 ** 30
+/** The most entries of whatever has a bound on them. */
+const ENTRIES_MAX = 2 ** 26
 
 /**
  * Open the structures of a space; the first one in makes them. They live as long as the space does.
@@ -169,7 +173,7 @@ export class Structures implements AsyncDisposable {
     const ttlMs = options.ttlMs ?? 0
     const maxEntries = options.maxEntries ?? 0
     if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
-    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, 2 ** 26)
+    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, ENTRIES_MAX)
     const parameters = [ttlMs, maxEntries, codecNumber(codec)]
     const { offset } = this.#open('map', name, MAP_BODY_BYTES, parameters)
     return new SharedMap(name, this.#heap, offset, { codec, ttlMs, maxEntries, valueBytesMax })
@@ -189,6 +193,26 @@ export class Structures implements AsyncDisposable {
     return new SharedStack(name, this.#heap, offset, core, settings)
   }
 
+  /** The log `name`: entries in order, the latest of which are kept. */
+  async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<SharedLog<V>> {
+    const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
+    const bytes = options.capacityBytes ?? 0
+    checkWhole('options.capacity', capacity, ENTRIES_MAX)
+    if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
+    const { offset } = this.#open('log', name, LOG_BODY_BYTES, [capacity, bytes, codecNumber(codec)])
+    const retention = { records: capacity, bytes, dropsForMemory: false }
+    return new SharedLog(name, this.#heap, offset, { codec, retention, valueBytesMax })
+  }
+
+  /** The channel `name`: messages to whoever subscribes. */
+  async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<SharedChannel<V>> {
+    const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY, valueBytesMax = VALUE_BYTES_MAX } = options
+    checkWhole('options.capacity', capacity, ENTRIES_MAX)
+    const { offset } = this.#open('channel', name, LOG_BODY_BYTES, [capacity, codecNumber(codec)])
+    const retention = { records: capacity, bytes: 0, dropsForMemory: true }
+    return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax })
+  }
+
   /** Leave. What this member holds is given up. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return
@@ -206,7 +230,7 @@ export class Structures implements AsyncDisposable {
     name: string,
     { codec = structured as Codec<V>, capacity = 0, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
   ): { readonly offset: number; readonly capacity: number; readonly settings: ListSettings<V> } {
-    if (capacity !== 0) checkWhole('options.capacity', capacity, 2 ** 26)
+    if (capacity !== 0) checkWhole('options.capacity', capacity, ENTRIES_MAX)
     const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
     return { offset, capacity, settings: { codec, valueBytesMax } }
   }

@@ -8,6 +8,8 @@ import {
   entryModel,
   type HistoryCall,
   type ListInput,
+  type LogInput,
+  logModel,
   queueModel,
   stackModel,
 } from '../../src/testing/linearizability/index.ts'
@@ -20,9 +22,9 @@ const directory = useRuntimeDirectory()
 /** How many histories are checked; AETHER_TEST_HISTORIES=1000 makes a soak of it. */
 const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 6)
 const PROCESSES = 3
-const CALLS = 60
+const CALLS = 80
 
-type Call = HistoryCall<EntryInput | ListInput, number>
+type Call = HistoryCall<EntryInput | ListInput | LogInput, number>
 
 /** The calls in a file, by what they were made to. */
 function readHistory(file: string, into: Map<string, Call[]>): void {
@@ -36,17 +38,25 @@ function readHistory(file: string, into: Map<string, Call[]>): void {
   }
 }
 
-function assertLinearizable(key: string, calls: readonly Call[]): void {
-  const lists = { queue: queueModel, stack: stackModel }
-  const model = lists[key as 'queue' | 'stack']
-  const { linearizable } =
-    model === undefined
-      ? checkLinearizable(entryModel, calls as readonly HistoryCall<EntryInput, number>[])
-      : checkLinearizable(model, calls as readonly HistoryCall<ListInput, number>[])
-  assert.ok(linearizable, `${key}: no order explains ${JSON.stringify(calls)}`)
+function check(key: string, calls: readonly Call[]): boolean {
+  const list = calls as readonly HistoryCall<ListInput, number>[]
+  switch (key) {
+    case 'queue':
+      return checkLinearizable(queueModel, list).linearizable
+    case 'stack':
+      return checkLinearizable(stackModel, list).linearizable
+    case 'log':
+      return checkLinearizable(logModel, calls as readonly HistoryCall<LogInput, number>[]).linearizable
+    default:
+      return checkLinearizable(entryModel, calls as readonly HistoryCall<EntryInput, number>[]).linearizable
+  }
 }
 
-test('what processes see of a map, a queue and a stack could have happened in one order, also where one of them is killed', async () => {
+function assertLinearizable(key: string, calls: readonly Call[]): void {
+  assert.ok(check(key, calls), `${key}: no order explains ${JSON.stringify(calls)}`)
+}
+
+test('what processes see of a map, a queue, a stack and a log could have happened in one order, also where one of them is killed', async () => {
   for (let round = 0; round < HISTORIES; round += 1) {
     await using shared = await Shared.open()
     const files = Array.from({ length: PROCESSES }, (_, index) => join(directory, `history-${round}-${index}`))
@@ -61,7 +71,7 @@ test('what processes see of a map, a queue and a stack could have happened in on
     await Promise.allSettled(making)
     const histories = new Map<string, Call[]>()
     for (const file of files) readHistory(file, histories)
-    assert.equal(histories.size, 4)
+    assert.equal(histories.size, 5)
     for (const [key, calls] of histories) assertLinearizable(key, calls)
   }
 })

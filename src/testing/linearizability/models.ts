@@ -54,3 +54,20 @@ function listModel(
     nameOf: (values) => values.join(' '),
   }
 }
+
+/** What is done to a log of positive numbers. */
+export type LogInput =
+  | { readonly type: 'append'; readonly value: number }
+  | { readonly type: 'at'; readonly index: number }
+  | { readonly type: 'last' }
+
+/** A log that keeps everything. Outputs: the index of what was appended; the value that was asked for, 0 where there is none. */
+export const logModel: SequentialModel<readonly number[], LogInput, number> = {
+  initial: [],
+  step(values, input, output) {
+    const gives = input.type === 'append' ? values.length : (values.at(input.type === 'at' ? input.index : -1) ?? 0)
+    if (output !== undefined && output.value !== gives) return undefined
+    return { state: input.type === 'append' ? [...values, input.value] : values }
+  },
+  nameOf: (values) => values.join(' '),
+}

@@ -6,6 +6,8 @@ import {
   entryModel,
   type HistoryCall,
   type ListInput,
+  type LogInput,
+  logModel,
   queueModel,
   stackModel,
 } from '../../../src/testing/linearizability/index.ts'
@@ -18,6 +20,9 @@ const set = (value: number): EntryInput => ({ type: 'set', value })
 const get: EntryInput = { type: 'get' }
 const push = (value: number): ListInput => ({ type: 'push', value })
 const pop: ListInput = { type: 'pop' }
+const append = (value: number): LogInput => ({ type: 'append', value })
+const at = (index: number): LogInput => ({ type: 'at', index })
+const last: LogInput = { type: 'last' }
 
 test('histories that could have happened one after the other are found to be so', () => {
   const overlapping = [call(set(1), 0, 10), call(get, 1, 9, 0), call(get, 2, 8, 1)]
@@ -46,6 +51,24 @@ test('histories that could not are found not to be', () => {
     call({ type: 'setIfAbsent', value: 2 } as EntryInput, 0, 5),
   ]
   assert.equal(checkLinearizable(entryModel, bothWon).linearizable, false)
+})
+
+test('of logs, too', () => {
+  const good = [
+    call(append(7), 0, 5, 1),
+    call(append(8), 0, 5, 0),
+    call(last, 6, 7, 7),
+    call(at(0), 6, 7, 8),
+    call(at(2), 6, 7, 0),
+  ]
+  assert.equal(checkLinearizable(logModel, good).linearizable, true)
+  const sameIndex = [call(append(7), 0, 5, 0), call(append(8), 0, 5, 0)]
+  assert.equal(checkLinearizable(logModel, sameIndex).linearizable, false)
+  const outOfOrder = [call(append(7), 0, 1, 1), call(append(8), 2, 3, 0)]
+  assert.equal(checkLinearizable(logModel, outOfOrder).linearizable, false)
+  const seenThenNot = [call(append(7), 0, 9, 0), call(last, 1, 2, 7), call(at(0), 3, 4, 0)]
+  assert.equal(checkLinearizable(logModel, seenThenNot).linearizable, false)
+  assert.equal(checkLinearizable(logModel, [call(append(7), 0), call(at(0), 1, 2, 7)]).linearizable, true)
 })
 
 test('a call that never returned has taken effect some time, or never', () => {

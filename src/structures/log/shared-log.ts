@@ -1,0 +1,162 @@
+import type { Codec } from '../codec/codec.ts'
+import { StructureError } from '../errors.ts'
+import type { Heap } from '../heap/heap.ts'
+import { BELL_BYTES, Bell, type WaitOptions } from '../waiting/bell.ts'
+import { type Followed, Follower, type FollowOptions, type LogEntry } from './follower.ts'
+import { type LogBounds, LogCore, type LogRecord, type Retention } from './log-core.ts'
+
+/** Bytes of a log's or channel's body: its bell, then its words. */
+export const LOG_BODY_BYTES: number = BELL_BYTES + 64
+
+/** Entries that a log keeps unless told otherwise. */
+export const LOG_CAPACITY = 10_000
+/** Entries that are read at once unless told otherwise. */
+const READ_COUNT = 1000
+const TAIL_COUNT = 10
+
+/** Options of `log()`. */
+export interface LogOptions<V> {
+  /** How values become bytes. Default `structured`. The same for all who open it. */
+  readonly codec?: Codec<V>
+  /** The most entries that it keeps; beyond them the oldest go. Default 10,000. The same for all. */
+  readonly capacity?: number
+  /** The most bytes of values, encoded, that it keeps, though always the newest. Default: only `capacity` bounds it. The same for all. */
+  readonly capacityBytes?: number
+  /** The longest value that this process appends, in bytes, encoded. Default 1 MiB. */
+  readonly valueBytesMax?: number
+}
+
+/** What a log or channel was opened with. */
+export interface LogSettings<V> {
+  readonly codec: Codec<V>
+  readonly retention: Retention
+  readonly valueBytesMax: number
+}
+
+/** What a log and a channel have in common. */
+export class LogBase<V> {
+  readonly name: string
+  protected readonly core: LogCore
+  readonly #heap: Heap
+  readonly #bell: Bell
+  readonly #settings: LogSettings<V>
+
+  /** @internal */
+  constructor(name: string, heap: Heap, body: number, settings: LogSettings<V>) {
+    this.name = name
+    this.#heap = heap
+    this.#bell = new Bell(heap, body)
+    this.core = new LogCore(heap, body + BELL_BYTES, settings.retention)
+    this.#settings = settings
+  }
+
+  protected checkOpen(): void {
+    this.#heap.checkOpen()
+  }
+
+  protected add(value: V): number {
+    this.#heap.checkOpen()
+    const bytes = this.#settings.codec.encode(value)
+    const { valueBytesMax } = this.#settings
+    if (bytes.length > valueBytesMax) {
+      const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
+      throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    }
+    const index = this.core.append(bytes)
+    this.#bell.ring()
+    return index
+  }
+
+  protected followFrom(from: number, signal: AbortSignal | undefined): Follower<V> {
+    const followed: Followed<V> = {
+      name: this.name,
+      core: this.core,
+      bell: this.#bell,
+      codec: this.#settings.codec,
+      checkOpen: () => this.#heap.checkOpen(),
+    }
+    return new Follower(followed, from, signal)
+  }
+
+  protected entries(records: readonly LogRecord[], from: number): readonly LogEntry<V>[] {
+    const { codec } = this.#settings
+    return records.map(({ index, value }, at) => ({
+      index,
+      value: codec.decode(value),
+      missed: at === 0 ? index - from : 0,
+    }))
+  }
+}
+
+/**
+ * Entries in the order in which processes append them, the latest of which are kept. Each is there whole or not at all; one that is killed while it
+ * appends holds nobody up. Made by {@link Structures.log}.
+ */
+export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V>> {
+  /** Resolves with the entry's index. @throws HeapFullError: nothing is dropped for it. */
+  async append(value: V, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.appendSync(value)
+  }
+
+  appendSync(value: V): number {
+    return this.add(value)
+  }
+
+  /** Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose `missed` says how many. */
+  async read(from: number, count?: number, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
+    options?.signal?.throwIfAborted()
+    return this.readSync(from, count)
+  }
+
+  readSync(from: number, count: number = READ_COUNT): readonly LogEntry<V>[] {
+    this.checkOpen()
+    return this.entries(this.core.read(from, count), from)
+  }
+
+  /** The last `count` entries (default 10), oldest first. */
+  async tail(count?: number, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
+    options?.signal?.throwIfAborted()
+    return this.tailSync(count)
+  }
+
+  tailSync(count: number = TAIL_COUNT): readonly LogEntry<V>[] {
+    this.checkOpen()
+    const { first, end } = this.core.bounds()
+    const from = Math.max(first, end - count)
+    const records = this.core.read(from, count)
+    return this.entries(records, records[0]?.index ?? from)
+  }
+
+  /** Indexes: of the first entry that is there, and of the one that comes next. */
+  async bounds(options?: WaitOptions): Promise<LogBounds> {
+    options?.signal?.throwIfAborted()
+    return this.boundsSync()
+  }
+
+  boundsSync(): LogBounds {
+    this.checkOpen()
+    return this.core.bounds()
+  }
+
+  /** Drop the entries below index `before`. Resolves with how many this call dropped. */
+  async trim(before: number, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.trimSync(before)
+  }
+
+  trimSync(before: number): number {
+    this.checkOpen()
+    return this.core.trim(before)
+  }
+
+  /** The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how many. */
+  follow({ from = 'first', signal }: FollowOptions = {}): Follower<V> {
+    const { first, end } = this.boundsSync()
+    return this.followFrom(from === 'first' ? first : from === 'next' ? end : from, signal)
+  }
+
+  [Symbol.asyncIterator](): Follower<V> {
+    return this.follow()
+  }
+}
