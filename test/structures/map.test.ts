@@ -141,6 +141,7 @@ test('entries expire, and their memory comes back as others write', async () => 
   const inhabitant = new Town().settle()
   const map = mapOf<string>(inhabitant, { ttlMs: 20 })
   for (let index = 0; index < 100; index += 1) map.setSync(`short ${index}`, 'gone soon')
+  map.updateSync('made by update', () => 'gone soon')
   map.setSync('long', 'stays', { ttlMs: 1e9 })
   assert.equal(
     map.updateSync('long', (value) => `${value} on`),

@@ -146,7 +146,13 @@ export class SharedMap<V> {
       const written =
         value === undefined
           ? seen.entry === 0 || this.#remove(key, unchanged)
-          : this.#write(key, this.#settings.codec.encode(value), options ?? {}, unchanged, seen.endOfLife)
+          : this.#write(
+              key,
+              this.#settings.codec.encode(value),
+              options,
+              unchanged,
+              seen.entry === 0 ? undefined : seen.endOfLife,
+            )
       if (written) return value
     }
   }
