@@ -15,6 +15,7 @@ const rooms = [
   'dsm',
   'rpc',
   'structures',
+  'adapters',
   'arrays',
   'index-service',
   'testing',
@@ -32,6 +33,9 @@ const roomOrder = rooms.slice(0, -1).map((room, position) => ({
   from: { path: anyOf([room]) },
   to: { path: anyOf(rooms.slice(position + 1)) },
 }))
+
+/** What src/adapters/ adapts to: users have it, or not. Types may come from elsewhere. */
+const peersOfAdapters = '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -88,7 +92,22 @@ module.exports = {
         'src/ is what is published: it imports neither tests, examples and scripts nor development dependencies.',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: ['^(test|examples|scripts)/', 'node_modules/'] },
+      to: { path: ['^(test|examples|scripts)/', 'node_modules/'], pathNot: peersOfAdapters },
+    },
+    {
+      name: 'peers-for-their-adapter',
+      comment:
+        'An adapter imports the one package that it adapts to, which is an optional peer; nobody else imports any.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/adapters/([^/]+)/' },
+      to: { path: peersOfAdapters },
+    },
+    {
+      name: 'one-peer-an-adapter',
+      comment: 'An adapter is loaded where only its own package is installed.',
+      severity: 'error',
+      from: { path: '^src/adapters/([^/]+)/' },
+      to: { path: peersOfAdapters, pathNot: '^node_modules/(@types/)?$1/' },
     },
     {
       name: 'no-cycle',

@@ -1,0 +1,98 @@
+import { type SessionData, Store } from 'express-session'
+import { type Codec, json, type SharedMap, type Structures } from '../../structures/index.ts'
+import { LeasedMap } from '../leased-map.ts'
+
+const DAY_MS = 86_400_000
+
+/** Options of {@link AetherSessionStore}. */
+export interface AetherSessionStoreOptions {
+  /** The map that sessions are kept in. Default `'sessions'`. */
+  readonly name?: string
+  /** How long a session lives whose cookie does not say (one that the browser forgets when it is closed). Default one day. */
+  readonly ttlMs?: number
+}
+
+/** A session as `all` gives it. */
+export type StoredSession = SessionData & { readonly id: string }
+
+/** Called without an error (undefined or null), or with what was thrown. */
+export type SessionCallback<T = void> = (error?: unknown, result?: T) => void
+
+/**
+ * Sessions as JSON, as express-session's own store keeps them, each until its cookie expires. `touch` and `set` of several processes at a time are one step each:
+ * a touch never brings back what a `set` has changed, nor a session that was destroyed.
+ */
+export class AetherSessionStore extends Store {
+  readonly #map: LeasedMap<SessionData>
+  readonly #ttlMs: number
+
+  /** @param where the name of a space, which is entered when the store is first used; or structures that are open, which stay their owner's to close. */
+  constructor(where: string | Structures, options: AetherSessionStoreOptions = {}) {
+    super()
+    const { name = 'sessions', ttlMs = DAY_MS } = options
+    this.#map = new LeasedMap(where, name, { codec: json as Codec<SessionData> })
+    this.#ttlMs = ttlMs
+  }
+
+  override get(sid: string, callback: SessionCallback<SessionData | null>): void {
+    this.#answer((map) => map.getSync(sid) ?? null, callback)
+  }
+
+  override set(sid: string, session: SessionData, callback: SessionCallback = ignore): void {
+    this.#answer((map) => {
+      const ttlMs = this.#lifeOf(session)
+      if (ttlMs > 0) map.setSync(sid, session, { ttlMs })
+      else map.deleteSync(sid)
+    }, callback)
+  }
+
+  override destroy(sid: string, callback: SessionCallback = ignore): void {
+    this.#answer((map) => void map.deleteSync(sid), callback)
+  }
+
+  /** Take over the cookie's new end, and nothing else. */
+  override touch(sid: string, session: SessionData, callback: SessionCallback = ignore): void {
+    this.#answer((map) => {
+      const ttlMs = this.#lifeOf(session)
+      const touched = (stored: SessionData | undefined) => stored && { ...stored, cookie: session.cookie }
+      if (ttlMs > 0) map.updateSync(sid, touched, { ttlMs })
+      else map.deleteSync(sid)
+    }, callback)
+  }
+
+  /** All sessions, each with its `id`. */
+  override all(callback: SessionCallback<StoredSession[]>): void {
+    this.#answer((map) => Array.from(map.entriesSync(), ([id, session]) => ({ ...session, id: String(id) })), callback)
+  }
+
+  override length(callback: SessionCallback<number>): void {
+    this.#answer((map) => Array.from(map.entriesSync()).length, callback)
+  }
+
+  override clear(callback: SessionCallback = ignore): void {
+    this.#answer((map) => map.clearSync(), callback)
+  }
+
+  /** Give up the space, if it was named. The sessions stay while another process is in it. */
+  async close(): Promise<void> {
+    await this.#map.close()
+  }
+
+  /** In milliseconds; not positive where the cookie has expired. */
+  #lifeOf({ cookie }: SessionData): number {
+    // A session that was read from a store has its date as text.
+    const expires = cookie?.expires as Date | string | null | undefined
+    return expires ? new Date(expires).getTime() - Date.now() : this.#ttlMs
+  }
+
+  /** The callback is never called before this returns, and what it throws is its own. */
+  #answer<T>(work: (map: SharedMap<SessionData>) => T, callback: SessionCallback<T>): void {
+    const answered = this.#map.open().then(work)
+    answered.then(
+      (result) => setImmediate(callback, null, result),
+      (error: unknown) => setImmediate(callback, error),
+    )
+  }
+}
+
+function ignore(): void {}

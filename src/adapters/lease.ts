@@ -1,0 +1,85 @@
+import { open, type Space } from '../dsm/index.ts'
+import { openStructures, type Structures } from '../structures/index.ts'
+
+/** What several adapters of one process share: a space, entered once. */
+interface Opened {
+  readonly space: Space
+  readonly structures: Structures
+}
+
+interface Shared {
+  readonly opened: Promise<Opened>
+  holders: number
+}
+
+/** By the name of the space. One process is one member however many adapters it has: a space has room for 254 with structures open. */
+const shared = new Map<string, Shared>()
+
+/**
+ * An adapter's hold on structures. Those of a space that is named are opened when they are first asked for, and closed when the last adapter of this process
+ * gives them up; those that were handed in are their owner's to close.
+ */
+export class Lease {
+  readonly #where: string | Structures
+  #held: Shared | undefined
+
+  constructor(where: string | Structures) {
+    this.#where = where
+  }
+
+  /** Opens them unless they are open. After a failure the next call tries anew. */
+  async structures(): Promise<Structures> {
+    if (typeof this.#where !== 'string') return this.#where
+    this.#held ??= hold(this.#where)
+    const held = this.#held
+    try {
+      return (await held.opened).structures
+    } catch (error) {
+      if (this.#held === held) this.#held = undefined
+      throw error
+    }
+  }
+
+  /** Give them up. Idempotent; {@link structures} opens them again. */
+  async release(): Promise<void> {
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined) await giveUp(this.#where as string, held)
+  }
+}
+
+function hold(name: string): Shared {
+  const known = shared.get(name)
+  if (known !== undefined) {
+    known.holders += 1
+    return known
+  }
+  const made: Shared = { opened: openBoth(name), holders: 1 }
+  shared.set(name, made)
+  // Whoever asked is told; this only lets the next one try anew.
+  made.opened.catch(() => forget(name, made))
+  return made
+}
+
+async function openBoth(name: string): Promise<Opened> {
+  const space = await open(name)
+  try {
+    return { space, structures: await openStructures(space) }
+  } catch (error) {
+    await space.close()
+    throw error
+  }
+}
+
+async function giveUp(name: string, held: Shared): Promise<void> {
+  held.holders -= 1
+  if (held.holders > 0) return
+  forget(name, held)
+  const { space, structures } = await held.opened
+  await structures.close()
+  await space.close()
+}
+
+function forget(name: string, held: Shared): void {
+  if (shared.get(name) === held) shared.delete(name)
+}

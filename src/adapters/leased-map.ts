@@ -1,0 +1,41 @@
+import type { MapOptions, SharedMap, Structures } from '../structures/index.ts'
+import { Lease } from './lease.ts'
+
+/** A map behind an adapter: opened when it is first used, so that an adapter is made by `new`, as those that it takes the place of are. */
+export class LeasedMap<V> {
+  readonly #lease: Lease
+  readonly #name: string
+  readonly #options: MapOptions<V>
+  #map: Promise<SharedMap<V>> | undefined
+
+  constructor(where: string | Structures, name: string, options: MapOptions<V>) {
+    this.#lease = new Lease(where)
+    this.#name = name
+    this.#options = options
+  }
+
+  /** After a failure the next call tries anew. */
+  open(): Promise<SharedMap<V>> {
+    this.#map ??= this.#open()
+    return this.#map
+  }
+
+  async #open(): Promise<SharedMap<V>> {
+    try {
+      const structures = await this.#lease.structures()
+      return await structures.map(this.#name, this.#options)
+    } catch (error) {
+      this.#map = undefined
+      throw error
+    }
+  }
+
+  /** Idempotent; {@link open} opens it again. */
+  async close(): Promise<void> {
+    const map = this.#map
+    this.#map = undefined
+    // A map that never opened has been complained about where it was asked for.
+    await map?.catch(() => undefined)
+    await this.#lease.release()
+  }
+}

@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module'
+import { type IRateLimiterStoreOptions, RateLimiterRes, type RateLimiterStoreAbstract } from 'rate-limiter-flexible'
+import { native } from '../../native/index.ts'
+import type { SharedMap, Structures } from '../../structures/index.ts'
+import { LeasedMap } from '../leased-map.ts'
+import { type Consumed, consumed } from './consumed.ts'
+
+/** Options of rate-limiter-flexible; those that name a database's tables have no meaning here. */
+export interface RateLimiterAetherOptions extends Omit<IRateLimiterStoreOptions, 'storeClient'> {
+  /** The name of a space, which is entered when the limiter is first used; or structures that are open, which stay their owner's to close. */
+  readonly storeClient: string | Structures
+  /** The map that points are kept in, of all limiters that share it: `keyPrefix` tells them apart. Default `'rate-limits'`. */
+  readonly tableName?: string
+}
+
+/** What the limiter's base class asks a store for is written in its types, but the class itself is only in its own file. */
+const Base: typeof RateLimiterStoreAbstract = createRequire(import.meta.url)(
+  'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js',
+)
+
+/**
+ * Points by key in windows of time, counted exactly over all processes: each change is one compare-and-set, whoever is killed. Windows are measured by the machine's monotonic
+ * clock, so they last as long as they should when the time of day is set.
+ */
+export class RateLimiterAether extends Base {
+  declare readonly points: number
+  readonly #map: LeasedMap<Consumed>
+
+  constructor(options: RateLimiterAetherOptions) {
+    super(options)
+    this.#map = new LeasedMap(options.storeClient, options.tableName ?? 'rate-limits', { codec: consumed })
+  }
+
+  /** Give up the space, if it was named. The points stay while another process is in it. */
+  async close(): Promise<void> {
+    await this.#map.close()
+  }
+
+  /** @internal Called by the base class, as those below. */
+  async _get(key: string): Promise<Consumed | null> {
+    return (await this.#map.open()).getSync(key) ?? null
+  }
+
+  /** @internal */
+  async _delete(key: string): Promise<boolean> {
+    return (await this.#map.open()).deleteSync(key)
+  }
+
+  /** @internal Add points to what is there; where nothing is, or it is to be replaced, a window begins. A duration of 0 never ends. */
+  async _upsert(key: string, points: number, durationMs: number, replace: boolean = false): Promise<Consumed> {
+    const map = await this.#map.open()
+    for (;;) {
+      const there = map.getSync(key)
+      const wanted = there === undefined || replace ? begun(points, durationMs) : added(there, points)
+      if (put(map, key, there, wanted)) return wanted
+    }
+  }
+
+  /** @internal */
+  _getRateLimiterRes(_key: string, changed: number, { points, endMs }: Consumed): RateLimiterRes {
+    const left = endMs === 0 ? -1 : Math.max(0, Math.ceil(endMs - nowMs()))
+    return new RateLimiterRes(Math.max(this.points - points, 0), left, points, points === changed)
+  }
+}
+
+function begun(points: number, durationMs: number): Consumed {
+  return { points, endMs: durationMs > 0 ? nowMs() + durationMs : 0 }
+}
+
+function added({ points, endMs }: Consumed, more: number): Consumed {
+  return { points: points + more, endMs }
+}
+
+/** False when another came in between, or the window ended. */
+function put(map: SharedMap<Consumed>, key: string, there: Consumed | undefined, wanted: Consumed): boolean {
+  if (wanted.endMs === 0) return map.compareAndSetSync(key, there, wanted, { ttlMs: 0 })
+  const ttlMs = wanted.endMs - nowMs()
+  return ttlMs > 0 && map.compareAndSetSync(key, there, wanted, { ttlMs })
+}
+
+/** The clock by which the map's entries end. */
+function nowMs(): number {
+  return native.monotonicNs() / 1e6
+}
