@@ -14,8 +14,8 @@ export function describeInput({ call, arguments: args }: RecordedStep): string {
     }
     case 'retry':
       return `page ${first} need not be held any more`
-    case 'memberDied':
-      return `rank ${first} has died`
+    case 'absorb':
+      return `recovery: what had come is taken in: ${describeMessage(messageOf(first as RecordedMessage))}`
     case 'forget':
       return 'recovery: what was under way is forgotten'
     case 'install':

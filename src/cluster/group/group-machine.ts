@@ -54,6 +54,8 @@ export interface GroupListener {
   message(from: number, bytes: Uint8Array): void
   /** A rank is out of the group; its messages have all been handled, and none comes any more. */
   memberDied(rank: number): void
+  /** The members are these now; those who are not any more were told one by one. */
+  viewChanged(view: MembershipView): void
   /** Nobody has region `id` open any more. */
   regionFree(id: number): void
   /** Another rank wants to know something. */
@@ -182,8 +184,9 @@ export class GroupMachine {
     }
   }
 
-  #install(_view: MembershipView, gone: readonly { readonly rank: number; readonly why: string }[]): void {
+  #install(view: MembershipView, gone: readonly { readonly rank: number; readonly why: string }[]): void {
     for (const { rank, why } of gone) this.#remove(rank, why)
+    this.#listener?.viewChanged(view)
   }
 
   #endProcess(why: string): void {
@@ -194,6 +197,11 @@ export class GroupMachine {
       `aether: rank ${rank} is out of its group: ${why}. Ending the process, so that it does not work with what may be stale.\n`,
     )
     native.exitNow(REMOVED_EXIT_CODE)
+  }
+
+  /** Who belongs to the group. */
+  get view(): MembershipView {
+    return this.#membership.view
   }
 
   isAlive(rank: number): boolean {

@@ -25,6 +25,7 @@ export {
   Locks,
   LockTimeoutError,
 } from './locks/index.ts'
+export type { MembershipView } from './membership-machine.ts'
 export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'

@@ -14,4 +14,6 @@ export const MeshChannel = {
   Homes: 4,
   /** JSON from byte 1 on, see locks/lock-message.ts. */
   Locks: 5,
+  /** Binary, see dsm/coherent/recovery-channel.ts. */
+  Recovery: 7,
 } as const

@@ -31,8 +31,6 @@ export interface CacheEntry extends TokenCount {
   wanted: Right
   /** Would ask persistently, but others come first. */
   waitsForTurn: boolean
-  /** Who has acknowledged in this transaction, so that a death is not counted twice. */
-  ackedBy: number[]
 }
 
 /** What the cache side asks of the world. */
@@ -110,7 +108,6 @@ const meaning: Readonly<Record<CacheAction, Act>> = {
   unmap: (port, _entry, page) => port.unmap(page),
   unblock: (port, _entry, page) => port.tellHome(MessageKind.Unblock, page, 0),
   unblockDirty: (port, _entry, page) => port.tellHome(MessageKind.UnblockDirty, page, 0),
-  unblockLost: (port, _entry, page) => port.tellHome(MessageKind.UnblockLost, page, 0),
   acknowledge: (port, _entry, page, message) => port.respond(MessageKind.Acknowledge, page, message!, 0),
   sendShared: (port, _entry, page, message) => {
     port.pushToRequester(page, message!)
@@ -182,8 +179,6 @@ export class CacheController {
   readonly #worths: readonly Worth[]
   readonly #port: CachePort
   readonly #watch: TransitionWatch | undefined
-  /** Dead members for which a home has acknowledged: what they said themselves may come after it. */
-  readonly #spokenFor = new Set<number>()
 
   constructor(protocol: Protocol, ranks: number, port: CachePort, watch: TransitionWatch | undefined) {
     const { table, rights, worths } = compiled(protocol)
@@ -204,7 +199,6 @@ export class CacheController {
       granted: false,
       wanted: 'none',
       waitsForTurn: false,
-      ackedBy: noRanks,
       tokens: hasTokens ? this.#tokens : 0,
       owner: hasTokens,
       valid: hasTokens,
@@ -216,19 +210,19 @@ export class CacheController {
   }
 
   cloneEntry(entry: CacheEntry): CacheEntry {
-    return { ...entry } // `ackedBy` is replaced, never written to
+    return { ...entry }
   }
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
   fingerprint(entry: CacheEntry, atHome: boolean): string {
-    const { state, acksMissing, granted, wanted, waitsForTurn, ackedBy, tokens, owner, valid } = entry
+    const { state, acksMissing, granted, wanted, waitsForTurn, tokens, owner, valid } = entry
     const hasTokens = atHome && this.#tokens > 0
     const untouched = state === this.#initialState(hasTokens) && tokens === (hasTokens ? this.#tokens : 0)
     if (untouched && acksMissing === 0 && wanted === 'none') return ''
     const waits = (granted ? 1 : 0) | (wanted === 'none' ? 0 : wanted === 'read' ? 2 : 4) | (waitsForTurn ? 8 : 0)
     const flags = waits | (owner ? 16 : 0) | (valid ? 32 : 0)
     // Acknowledgements can be owed in advance: shifted, so that the code is not negative.
-    return String.fromCharCode(state, acksMissing + 0x4000, flags, tokens, ...ackedBy, END_OF_LIST)
+    return String.fromCharCode(state, acksMissing + 0x4000, flags, tokens)
   }
 
   stateName(entry: CacheEntry): string {
@@ -294,8 +288,15 @@ export class CacheController {
   }
 
   receive(entry: CacheEntry, message: CoherenceMessage): void {
+    this.#step(entry, message.page, this.#eventOf(entry, message), message)
+  }
+
+  /** Take in what has come, and do nothing about it: after a death, before it is known who has what. */
+  absorb(entry: CacheEntry, message: CoherenceMessage): void {
     const event = this.#eventOf(entry, message)
-    if (event !== undefined) this.#step(entry, message.page, event, message)
+    const cell = this.#table.cell(entry.state, eventIndex[event])
+    if (cell === undefined) throw new ProtocolError('cache', message.page, this.stateName(entry), event)
+    entry.state = cell.next
   }
 
   /** A starving node comes before us: give it what we have that it needs. */
@@ -314,12 +315,7 @@ export class CacheController {
     if (entry.waitsForTurn) this.#step(entry, page, 'TurnCame', undefined)
   }
 
-  /** The page's home has died: what we still wait for from it will not come. */
-  homeDied(entry: CacheEntry, message: CoherenceMessage): void {
-    this.#step(entry, message.page, 'HomeDied', message)
-  }
-
-  #eventOf(entry: CacheEntry, message: CoherenceMessage): CacheEvent | undefined {
+  #eventOf(entry: CacheEntry, message: CoherenceMessage): CacheEvent {
     switch (message.kind) {
       case MessageKind.DataShared:
         return 'DataShared'
@@ -337,8 +333,6 @@ export class CacheController {
         return 'WriteBack'
       case MessageKind.PutAcknowledged:
         return 'PutAcknowledged'
-      case MessageKind.Abandoned:
-        return 'Abandoned'
       case MessageKind.Refused:
         return 'Refused'
       case MessageKind.NoMemory:
@@ -349,8 +343,8 @@ export class CacheController {
         entry.acksMissing += message.count
         return entry.acksMissing === 0 ? 'GrantLast' : 'GrantMore'
       case MessageKind.Acknowledge:
-        // Home spoke for it first; for other pages their homes will.
-        return this.#spokenFor.has(message.from) ? undefined : this.#acknowledged(entry, message.from)
+        entry.acksMissing--
+        return entry.granted && entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
       case MessageKind.Asked:
         entry.granted = true
         entry.acksMissing += message.count
@@ -370,10 +364,6 @@ export class CacheController {
       case MessageKind.Deactivated:
         entry.acksMissing--
         return entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
-      case MessageKind.AcknowledgeForDead:
-        this.#spokenFor.add(message.requester)
-        if (!this.isTransient(entry) || entry.ackedBy.includes(message.requester)) return undefined
-        return this.#acknowledged(entry, message.requester)
       default:
         throw new ProtocolError('cache', message.page, this.stateName(entry), `message kind ${message.kind}`)
     }
@@ -388,12 +378,6 @@ export class CacheController {
   #allAnswered(entry: CacheEntry): CacheEvent {
     entry.granted = false
     return answeredEvent(entry, this.#tokens)
-  }
-
-  #acknowledged(entry: CacheEntry, by: number): CacheEvent {
-    entry.ackedBy = [...entry.ackedBy, by]
-    entry.acksMissing--
-    return entry.granted && entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
   }
 
   #step(entry: CacheEntry, page: number, event: CacheEvent, message: CoherenceMessage | undefined): void {
@@ -425,7 +409,6 @@ export class CacheController {
   #rest(entry: CacheEntry): void {
     if (this.#tokens === 0) entry.acksMissing = 0
     entry.granted = false
-    entry.ackedBy = noRanks
   }
 }
 
@@ -436,8 +419,3 @@ function remember(entry: CacheEntry, event: CacheEvent): void {
   if (event === 'Store') entry.wanted = 'write'
   else if (entry.wanted === 'none') entry.wanted = 'read'
 }
-
-/** Never written to. */
-const noRanks: number[] = []
-/** Beyond every rank. */
-const END_OF_LIST = 0xffff

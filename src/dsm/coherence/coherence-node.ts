@@ -100,7 +100,6 @@ export class CoherenceNode implements CachePort {
       forward: this.#forward.bind(this),
       answerPut: this.#answerPut.bind(this),
       pushToRequester: this.pushToRequester.bind(this),
-      isAlive: this.isAlive.bind(this),
     }
     this.#directories = new DirectoryController(protocol, ranks, port, watch)
   }
@@ -141,16 +140,6 @@ export class CoherenceNode implements CachePort {
   /** Whether anybody waits until the page need not be held. */
   isDeferred(page: number): boolean {
     return this.#deferred.has(page) || this.#starvingFor(page) !== undefined
-  }
-
-  /** Every page's transactions with a dead member are ended, one way or the other. */
-  memberDied(rank: number): void {
-    for (const [page, entry] of this.#copies) {
-      if (this.#homeOf(page) === rank && this.#caches.isTransient(entry))
-        this.#caches.homeDied(entry, this.#message(MessageKind.Refused, page, this.rank, rank, noFrame, noFrame))
-    }
-    for (const [page, entry] of this.#entries) this.#directories.memberDied(entry, page, rank)
-    this.#deliverToSelf()
   }
 
   // ---- what can be seen of it ------------------------------------------------------------------------------------------------
@@ -265,6 +254,12 @@ export class CoherenceNode implements CachePort {
   // ---- recovery --------------------------------------------------------------------------------------------------------------
   // After a death, members agree on what each copy is worth, forget what was under way, and install what came out; see the rows' `worth`.
 
+  /** Take in what `message` brought ({@link settles}), and do nothing about it. */
+  absorb(message: CoherenceMessage): void {
+    if (isForDirectory(message.kind)) this.#directories.absorb(this.#entry(message.page), message)
+    else this.#caches.absorb(this.#copy(message.page), message)
+  }
+
   /** Drop whatever is deferred, queued or waited for. States and rights stay; every page must then be installed. */
   forget(): void {
     this.#deferred.clear()
@@ -293,11 +288,7 @@ export class CoherenceNode implements CachePort {
   // ---- what the controllers ask for ------------------------------------------------------------------------------------------
 
   request(kind: MessageKind, page: number): void {
-    const home = this.#homeOf(page)
-    // A request to the dead is answered at once, in order with everything else.
-    if (this.isAlive(home))
-      this.#send(home, this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
-    else this.#send(this.rank, this.#message(MessageKind.Refused, page, this.rank, home, noFrame, noFrame))
+    this.#send(this.#homeOf(page), this.#message(kind, page, this.rank, 0, this.#port.ownFrame(page), noFrame))
   }
 
   tellHome(kind: MessageKind, page: number, count: number): void {

@@ -1,7 +1,7 @@
 import type { TransitionWatch } from './cache-controller.ts'
 import { CompiledTable, oncePerProtocol } from './compiled-table.ts'
 import { ProtocolError } from './errors.ts'
-import { type CoherenceMessage, MessageKind, noFrame } from './message.ts'
+import { type CoherenceMessage, MessageKind } from './message.ts'
 import { type DirectoryAction, type DirectoryEvent, directoryEvents, type Protocol } from './protocol.ts'
 import { RankSet } from './rank-set.ts'
 
@@ -18,8 +18,6 @@ export interface DirectoryEntry {
   /** Sharers that were told to acknowledge to the requester. */
   invalidated: number[]
   queue: CoherenceMessage[]
-  /** Who took the page along, where it is lost; else -1. */
-  lostWith: number
   /** How many times the page got a new owner: a bound on how often its bytes changed hands. */
   version: number
 }
@@ -43,7 +41,6 @@ export interface DirectoryPort {
   canShare(page: number): boolean
   /** Of a token protocol: the tokens that `message` brings are home's own. */
   takeTokens(kind: MessageKind, page: number, message: CoherenceMessage): void
-  isAlive(rank: number): boolean
 }
 
 type Act = (port: DirectoryPort, entry: DirectoryEntry, page: number, message: CoherenceMessage | undefined) => void
@@ -66,7 +63,7 @@ function readersSource(
   return known === requester ? undefined : known
 }
 
-/** What each action of the tables means. All but `clearOwner` answer a message. */
+/** What each action of the tables means. Each answers a message. */
 const meaning: Readonly<Record<DirectoryAction, Act>> = {
   sendExclusive: (port, _entry, page, message) => {
     port.pushToRequester(page, message!)
@@ -136,7 +133,6 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
   queue: (_port, entry, _page, message) => {
     entry.queue.push(message!)
   },
-  refuse: (port, entry, page, message) => port.respond(MessageKind.Refused, page, message!, entry.lostWith),
 }
 
 const eventIndex = Object.fromEntries(directoryEvents.map((event, index) => [event, index])) as Record<
@@ -177,7 +173,6 @@ export class DirectoryController {
       forwardedTo: -1,
       invalidated: noRanks,
       queue: [],
-      lostWith: -1,
       version: 0,
     }
   }
@@ -200,10 +195,9 @@ export class DirectoryController {
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
   fingerprint(entry: DirectoryEntry): string {
-    const { state, owner, sharers, requester, forwardedTo, invalidated, queue, lostWith } = entry
-    if (state === this.#table.initial && owner < 0 && sharers.size === 0 && lostWith < 0 && queue.length === 0)
-      return ''
-    let text = String.fromCharCode(state, owner + 1, requester + 1, forwardedTo + 1, lostWith + 1, queue.length)
+    const { state, owner, sharers, requester, forwardedTo, invalidated, queue } = entry
+    if (state === this.#table.initial && owner < 0 && sharers.size === 0 && queue.length === 0) return ''
+    let text = String.fromCharCode(state, owner + 1, requester + 1, forwardedTo + 1, queue.length)
     for (const rank of sharers) text += String.fromCharCode(rank)
     text += String.fromCharCode(END_OF_LIST, ...invalidated, END_OF_LIST)
     for (const { kind, from, requester: asker } of queue) text += String.fromCharCode(kind, from + 1, asker + 1)
@@ -225,7 +219,6 @@ export class DirectoryController {
   /** Put the entry into one of the stable states of the protocol's `recovery`, with nothing under way and nobody waiting. */
   install(entry: DirectoryEntry, owner: number, sharers: Iterable<number>): void {
     this.forget(entry)
-    entry.lostWith = -1
     entry.owner = owner
     entry.sharers.clear()
     for (const rank of sharers) entry.sharers.add(rank)
@@ -244,45 +237,17 @@ export class DirectoryController {
     this.#settle(entry, message.page)
   }
 
-  /** Member `rank` has died: end what waited for it, forget what it held. */
-  memberDied(entry: DirectoryEntry, page: number, rank: number): void {
-    entry.queue = entry.queue.filter((message) => message.requester !== rank)
-    entry.sharers.delete(rank)
-    if (!this.isTransient(entry)) {
-      if (entry.owner === rank) this.#ownerDied(entry, page, rank)
-    } else {
-      this.#endTransactionWith(entry, page, rank)
-    }
-    this.#settle(entry, page)
+  /** Take in what has come, and do nothing about it: after a death, before it is known who has what. */
+  absorb(entry: DirectoryEntry, message: CoherenceMessage): void {
+    const event = this.#eventOf(entry, message)
+    const cell = this.#table.cell(entry.state, eventIndex[event])
+    if (cell === undefined) throw new ProtocolError('directory', message.page, this.stateName(entry), event)
+    entry.state = cell.next
   }
 
-  #endTransactionWith(entry: DirectoryEntry, page: number, rank: number): void {
-    const toRequester = { ...emptyMessage(page), requester: entry.requester }
-    if (entry.requester === rank) {
-      if (entry.owner === rank) this.#ownerDied(entry, page, rank)
-      else if (this.#awaits(entry, 'Unblock')) this.#step(entry, page, 'Unblock', undefined)
-    } else if (entry.invalidated.includes(rank)) {
-      this.#port.forward(MessageKind.AcknowledgeForDead, page, entry.requester, { ...toRequester, requester: rank }, 0)
-    } else if (entry.forwardedTo === rank) {
-      entry.lostWith = rank
-      this.#port.respond(MessageKind.Abandoned, page, toRequester, rank)
-    }
-  }
-
-  #ownerDied(entry: DirectoryEntry, page: number, rank: number): void {
-    entry.lostWith = rank
-    this.#step(entry, page, 'OwnerDied', undefined)
-  }
-
-  /** After each step: what a dead member still owes will not come; a resting page takes the next request. */
+  /** After each step: a resting page takes the next request. */
   #settle(entry: DirectoryEntry, page: number): void {
-    for (;;) {
-      if (this.isTransient(entry)) {
-        const onlyOldOwnerOwes = this.#awaits(entry, 'Downgraded') && !this.#awaits(entry, 'Unblock')
-        if (!onlyOldOwnerOwes || this.#port.isAlive(entry.forwardedTo)) return
-        this.#ownerDied(entry, page, entry.forwardedTo)
-        continue
-      }
+    while (!this.isTransient(entry)) {
       this.#rest(entry)
       const next = entry.queue.shift()
       if (next === undefined) return
@@ -294,10 +259,6 @@ export class DirectoryController {
     entry.requester = -1
     entry.forwardedTo = -1
     entry.invalidated = noRanks
-  }
-
-  #awaits(entry: DirectoryEntry, event: DirectoryEvent): boolean {
-    return this.#table.cell(entry.state, eventIndex[event]) !== undefined
   }
 
   #eventOf(entry: DirectoryEntry, message: CoherenceMessage): DirectoryEvent {
@@ -312,8 +273,6 @@ export class DirectoryController {
         return 'Unblock'
       case MessageKind.UnblockDirty:
         return 'UnblockDirty'
-      case MessageKind.UnblockLost:
-        return 'UnblockLost'
       case MessageKind.Downgraded:
         return 'Downgraded'
       case MessageKind.WrittenBack:
@@ -359,13 +318,3 @@ function putEvent(entry: DirectoryEntry, { kind, requester }: CoherenceMessage):
 const noRanks: number[] = []
 /** Beyond every rank. */
 const END_OF_LIST = 0xffff
-
-const emptyMessage = (page: number): CoherenceMessage => ({
-  kind: MessageKind.Abandoned,
-  page,
-  from: -1,
-  requester: -1,
-  count: 0,
-  requesterFrame: noFrame,
-  homeFrame: noFrame,
-})

@@ -7,6 +7,7 @@
 
 export type { TransitionWatch } from './cache-controller.ts'
 export { CoherenceNode, type NodeOptions, type NodePort, type SavedNode } from './coherence-node.ts'
+export { EpochNode, type EpochNodeOptions, type EpochPort, livingHome } from './epoch-node.ts'
 export { ProtocolError } from './errors.ts'
 export { protocols } from './known-protocols.ts'
 export {
@@ -25,5 +26,9 @@ export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'
 export { moesi } from './protocols/moesi.ts'
 export { token } from './protocols/token.ts'
+export { type EpochMembers, Recovery as RegionRecovery, type RecoveryHost } from './recovery.ts'
+export { type Claim, claimCodes, type RecoveryMessage, type Verdict, verdictCodes } from './recovery-message.ts'
+export { judge, type PageVerdict, type RankClaim, verdictFor } from './recovery-verdict.ts'
 export type { Starver } from './starvers.ts'
 export type { TokenCount } from './token-count.ts'
+export { UnopenedRegion } from './unopened-region.ts'

@@ -7,7 +7,6 @@ export const MessageKind = {
   GetShared: 1,
   GetModified: 2,
   Unblock: 3,
-  UnblockLost: 4,
   // old owner -> home
   Downgraded: 5,
   // home -> holder
@@ -20,8 +19,6 @@ export const MessageKind = {
   DataModified: 11,
   Acknowledge: 12,
   // home -> requester
-  Abandoned: 13,
-  AcknowledgeForDead: 14,
   Refused: 15,
   NoMemory: 16,
   Grant: 17,
@@ -68,7 +65,6 @@ const forDirectory: ReadonlySet<MessageKind> = new Set([
   MessageKind.GetModified,
   MessageKind.Unblock,
   MessageKind.UnblockDirty,
-  MessageKind.UnblockLost,
   MessageKind.Downgraded,
   MessageKind.PutShared,
   MessageKind.PutClean,
@@ -108,6 +104,16 @@ const withBytes: ReadonlySet<MessageKind> = new Set([
 /** Kinds ahead of which the page's bytes were pushed into the receiver's frame, because it asked for them. */
 export const carriesBytes = (kind: MessageKind): boolean => withBytes.has(kind)
 
+/**
+ * Kinds that say that a page's bytes are where they are wanted, or that they may be written: after a death they are still taken in. Nothing else is, for
+ * what it answers or asks may not have been acted on.
+ */
+export const settles = (kind: MessageKind): boolean =>
+  carriesBytes(kind) ||
+  kind === MessageKind.Grant ||
+  kind === MessageKind.Downgraded ||
+  kind === MessageKind.WrittenBack
+
 /** Where a page's bytes lie at a node: what a peer needs to write into it. */
 export interface FrameReference {
   readonly address: number
@@ -121,12 +127,12 @@ export interface CoherenceMessage {
   readonly page: number
   /** The rank that sent it. */
   readonly from: number
-  /** The rank whose request started this transaction. AcknowledgeForDead: the dead sharer. */
+  /** The rank whose request started this transaction. */
   readonly requester: number
   /**
    * Grant, DataModified, ForwardModified: how many sharers will acknowledge to the requester.
    * Asked: how many will answer. Answer…, Tokens…, PutTokens, PutOwner: how many tokens travel with it, the owner token among them.
-   * Abandoned, Refused, NoMemory: the rank without which the page cannot be had.
+   * Refused, NoMemory: the rank without which the page cannot be had.
    */
   readonly count: number
   /** Where the requester wants the bytes. */

@@ -41,11 +41,8 @@ export const cacheEvents = [
   'StarvingSharedLast', // the same; the owner token is the only one here
   'StarvingModified', // one that writes persistently comes first; tokens are here
   'TurnCame', // those that starved when we last did have been served: we may ask persistently
-  // ---- of deaths
-  'Abandoned', // home: the node that was to answer us has died; it may have answered before
-  'Refused', // home: the page is lost, or the home had died when we asked
+  'Refused', // home: the page is lost; nothing has changed
   'NoMemory', // home: there is no memory for the page there; nothing has changed
-  'HomeDied', // the home has died while we waited
 ] as const
 export type CacheEvent = (typeof cacheEvents)[number]
 
@@ -69,8 +66,6 @@ export const directoryEvents = [
   'Unblock', // the requester has its page: the transaction is over
   'UnblockDirty', // the same; it reads bytes that home's memory lacks
   'Downgraded', // the owner became a sharer; where it had written, home's memory holds the bytes now
-  'UnblockLost', // the requester got nothing: the owner died first
-  'OwnerDied', // no transaction under way, and the owner is gone
 ] as const
 export type DirectoryEvent = (typeof directoryEvents)[number]
 
@@ -84,7 +79,6 @@ export type CacheAction =
   | 'unmap'
   | 'unblock'
   | 'unblockDirty'
-  | 'unblockLost'
   | 'acknowledge'
   | 'sendShared'
   | 'sendDirty'
@@ -133,7 +127,6 @@ export type DirectoryAction =
   | 'askForWriteBack'
   | 'acknowledgePut'
   | 'queue'
-  | 'refuse'
 
 export interface Cell<Action, State extends string> {
   readonly actions: readonly Action[]

@@ -13,7 +13,7 @@ import {
 import { AetherError, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
-import { type CoherenceMessage, MessageKind, protocols } from '../coherence/index.ts'
+import { type CoherenceMessage, MessageKind, protocols, UnopenedRegion } from '../coherence/index.ts'
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
@@ -30,6 +30,7 @@ import { decodeHomeMessage } from './home-claims.ts'
 import { FAULT_HISTOGRAM, pageCounters } from './page-counters.ts'
 import type { PageWords } from './page-words.ts'
 import type { PageRange } from './readahead.ts'
+import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
 import type { RegionPlan } from './region-plan.ts'
 import { type PageKnowledge, RegionServer } from './region-server.ts'
 import type { WindowTable } from './window-table.ts'
@@ -61,6 +62,8 @@ class RegionAgentMachine implements Machine {
   readonly #servers = new Map<number, RegionServer>()
   /** Messages for regions that this rank has not opened yet. */
   readonly #early = new Map<number, ((server: RegionServer) => void)[]>()
+  /** Regions that this rank has not opened, and that recovered from a death. */
+  readonly #unopened = new Map<number, UnopenedRegion>()
   /** Regions that nobody has open any more, but with messages still under way. */
   readonly #freed = new Set<number>()
   readonly #allocations = new AllocationKeeper()
@@ -105,6 +108,9 @@ class RegionAgentMachine implements Machine {
       message: (from, bytes) => this.#receive(from, bytes),
       memberDied: (rank) => {
         for (const server of this.#servers.values()) server.memberDied(rank)
+      },
+      viewChanged: (view) => {
+        for (const region of [...this.#servers.values(), ...this.#unopened.values()]) region.viewChanged(view)
       },
       regionFree: (id) => this.#free(id),
       answer: (question) => this.#answer(question),
@@ -161,8 +167,12 @@ class RegionAgentMachine implements Machine {
 
   #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string }, reply: Reply): void {
     this.#group.openRegion(plan.name, parameters, (answer) => {
-      if (answer.kind === 'opened') this.#serve(answer.id, plan)
-      reply.resolve(answer)
+      if (answer.kind !== 'opened') reply.resolve(answer)
+      else
+        this.#whenInOrder(answer.id, () => {
+          this.#serve(answer.id, plan)
+          reply.resolve(answer)
+        })
     })
   }
 
@@ -171,8 +181,17 @@ class RegionAgentMachine implements Machine {
     this.#group.lookUpRegion(name, (answer) => reply.resolve(answer))
   }
 
+  #whenInOrder(id: number, then: () => void): void {
+    const unopened = this.#unopened.get(id)
+    if (unopened === undefined) then()
+    else unopened.whenIdle(then)
+  }
+
   #serve(id: number, plan: RegionPlan): void {
     if (this.#servers.has(id)) return
+    const { view } = this.#group
+    const unopened = this.#unopened.get(id)
+    this.#unopened.delete(id)
     const protocol = protocols.get(plan.coherence)
     if (protocol === undefined) throw new AetherError('ERR_AETHER_AGENT', `there is no protocol '${plan.coherence}'`)
     const server = new RegionServer({
@@ -180,6 +199,9 @@ class RegionAgentMachine implements Machine {
       plan,
       protocol,
       mesh: this.#group.mesh,
+      view,
+      recovered: view.epoch === 0 ? 0 : (unopened?.recovered ?? -1),
+      heirs: unopened?.heirs,
       runtime: this.#context.runtime,
       counters: this.#counters,
       faultNs: this.#faultNs,
@@ -199,6 +221,7 @@ class RegionAgentMachine implements Machine {
   #receive(from: number, bytes: Uint8Array): void {
     if (bytes[0] === MeshChannel.Coherence) this.#receiveCoherence(from, bytes)
     else if (bytes[0] === MeshChannel.Homes) this.#receiveHome(from, bytes)
+    else if (bytes[0] === MeshChannel.Recovery) this.#receiveRecovery(from, bytes)
     else this.#group.mesh.reject(from)
   }
 
@@ -208,9 +231,9 @@ class RegionAgentMachine implements Machine {
       this.#group.mesh.reject(from)
       return
     }
-    const { region, message } = decoded
+    const { region, message, epoch } = decoded
     this.#handle(region, (server) => {
-      if (server.isFor(message)) server.receive(message)
+      if (server.isFor(message)) server.receive(message, epoch)
       else this.#group.mesh.reject(from)
     })
   }
@@ -222,6 +245,26 @@ class RegionAgentMachine implements Machine {
       this.#handle(message.region, (server) => {
         if (!server.has(message.page) || !server.receiveHome(from, message)) this.#group.mesh.reject(from)
       })
+  }
+
+  #receiveRecovery(from: number, bytes: Uint8Array): void {
+    const decoded = decodeRecovery(bytes)
+    if (decoded === undefined) {
+      this.#group.mesh.reject(from)
+      return
+    }
+    const { region, message } = decoded
+    const part = this.#servers.get(region) ?? this.#unopened.get(region) ?? this.#newUnopened(region)
+    part.receiveRecovery(from, message)
+  }
+
+  #newUnopened(region: number): UnopenedRegion {
+    const { mesh, view } = this.#group
+    const unopened = new UnopenedRegion(mesh.rank, view, (to, message) => {
+      for (const bytes of encodeRecovery(region, message)) mesh.send(to, bytes)
+    })
+    this.#unopened.set(region, unopened)
+    return unopened
   }
 
   /** At once, or when this rank opens the region. */

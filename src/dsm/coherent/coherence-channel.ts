@@ -4,21 +4,30 @@ import type { CoherenceMessage, FrameReference, MessageKind } from '../coherence
 /**
  * How a coherence message travels on the mesh, in host order (all ranks run on machines of one byte order):
  *
- *   byte 0 channel, 1 kind   Int32 [1] region [2] page [3] requester [4] count   UInt32 [5] requester's key [6] home's key
+ *   byte 0 channel, 1 kind   UInt16 [1] epoch   Int32 [1] region [2] page [3] requester [4] count   UInt32 [5] requester's key [6] home's key
  *   Float64 [4] requester's address [5] home's address                            48 bytes
  */
 export const COHERENCE_MESSAGE_BYTES = 48
 
+/** A message with the region and the epoch that it is of. */
+export interface CoherenceDelivery {
+  readonly region: number
+  readonly epoch: number
+  readonly message: CoherenceMessage
+}
+
 export class CoherenceCodec {
   readonly #bytes = new Uint8Array(COHERENCE_MESSAGE_BYTES)
+  readonly #shorts = new Uint16Array(this.#bytes.buffer)
   readonly #ints = new Int32Array(this.#bytes.buffer)
   readonly #keys = new Uint32Array(this.#bytes.buffer)
   readonly #floats = new Float64Array(this.#bytes.buffer)
 
   /** The message as bytes, valid until the next call. */
-  encode(region: number, message: CoherenceMessage): Uint8Array {
+  encode(region: number, message: CoherenceMessage, epoch: number): Uint8Array {
     this.#bytes[0] = MeshChannel.Coherence
     this.#bytes[1] = message.kind
+    this.#shorts[1] = epoch
     this.#ints[1] = region
     this.#ints[2] = message.page
     this.#ints[3] = message.requester
@@ -31,7 +40,7 @@ export class CoherenceCodec {
   }
 
   /** The inverse. Undefined where the length is not that of a coherence message. */
-  decode(from: number, bytes: Uint8Array): { region: number; message: CoherenceMessage } | undefined {
+  decode(from: number, bytes: Uint8Array): CoherenceDelivery | undefined {
     if (bytes.length !== COHERENCE_MESSAGE_BYTES) return undefined
     this.#bytes.set(bytes)
     const message: CoherenceMessage = {
@@ -43,7 +52,7 @@ export class CoherenceCodec {
       requesterFrame: this.#frame(4, 5),
       homeFrame: this.#frame(5, 6),
     }
-    return { region: this.#ints[1]!, message }
+    return { region: this.#ints[1]!, epoch: this.#shorts[1]!, message }
   }
 
   #frame(address: number, key: number): FrameReference {

@@ -98,7 +98,8 @@ export class HomeClaims {
 
   /** Somebody takes us for the home of `page`: the register has told him before it told us. False where we know better. */
   isOwn(page: number): boolean {
-    return this.#homes !== undefined && this.#settle(page, this.#options.rank) === this.#options.rank
+    const { rank } = this.#options
+    return this.#homes !== undefined && this.#waiting.has(page) && this.#settle(page, rank) === rank
   }
 
   memberDied(rank: number): void {

@@ -4,13 +4,16 @@ import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
-  CoherenceNode,
   carriesBytes,
+  type EpochMembers,
+  EpochNode,
+  type EpochPort,
   type FrameReference,
   isForDirectory,
   MessageKind,
-  type NodePort,
+  type NodeOptions,
   type Protocol,
+  type RecoveryMessage,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
@@ -27,6 +30,7 @@ import { PageFailures } from './page-failures.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
+import { encodeRecovery } from './recovery-channel.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { WindowTable } from './window-table.ts'
 
@@ -35,6 +39,10 @@ export interface RegionServerOptions {
   readonly plan: RegionPlan
   readonly protocol: Protocol
   readonly mesh: Mesh
+  readonly view: EpochMembers
+  /** As in {@link EpochNode}. */
+  readonly recovered: number
+  readonly heirs: ReadonlyMap<number, number> | undefined
   readonly runtime: Runtime
   readonly counters: CounterBlock<(typeof pageCounters.counters)[number]>
   readonly faultNs: HistogramBlock
@@ -65,16 +73,16 @@ export interface PageKnowledge {
   /** The state of its own copy. */
   readonly copy: string
   /** Only at the page's home. */
-  readonly directory?: ReturnType<CoherenceNode['directory']>
+  readonly directory?: ReturnType<EpochNode['directory']>
 }
 
-/** One region in the agent: real frames, page rights and queue pairs around a {@link CoherenceNode}. */
-export class RegionServer implements NodePort {
+/** One region in the agent: real frames, page rights and queue pairs around an {@link EpochNode}. */
+export class RegionServer implements EpochPort {
   readonly id: number
   readonly plan: RegionPlan
   readonly windows: WindowTable
   readonly #options: RegionServerOptions
-  readonly #node: CoherenceNode
+  readonly #node: EpochNode
   readonly #recorder: Recorder | undefined
   readonly #words: PageWords
   readonly #units: FrameUnits
@@ -145,14 +153,24 @@ export class RegionServer implements NodePort {
       onDecided: (page, write) => this.#ask(page, write),
       onLost: (page, peer) => this.#fail(page, { kind: 'memberDied', rank: peer }),
     })
-    const { protocol, recordTo: directory } = options
-    const node = { rank, ranks: size, protocol, homeOf: this.#homeOf, port: this }
-    if (directory === undefined) {
-      this.#node = new CoherenceNode(node)
-    } else {
-      this.#recorder = new Recorder({ directory, region: plan.name, protocol: protocol.name, rank, ranks: size })
-      this.#node = new RecordedNode(node, this.#recorder, runtime)
-    }
+    const { protocol, view, recovered, heirs, recordTo: directory } = options
+    const homeOf = this.#homeOf
+    const recorder =
+      directory === undefined
+        ? undefined
+        : new Recorder({ directory, region: plan.name, protocol: protocol.name, rank, ranks: size })
+    this.#recorder = recorder
+    this.#node = new EpochNode({
+      rank,
+      ranks: size,
+      protocol,
+      homeOf,
+      view,
+      recovered,
+      port: this,
+      ...(heirs && { heirs }),
+      ...(recorder && { makeNode: (node: NodeOptions) => new RecordedNode(node, recorder, runtime) }),
+    })
   }
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
@@ -189,10 +207,10 @@ export class RegionServer implements NodePort {
     if (waiting !== undefined) waiting.turns = turnsOf(waiting)
   }
 
-  receive(message: CoherenceMessage): void {
+  receive(message: CoherenceMessage, epoch: number): void {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
     if (isRequest(message.kind) && !this.#memory.tryTake(message.page)) this.#refuse(message)
-    else this.#node.receive(message)
+    else this.#node.receive(message, epoch)
   }
 
   /** A claim for the home of a page, or what was decided. False where it makes no sense. */
@@ -214,17 +232,26 @@ export class RegionServer implements NodePort {
 
   /** Whether a message for the page can be one to this rank. */
   isFor({ page, kind }: CoherenceMessage): boolean {
-    return this.has(page) && (this.#claims.isKnown(page) || (isForDirectory(kind) && this.#claims.isOwn(page)))
+    if (!this.has(page)) return false
+    // After a death it may be of a home that was never known here.
+    return this.#claims.isKnown(page) || (isForDirectory(kind) && (this.#claims.isOwn(page) || this.#node.hasDeaths))
   }
 
   memberDied(rank: number): void {
     this.#claims.memberDied(rank)
-    this.#node.memberDied(rank)
+  }
+
+  viewChanged(view: EpochMembers): void {
+    this.#node.viewChanged(view)
+  }
+
+  receiveRecovery(from: number, message: RecoveryMessage): void {
+    this.#node.receiveRecovery(from, message)
   }
 
   /** What this node knows of a page. */
   describe(page: number): PageKnowledge {
-    const home = this.#homeOf(page)
+    const home = this.#node.homeOf(page)
     const copy = this.#node.copyState(page)
     if (home === NO_HOME) return { home, register: this.#claims.registerOf(page), copy }
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
@@ -273,10 +300,16 @@ export class RegionServer implements NodePort {
 
   // ---- what the coherence node asks for -------------------------------------------------------------------------------------
 
-  send(to: number, message: CoherenceMessage): void {
+  send(to: number, message: CoherenceMessage, epoch: number): void {
     this.#options.counters.add('messagesSent', 1)
-    this.#options.mesh.send(to, this.#codec.encode(this.id, message))
+    this.#options.mesh.send(to, this.#codec.encode(this.id, message, epoch))
   }
+
+  sendRecovery(to: number, message: RecoveryMessage): void {
+    for (const bytes of encodeRecovery(this.id, message)) this.#options.mesh.send(to, bytes)
+  }
+
+  restore(): void {}
 
   push(page: number, to: number, frame: FrameReference): void {
     const { counters, mesh } = this.#options
@@ -370,7 +403,7 @@ export class RegionServer implements NodePort {
   }
 
   #isHome(page: number): boolean {
-    return this.#homeOf(page) === this.#options.mesh.rank
+    return this.#node.homeOf(page) === this.#options.mesh.rank
   }
 
   /** In use just now, or about to be. */
@@ -386,9 +419,18 @@ export class RegionServer implements NodePort {
 
   #releaseUnit(unit: number, isUnused: () => boolean, done: () => void): void {
     this.#options.mesh.afterWrites(() => {
-      if (isUnused()) this.#memory.release(unit)
+      if (isUnused() && !this.#hasInherited(unit)) this.#memory.release(unit)
       done()
     })
+  }
+
+  /** A dead home's pages may have become ours: then the unit is their memory. */
+  #hasInherited(unit: number): boolean {
+    const { unitBytes } = this.#units
+    const begin = Math.floor((unit * unitBytes) / this.plan.pageSize)
+    const end = Math.min(this.#pages, Math.ceil(((unit + 1) * unitBytes) / this.plan.pageSize))
+    for (let page = begin; page < end; page++) if (this.#isHome(page)) return true
+    return false
   }
 
   #countReceived(message: CoherenceMessage): void {
@@ -407,7 +449,7 @@ export class RegionServer implements NodePort {
   /** Home has no memory to serve a request from: the requester is told, and may ask again. */
   #refuse(message: CoherenceMessage): void {
     const { rank } = this.#options.mesh
-    this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, count: rank })
+    this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, count: rank }, this.#node.epoch)
   }
 }
 

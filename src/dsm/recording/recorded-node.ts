@@ -38,8 +38,8 @@ export class RecordedNode extends CoherenceNode {
     this.#record('retry', [page], () => super.retry(page))
   }
 
-  override memberDied(rank: number): void {
-    this.#record('memberDied', [rank], () => super.memberDied(rank))
+  override absorb(message: CoherenceMessage): void {
+    this.#record('absorb', [recordedMessage(message)], () => super.absorb(message))
   }
 
   override forget(): void {

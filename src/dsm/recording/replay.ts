@@ -189,7 +189,7 @@ const apply: Readonly<Record<StepCall, (node: CoherenceNode, args: readonly Reco
   evict: (node, [page]) => node.evict(page as number),
   receive: (node, [message]) => node.receive(messageOf(message as RecordedMessage)),
   retry: (node, [page]) => node.retry(page as number),
-  memberDied: (node, [rank]) => node.memberDied(rank as number),
+  absorb: (node, [message]) => node.absorb(messageOf(message as RecordedMessage)),
   forget: (node) => node.forget(),
   install: (node, [page, as]) => node.install(page as number, as as Parameters<CoherenceNode['install']>[1]),
   installDirectory: (node, [page, owner, sharers]) =>

@@ -6,7 +6,7 @@ export const stepCalls = [
   'evict',
   'receive',
   'retry',
-  'memberDied',
+  'absorb',
   'forget',
   'install',
   'installDirectory',
@@ -61,6 +61,6 @@ export function messageOf([kind, page, from, requester, count]: RecordedMessage)
 
 /** The page that a step is about; undefined where it is about all. */
 export function pageOf({ call, arguments: args }: RecordedStep): number | undefined {
-  if (call === 'memberDied' || call === 'forget') return undefined
-  return call === 'receive' ? (args[0] as RecordedMessage)[1] : (args[0] as number)
+  if (call === 'forget') return undefined
+  return call === 'receive' || call === 'absorb' ? (args[0] as RecordedMessage)[1] : (args[0] as number)
 }

@@ -34,13 +34,7 @@ export class Coverage {
   }
 }
 
-const eventsOfDeaths: ReadonlySet<string> = new Set(['Abandoned', 'HomeDied', 'UnblockLost', 'OwnerDied', 'Refused'])
-const statesOfDeaths: ReadonlySet<string> = new Set(['L', 'S_L'])
-
 /** Cells that only a death leads to. Nobody dies in these explorations. */
-export function isOfDeaths({ state, event }: CellName): boolean {
-  return eventsOfDeaths.has(event) || statesOfDeaths.has(state)
+export function isOfDeaths({ event }: CellName): boolean {
+  return event === 'Refused'
 }
-
-/** States that only a death leads to. */
-export const isStateOfDeaths = (state: string): boolean => statesOfDeaths.has(state)

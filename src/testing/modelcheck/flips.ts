@@ -1,5 +1,5 @@
 import type { Protocol } from '../../dsm/index.ts'
-import { type CellName, cellsOf, cellText, isStateOfDeaths } from './coverage.ts'
+import { type CellName, cellsOf, cellText } from './coverage.ts'
 
 /** A protocol with one mistake in one cell. */
 export interface Flip {
@@ -18,7 +18,7 @@ interface AnyCell {
 export function flipsOf(protocol: Protocol): Flip[] {
   return cellsOf(protocol).flatMap((cell) => {
     const { actions, next } = cellAt(protocol, cell)
-    const others = Object.keys(protocol[cell.side].states).filter((state) => state !== next && !isStateOfDeaths(state))
+    const others = Object.keys(protocol[cell.side].states).filter((state) => state !== next)
     return [
       ...others.map((other) => flip(protocol, cell, `-> ${other}`, { actions, next: other })),
       ...actions.map((action, index) =>

@@ -33,10 +33,8 @@ export const cacheEventWords: Readonly<Record<string, string>> = {
   StarvingSharedLast: 'one that starves for reading comes first; the owner token is the only one here',
   StarvingModified: 'one that starves for writing comes first; tokens are here',
   TurnCame: 'those that this node overtook have been served: it may ask persistently',
-  Abandoned: 'home: the node that was to answer has died',
   Refused: 'home: the page is lost',
   NoMemory: 'home: there is no memory for the page there',
-  HomeDied: 'the home has died',
 }
 
 /** What each event of the directory tables means. */
@@ -59,8 +57,6 @@ export const directoryEventWords: Readonly<Record<string, string>> = {
   Unblock: 'the requester has its page: the transaction is over',
   UnblockDirty: "the same; it reads bytes that home's memory lacks",
   Downgraded: "the owner became a sharer; home's memory holds the bytes now",
-  UnblockLost: 'the requester got nothing',
-  OwnerDied: 'the owner has died',
 }
 
 /** What each action of the cache tables does. */
@@ -73,7 +69,6 @@ export const cacheActionWords: Readonly<Record<string, string>> = {
   unmap: 'take every right; no access can reach the frame after it',
   unblock: 'tell home that the transaction is over',
   unblockDirty: 'tell home that the transaction is over, and that its memory lacks the bytes',
-  unblockLost: 'tell home that nothing was got',
   acknowledge: 'tell the requester that our copy is gone',
   sendShared: "write our frame into the requester's, then tell it that it may read",
   sendDirty: "the same; home's memory lacks the bytes, we answer for them",
@@ -124,5 +119,4 @@ export const directoryActionWords: Readonly<Record<string, string>> = {
   askForWriteBack: "have the owner write what it evicts into home's frame",
   acknowledgePut: 'tell who evicts that it is free of the page',
   queue: 'serve the request when the transaction under way is over',
-  refuse: 'tell the requester that the page is lost',
 }

@@ -123,7 +123,7 @@ export class SimulationNode implements NodePort, ThreadHost {
   // ---- what the engine asks for --------------------------------------------------------------------------------------------------
 
   send(to: number, message: CoherenceMessage): void {
-    this.#mesh.send(to, this.#codec.encode(REGION, message))
+    this.#mesh.send(to, this.#codec.encode(REGION, message, 0))
   }
 
   push(page: number, to: number, target: FrameReference): void {

@@ -126,8 +126,8 @@ test('a coherence message comes back as it was; what has another length is none'
   )
   const [sender, receiver] = [new CoherenceCodec(), new CoherenceCodec()]
   fc.assert(
-    fc.property(fc.nat(2 ** 31 - 1), message, (region, sent) => {
-      assert.deepEqual(receiver.decode(sent.from, sender.encode(region, sent)), { region, message: sent })
+    fc.property(fc.nat(2 ** 31 - 1), fc.nat(2 ** 16 - 1), message, (region, epoch, sent) => {
+      assert.deepEqual(receiver.decode(sent.from, sender.encode(region, sent, epoch)), { region, epoch, message: sent })
     }),
   )
   for (const length of [0, 1, 47, 49]) assert.equal(receiver.decode(0, new Uint8Array(length)), undefined)

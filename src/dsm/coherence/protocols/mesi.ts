@@ -17,14 +17,13 @@
 import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'
 import { to } from './cell.ts'
 
-type CacheState = 'I' | 'IS' | 'IM' | 'IM_A' | 'S' | 'SM' | 'SM_A' | 'E' | 'M' | 'SI_A' | 'EI_A' | 'MI_A' | 'II_A' | 'L'
-type DirectoryState = 'U' | 'S' | 'X' | 'S_B' | 'X_B' | 'S_DB' | 'S_D' | 'X_P' | 'S_L' | 'L'
+type CacheState = 'I' | 'IS' | 'IM' | 'IM_A' | 'S' | 'SM' | 'SM_A' | 'E' | 'M' | 'SI_A' | 'EI_A' | 'MI_A' | 'II_A'
+type DirectoryState = 'U' | 'S' | 'X' | 'S_B' | 'X_B' | 'S_DB' | 'S_D' | 'X_P'
 
 type Row = CacheRow<CacheState>
 type HomeRow = DirectoryRow<DirectoryState>
 
-/** A request that home refuses, or that the dead home cannot answer. */
-const lost: Row['on'] = { Refused: to('L', 'fail'), HomeDied: to('L', 'fail') }
+const refused = (state: CacheState): Row['on'] => ({ Refused: to(state, 'fail'), NoMemory: to(state, 'fail') })
 
 const I: Row = {
   describe: 'No copy here.',
@@ -35,7 +34,6 @@ const I: Row = {
     Load: to('IS', 'requestShared'),
     Store: to('IM', 'requestModified'),
     Evict: to('I', 'evicted'), // a copy was here once: its frame is
-    Abandoned: to('I'),
   },
 }
 
@@ -49,9 +47,7 @@ const IS: Row = {
     Store: to('IS'), // the thread faults once more when the page is readable
     DataShared: to('S', 'mapReadOnly', 'unblock'),
     DataExclusive: to('E', 'mapReadOnly', 'unblock'),
-    ...lost,
-    NoMemory: to('I', 'fail'),
-    Abandoned: to('L', 'fail', 'unblockLost'),
+    ...refused('I'),
   },
 }
 
@@ -66,9 +62,7 @@ const IM: Row = {
     GrantMore: to('IM_A'),
     GrantLast: to('M', 'mapWritable', 'unblock'),
     AckMore: to('IM'),
-    ...lost,
-    NoMemory: to('I', 'fail'),
-    Abandoned: to('L', 'fail', 'unblockLost'),
+    ...refused('I'),
   },
 }
 
@@ -82,7 +76,6 @@ const IM_A: Row = {
     Store: to('IM_A'),
     AckMore: to('IM_A'),
     AckLast: to('M', 'mapWritable', 'unblock'),
-    HomeDied: to('L', 'fail'), // whether every sharer was told to invalidate, and who still owes, nobody knows any more
   },
 }
 
@@ -96,7 +89,6 @@ const S: Row = {
     Store: to('SM', 'requestModified'),
     Evict: to('SI_A', 'unmap', 'putShared'),
     Invalidate: to('I', 'unmap', 'acknowledge'),
-    Abandoned: to('S'),
   },
 }
 
@@ -112,10 +104,7 @@ const SM: Row = {
     GrantMore: to('SM_A'),
     GrantLast: to('M', 'mapWritable', 'unblock'),
     AckMore: to('SM'),
-    Refused: to('L', 'unmap', 'fail'),
-    NoMemory: to('S', 'fail'),
-    HomeDied: to('L', 'unmap', 'fail'),
-    Abandoned: to('SM'), // of the transaction that made us a sharer: its answer had come
+    ...refused('S'),
   },
 }
 
@@ -129,7 +118,6 @@ const SM_A: Row = {
     Store: to('SM_A'),
     AckMore: to('SM_A'),
     AckLast: to('M', 'mapWritable', 'unblock'),
-    HomeDied: to('L', 'unmap', 'fail'),
   },
 }
 
@@ -144,7 +132,6 @@ const E: Row = {
     Evict: to('EI_A', 'unmap', 'putClean'),
     ForwardShared: to('S', 'sendShared', 'tellHome'),
     ForwardModified: to('I', 'unmap', 'sendModified'),
-    Abandoned: to('E'),
   },
 }
 
@@ -160,7 +147,6 @@ const M: Row = {
     // Protect first, read the bytes after: the other order loses a store.
     ForwardShared: to('S', 'protect', 'sendShared', 'writeBack', 'tellHome'),
     ForwardModified: to('I', 'unmap', 'sendModified'),
-    Abandoned: to('M'),
   },
 }
 
@@ -213,27 +199,6 @@ const II_A: Row = {
   on: { ...later('II_A'), PutAcknowledged: to('I', 'evicted') },
 }
 
-const L: Row = {
-  describe: 'Lost: the only valid copy, or the home, was at a member that died.',
-  transient: false,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('L', 'fail'),
-    Store: to('L', 'fail'),
-    Evict: to('L'),
-    Abandoned: to('L'),
-    Invalidate: to('L', 'acknowledge'),
-    // What was on its way when we gave up.
-    DataShared: to('L'),
-    DataExclusive: to('L'),
-    GrantMore: to('L'),
-    GrantLast: to('L'),
-    AckMore: to('L'),
-    AckLast: to('L'),
-  },
-}
-
 const homeU: HomeRow = {
   describe: "Nobody holds a copy; home's memory is valid.",
   transient: false,
@@ -269,7 +234,6 @@ const homeX: HomeRow = {
     PutClean: to('U', 'clearOwner', 'acknowledgePut'),
     PutDirty: to('X_P', 'askForWriteBack'),
     PutStale: to('X', 'acknowledgePut'),
-    OwnerDied: to('L', 'clearOwner'),
   },
 }
 
@@ -291,15 +255,14 @@ const homeSB: HomeRow = {
   describe: "A new sharer was served from home's memory; waits for it to say so.",
   transient: true,
   memory: 'valid',
-  // UnblockLost: the old owner had written home's memory back and died; its other message to the reader was overtaken by the news of that.
-  on: { ...busyShared('S_B'), Unblock: to('S'), UnblockLost: to('S') },
+  on: { ...busyShared('S_B'), Unblock: to('S') },
 }
 
 const homeXB: HomeRow = {
   describe: 'A new owner was granted or is being served by the old one; waits for it to say so.',
   transient: true,
   memory: 'stale',
-  on: { ...busy('X_B'), Unblock: to('X'), UnblockLost: to('L', 'clearOwner'), OwnerDied: to('L', 'clearOwner') },
+  on: { ...busy('X_B'), Unblock: to('X') },
 }
 
 const homeSDB: HomeRow = {
@@ -311,7 +274,6 @@ const homeSDB: HomeRow = {
     PutShared: to('S_DB', 'queue'),
     Unblock: to('S_D'),
     Downgraded: to('S_B'),
-    UnblockLost: to('L', 'clearOwner'),
   },
 }
 
@@ -319,7 +281,7 @@ const homeSD: HomeRow = {
   describe: "The reader has its page; waits for the old owner to say that home's memory is valid.",
   transient: true,
   memory: 'stale',
-  on: { ...busyShared('S_D'), Downgraded: to('S'), OwnerDied: to('S_L') },
+  on: { ...busyShared('S_D'), Downgraded: to('S') },
 }
 
 const homeXP: HomeRow = {
@@ -329,33 +291,13 @@ const homeXP: HomeRow = {
   on: { ...busy('X_P'), WrittenBack: to('U', 'clearOwner', 'acknowledgePut') },
 }
 
-const homeSL: HomeRow = {
-  describe:
-    "Sharers hold copies, but the old owner died before home's memory was valid: kept by its readers, lost to all others.",
-  transient: false,
-  memory: 'stale',
-  on: { GetShared: to('S_L', 'refuse'), GetModified: to('S_L', 'refuse'), Upgrade: to('S_L', 'refuse') },
-}
-
-const homeL: HomeRow = {
-  describe: 'Lost: the only valid copy was at a member that died.',
-  transient: false,
-  memory: 'stale',
-  on: {
-    GetShared: to('L', 'refuse'),
-    GetModified: to('L', 'refuse'),
-    Upgrade: to('L', 'refuse'),
-    UnblockLost: to('L'),
-  },
-}
-
 export const mesi: Protocol<CacheState, DirectoryState> = {
   name: 'mesi',
   describe:
     'MESI with a blocking home: ordered at the home, exclusive-clean state, dirty pages written back when they become shared.',
   source:
     "States and messages: A Primer on Memory Consistency and Cache Coherence (2nd ed.) 8.2-8.4. Home's blocking with Unblock: as in gem5's MESI_Two_Level.",
-  cache: { initial: 'I', states: { I, IS, IM, IM_A, S, SM, SM_A, E, M, SI_A, EI_A, MI_A, II_A, L } },
+  cache: { initial: 'I', states: { I, IS, IM, IM_A, S, SM, SM_A, E, M, SI_A, EI_A, MI_A, II_A } },
   directory: {
     initial: 'U',
     states: {
@@ -367,8 +309,6 @@ export const mesi: Protocol<CacheState, DirectoryState> = {
       S_DB: homeSDB,
       S_D: homeSD,
       X_P: homeXP,
-      S_L: homeSL,
-      L: homeL,
     },
   },
   recovery: { cache: { none: 'I', shared: 'S', owner: 'M' }, directory: { none: 'U', shared: 'S', owner: 'X' } },

@@ -1,0 +1,28 @@
+/** What the members of a group say to each other about a region while it recovers; see recovery.ts. All are of one epoch. */
+export type RecoveryMessage = { readonly epoch: number } & (
+  | { readonly kind: 'flush' | 'ready' }
+  | { readonly kind: 'claims'; readonly entries: readonly ClaimEntry[]; readonly last: boolean }
+  | { readonly kind: 'verdicts'; readonly entries: readonly VerdictEntry[]; readonly last: boolean }
+)
+
+/**
+ * What a member's copy of a page is worth. A writer's is the only one, and may change until it is taken away; all others of a page hold the same
+ * bytes, which home's memory may lack where one is dirty. A replica is what was last fenced.
+ */
+export type Claim = 'replica' | 'clean' | 'dirty' | 'writer'
+
+/** What becomes of a copy that was claimed. */
+export type Verdict = 'none' | 'shared' | 'owner'
+
+export interface ClaimEntry {
+  readonly page: number
+  readonly claim: Claim
+}
+
+export interface VerdictEntry {
+  readonly page: number
+  readonly verdict: Verdict
+}
+
+export const claimCodes: readonly Claim[] = ['replica', 'clean', 'dirty', 'writer']
+export const verdictCodes: readonly Verdict[] = ['none', 'shared', 'owner']

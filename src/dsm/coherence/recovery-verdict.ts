@@ -1,0 +1,34 @@
+import type { Claim, Verdict } from './recovery-message.ts'
+
+/** What a member claims to have of one page. */
+export interface RankClaim {
+  readonly rank: number
+  readonly claim: Claim
+}
+
+/** What a home makes of a page: who owns it, or who shares what home's memory holds too; or nobody has it any more. */
+export type PageVerdict =
+  | { readonly kind: 'owned'; readonly owner: number }
+  | { readonly kind: 'shared'; readonly sharers: readonly number[] }
+  | { readonly kind: 'lost' }
+
+/**
+ * A writer stays the only owner. Else, where home's memory is valid, all who have the page go on sharing it; where it is not, one of them becomes the
+ * owner and the others let go: nobody would know of them. Where nobody has it, the last fenced value has to do.
+ */
+export function judge(claims: readonly RankClaim[], home: number, isMemoryValid: boolean): PageVerdict {
+  const writer = claims.find(({ claim }) => claim === 'writer')
+  if (writer !== undefined) return { kind: 'owned', owner: writer.rank }
+  const holders = claims.filter(({ claim }) => claim !== 'replica')
+  // Home's copy and home's memory are one frame.
+  if (isMemoryValid || holders.some(({ rank }) => rank === home))
+    return { kind: 'shared', sharers: holders.map(({ rank }) => rank) }
+  const heir = holders.find(({ claim }) => claim === 'dirty') ?? holders[0] ?? claims[0]
+  return heir === undefined ? { kind: 'lost' } : { kind: 'owned', owner: heir.rank }
+}
+
+/** What the verdict means to one who has claimed the page. */
+export function verdictFor(verdict: PageVerdict, rank: number): Verdict {
+  if (verdict.kind === 'owned') return verdict.owner === rank ? 'owner' : 'none'
+  return verdict.kind === 'shared' && verdict.sharers.includes(rank) ? 'shared' : 'none'
+}
