@@ -20,6 +20,8 @@ export function describeInput({ call, arguments: args }: RecordedStep): string {
       return 'recovery: what was under way is forgotten'
     case 'install':
       return `recovery: the copy of page ${first} is '${second}'`
+    case 'installLost':
+      return `recovery: page ${first} is lost`
     case 'installDirectory':
       return `recovery: page ${first} is owned by ${second === -1 ? 'nobody' : `rank ${second}`}, shared by ${(third as readonly number[]).join(' ') || 'nobody'}`
   }

@@ -271,7 +271,15 @@ export class CacheController {
     if (this.#tokens === 0) return
     const { home, homeShared } = this.#protocol.tokens!
     entry.state = this.#table.index(others === 0 ? home : homeShared)
+    this.#rest(entry)
+    entry.acksMissing = 0
+    entry.wanted = 'none'
     this.#setTokens(entry, this.#tokens - others, true)
+  }
+
+  /** Of a token protocol; false in all others. */
+  hasOwnerToken(entry: CacheEntry): boolean {
+    return this.#tokens > 0 && entry.owner
   }
 
   #setTokens(entry: CacheEntry, tokens: number, owner: boolean): void {

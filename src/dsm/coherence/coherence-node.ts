@@ -271,6 +271,8 @@ export class CoherenceNode implements CachePort {
   /** Put our copy into a stable state. Rights it has beyond that are taken from the program; none is given. */
   install(page: number, as: keyof Recovery<string, string>['cache']): void {
     const entry = this.#copy(page)
+    // What the home of a token protocol has of its own pages follows from what the others have: `installDirectory` has said it.
+    if (as !== 'owner' && this.#homeOf(page) === this.rank && this.#caches.hasOwnerToken(entry)) return
     const before = this.#caches.right(entry)
     this.#caches.install(entry, as)
     const after = this.#caches.right(entry)
@@ -283,6 +285,14 @@ export class CoherenceNode implements CachePort {
     const all = [...sharers]
     this.#directories.install(this.#entry(page), owner, all)
     if (owner < 0) this.#caches.installAtHome(this.#copy(page), all.filter((rank) => rank !== this.rank).length)
+    // Untouched pages have their tokens at home; one that was inherited from a dead home has been touched.
+    else if (owner !== this.rank) this.#caches.install(this.#copy(page), 'none')
+  }
+
+  /** Nobody has the page any more whose home we are: whoever drives this node refuses it from now on. */
+  installLost(page: number): void {
+    this.#directories.install(this.#entry(page), -1, [])
+    if (this.countsTokens) this.install(page, 'none')
   }
 
   // ---- what the controllers ask for ------------------------------------------------------------------------------------------
@@ -339,7 +349,7 @@ export class CoherenceNode implements CachePort {
     if (!this.#starvers.remove(page, this.rank)) return 0
     this.#broadcast(this.#message(MessageKind.Deactivate, page, this.rank, 0, noFrame, noFrame))
     this.#starvers.mark(page)
-    return this.#options.ranks - 1
+    return this.#others().length
   }
 
   defer(message: CoherenceMessage): void {
@@ -367,6 +377,12 @@ export class CoherenceNode implements CachePort {
 
   // ---- plumbing --------------------------------------------------------------------------------------------------------------
 
+  /** Every other member that lives. */
+  #others(): number[] {
+    const ranks = Array.from({ length: this.#options.ranks }, (_, rank) => rank)
+    return ranks.filter((rank) => rank !== this.rank && this.#port.isAlive(rank))
+  }
+
   #forward(kind: MessageKind, page: number, holder: number, message: CoherenceMessage, count: number): void {
     const homeFrame = kind === MessageKind.ForwardShared ? this.#port.ownFrame(page) : noFrame
     this.#send(holder, this.#message(kind, page, message.requester, count, message.requesterFrame, homeFrame))
@@ -385,7 +401,7 @@ export class CoherenceNode implements CachePort {
 
   /** To every other rank, and what concerns ourselves at once. */
   #broadcast(message: CoherenceMessage): void {
-    for (let rank = 0; rank < this.#options.ranks; rank++) if (rank !== this.rank) this.#send(rank, message)
+    for (const rank of this.#others()) this.#send(rank, message)
     this.#notePersistent(message)
   }
 

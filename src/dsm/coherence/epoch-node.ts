@@ -254,7 +254,7 @@ export class EpochNode implements RecoveryHost {
   }
 
   #lose(page: number, owner: number): void {
-    this.#node.installDirectory(page, -1, [])
+    this.#node.installLost(page)
     this.#inherited.delete(page)
     const { members } = this.#recovery.view
     const gone = this.#membersBefore.filter((rank) => !members.includes(rank))

@@ -55,6 +55,10 @@ export class RecordedNode extends CoherenceNode {
     this.#record('installDirectory', [page, owner, ranks], () => super.installDirectory(page, owner, ranks))
   }
 
+  override installLost(page: number): void {
+    this.#record('installLost', [page], () => super.installLost(page))
+  }
+
   #record<T>(call: StepCall, args: readonly RecordedArgument[], work: () => T): T {
     this.#port.take() // what was asked between steps, to look at the node, belongs to none
     const nowNs = this.#runtime.now()

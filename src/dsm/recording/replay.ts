@@ -192,6 +192,7 @@ const apply: Readonly<Record<StepCall, (node: CoherenceNode, args: readonly Reco
   absorb: (node, [message]) => node.absorb(messageOf(message as RecordedMessage)),
   forget: (node) => node.forget(),
   install: (node, [page, as]) => node.install(page as number, as as Parameters<CoherenceNode['install']>[1]),
+  installLost: (node, [page]) => node.installLost(page as number),
   installDirectory: (node, [page, owner, sharers]) =>
     node.installDirectory(page as number, owner as number, sharers as readonly number[]),
 }

@@ -10,6 +10,7 @@ export const stepCalls = [
   'forget',
   'install',
   'installDirectory',
+  'installLost',
 ] as const
 export type StepCall = (typeof stepCalls)[number]
 
