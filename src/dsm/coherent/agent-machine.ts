@@ -254,7 +254,12 @@ class RegionAgentMachine implements Machine {
       return
     }
     const { region, message } = decoded
-    const part = this.#servers.get(region) ?? this.#unopened.get(region) ?? this.#newUnopened(region)
+    const server = this.#servers.get(region)
+    if (server !== undefined && 'entries' in message && !message.entries.every(({ page }) => server.has(page))) {
+      this.#group.mesh.reject(from)
+      return
+    }
+    const part = server ?? this.#unopened.get(region) ?? this.#newUnopened(region)
     part.receiveRecovery(from, message)
   }
 
@@ -341,6 +346,7 @@ class RegionAgentMachine implements Machine {
   #free(id: number): void {
     this.#freed.add(id)
     this.#allocations.forget(id)
+    this.#unopened.get(id)?.whenIdle(() => this.#unopened.delete(id))
     this.#closeIfQuiescent(id)
   }
 
