@@ -6,14 +6,13 @@ import { ArgumentError } from '../native/index.ts'
  * - `mesi`, `moesi`, `directory`, `token`: each rank has memory of its own; a page's home hands it around (one writer or many readers). With `mesi` home orders
  *   everything and has the bytes of what is shared; with `moesi` the writer serves its readers, and home is written when it evicts the page; with
  *   `directory` home does not wait for those it has served: fewest messages; with `token` rights are counted in tokens, and home only has hints.
- *   A member that dies ends the others that have a `moesi`, `directory` or `token` region open, with status 70; `mesi` regions live on.
  */
 export type CoherenceKind = 'hardware' | 'mesi' | 'moesi' | 'directory' | 'token'
 
-/** What `auto` takes where members have memory of their own: the only protocol whose regions outlive the death of a member. */
-export const AUTOMATIC_PROTOCOL: CoherenceKind = 'mesi'
+/** What `auto` takes where members have memory of their own. */
+export const AUTOMATIC_PROTOCOL: CoherenceKind = 'directory'
 
-/** What may be asked for: a kind, or `auto`: `hardware` where all members share one machine, else `mesi`. */
+/** What may be asked for: a kind, or `auto`: `hardware` where all members share one machine, else `directory`. */
 export type Coherence = CoherenceKind | 'auto'
 
 /** The kinds with the number that stands for them in shared memory. A number is never given to another kind. */

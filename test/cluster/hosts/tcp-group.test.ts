@@ -97,7 +97,7 @@ test('a region of the protocol is kept the same across hosts; hardware is refuse
   const opened = await hosts.all<{ coherence: string }>('open', 'r', { size: 65_536 })
   assert.deepEqual(
     opened.map(({ coherence }) => coherence),
-    ['mesi', 'mesi'],
+    ['directory', 'directory'],
   )
   await assert.rejects(hosts.on(0, 'open', 'h', { size: 4096, coherence: 'hardware' }), {
     name: 'UnsupportedError',

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { launch } from '../../../src/cluster/index.ts'
+import { protocols } from '../../../src/dsm/coherence/index.ts'
 import { probeUserfault } from '../../../src/dsm/mmu/probe.ts'
 import { useRuntimeDirectory } from '../../cluster/support.ts'
 import { Ranks } from '../../support/rank-process.ts'
@@ -29,83 +30,85 @@ const lost = (rank: number, page: number): object => ({
   message: new RegExp(`page ${page} .*rank ${rank},`),
 })
 
-test('pages that a killed rank alone had are lost, by its name; all others live on', async () => {
-  await using ranks = await three()
-  await ranks.on(1, 'fillPages', 'r', 0, 2, 5)
-  await ranks.on(0, 'fillPages', 'r', 2, 4, 6)
-  await ranks.on(2, 'fillPages', 'r', 3, 4, 7)
-  const waiting = ranks.on(2, 'barrier')
-  await ranks.kill(1)
-  await assert.rejects(waiting, { name: 'MemberEndedError' })
-  for (const rank of [0, 2]) {
-    await assert.rejects(read(ranks, rank, 0), lost(1, 0))
-    await assert.rejects(ranks.on(rank, 'fetchAddSync', 'r', 4096, 1n), lost(1, 1))
-    assert.deepEqual([(await read(ranks, rank, 2))[0], (await read(ranks, rank, 3))[0]], [6, 7])
-    // Its pages were at home there.
-    await assert.rejects(read(ranks, rank, 4), lost(1, 4))
-  }
-  await ranks.on(0, 'writeBytes', 'r', 2 * 4096, Uint8Array.of(8))
-  assert.equal((await read(ranks, 2, 2))[0], 8)
-  await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
-})
-
-test('what is asked for at the very moment of a death is had or lost, by name, and nobody hangs', async () => {
-  for (let round = 0; round < 4; round++) {
-    await using ranks = await three()
-    // Page 1 is at home at rank 0, page 4 at the victim's.
-    const page = round % 2 === 0 ? 1 : 4
-    const hammering = [0, 2].map((rank) => ranks.on(rank, 'hammer', 'r', page, 2000).catch((error: unknown) => error))
-    void ranks.on(1, 'hammer', 'r', page, 1_000_000).catch(() => {})
-    await ranks.on(0, 'page', 'r', page)
+for (const coherence of protocols.keys()) {
+  test(`${coherence}: pages that a killed rank alone had are lost, by its name; all others live on`, async () => {
+    await using ranks = await three({ coherence })
+    await ranks.on(1, 'fillPages', 'r', 0, 2, 5)
+    await ranks.on(0, 'fillPages', 'r', 2, 4, 6)
+    await ranks.on(2, 'fillPages', 'r', 3, 4, 7)
+    const waiting = ranks.on(2, 'barrier')
     await ranks.kill(1)
-    for (const said of await Promise.all(hammering)) {
-      if (said === undefined) continue
-      const { name, message } = said as Error
-      assert.equal(name, 'PageLostError', message)
-      assert.match(message, /rank 1,/)
+    await assert.rejects(waiting, { name: 'MemberEndedError' })
+    for (const rank of [0, 2]) {
+      await assert.rejects(read(ranks, rank, 0), lost(1, 0))
+      await assert.rejects(ranks.on(rank, 'fetchAddSync', 'r', 4096, 1n), lost(1, 1))
+      assert.deepEqual([(await read(ranks, rank, 2))[0], (await read(ranks, rank, 3))[0]], [6, 7])
+      // Its pages were at home there.
+      await assert.rejects(read(ranks, rank, 4), lost(1, 4))
     }
-  }
-})
+    await ranks.on(0, 'writeBytes', 'r', 2 * 4096, Uint8Array.of(8))
+    assert.equal((await read(ranks, 2, 2))[0], 8)
+    await Promise.all([0, 2].map((rank) => ranks.on(rank, 'closeGroup')))
+  })
 
-test('what anybody holds lives on when its home is killed, for readers and writers', async () => {
-  await using ranks = await three()
-  await ranks.on(2, 'fillPages', 'r', 4, 5, 5)
-  await ranks.all('readBytes', 'r', 5 * 4096, 1)
-  await ranks.kill(1)
-  await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
-  assert.equal((await read(ranks, 2, 4))[0], 5)
-  await ranks.on(2, 'fillPages', 'r', 4, 5, 6)
-  assert.equal((await read(ranks, 0, 5))[0], 0)
-  assert.equal(await ranks.on(0, 'fetchAdd', 'r', 5 * 4096, 1n), 0n)
-  assert.equal((await read(ranks, 2, 5))[0], 1)
-  assert.equal((await read(ranks, 0, 4))[0], 6)
-})
+  test(`${coherence}: what is asked for at the very moment of a death is had or lost, by name, and nobody hangs`, async () => {
+    for (let round = 0; round < 2; round++) {
+      await using ranks = await three({ coherence })
+      // Page 1 is at home at rank 0, page 4 at the victim's.
+      const page = round % 2 === 0 ? 1 : 4
+      const hammering = [0, 2].map((rank) => ranks.on(rank, 'hammer', 'r', page, 300).catch((error: unknown) => error))
+      void ranks.on(1, 'hammer', 'r', page, 1_000_000).catch(() => {})
+      await ranks.on(0, 'page', 'r', page)
+      await ranks.kill(1)
+      for (const said of await Promise.all(hammering)) {
+        if (said === undefined) continue
+        const { name, message } = said as Error
+        assert.equal(name, 'PageLostError', message)
+        assert.match(message, /rank 1,/)
+      }
+    }
+  })
 
-test('a sharer that is killed is not waited for by who wants to write', async () => {
-  await using ranks = await three()
-  await ranks.all('readBytes', 'r', 0, 1)
-  const victim = ranks.processes[1]
-  // It cannot acknowledge while it is stopped, so the writer waits for it.
-  victim?.child.kill('SIGSTOP')
-  const writing = ranks.on<bigint>(2, 'fetchAdd', 'r', 0, 3n)
-  await ranks.on(0, 'sleep', 100)
-  await victim?.kill()
-  assert.equal(await writing, 0n)
-  assert.equal(await ranks.on(0, 'fetchAdd', 'r', 0, 0n), 3n)
-})
+  test(`${coherence}: what anybody holds lives on when its home is killed, for readers and writers`, async () => {
+    await using ranks = await three({ coherence })
+    await ranks.on(2, 'fillPages', 'r', 4, 5, 5)
+    await ranks.all('readBytes', 'r', 5 * 4096, 1)
+    await ranks.kill(1)
+    await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
+    assert.equal((await read(ranks, 2, 4))[0], 5)
+    await ranks.on(2, 'fillPages', 'r', 4, 5, 6)
+    assert.equal((await read(ranks, 0, 5))[0], 0)
+    assert.equal(await ranks.on(0, 'fetchAdd', 'r', 5 * 4096, 1n), 0n)
+    assert.equal((await read(ranks, 2, 5))[0], 1)
+    assert.equal((await read(ranks, 0, 4))[0], 6)
+  })
 
-test('a requester that is killed holds nobody up', async () => {
-  await using ranks = await three()
-  await ranks.on(0, 'fillPages', 'r', 8, 9, 5)
-  ranks.processes[0]?.child.kill('SIGSTOP')
-  // Rank 1 waits for rank 0, and the home, rank 2, waits for rank 1 to say that it has the page.
-  ranks.on(1, 'readBytes', 'r', 8 * 4096, 1).catch(() => {})
-  await ranks.on(2, 'sleep', 100)
-  await ranks.kill(1)
-  ranks.processes[0]?.child.kill('SIGCONT')
-  assert.equal((await read(ranks, 2, 8))[0], 5)
-  await ranks.on(2, 'fetchAdd', 'r', 8 * 4096, 1n)
-})
+  test(`${coherence}: a sharer that is killed is not waited for by who wants to write`, async () => {
+    await using ranks = await three({ coherence })
+    await ranks.all('readBytes', 'r', 0, 1)
+    const victim = ranks.processes[1]
+    // It cannot acknowledge while it is stopped, so the writer waits for it.
+    victim?.child.kill('SIGSTOP')
+    const writing = ranks.on<bigint>(2, 'fetchAdd', 'r', 0, 3n)
+    await ranks.on(0, 'sleep', 100)
+    await victim?.kill()
+    assert.equal(await writing, 0n)
+    assert.equal(await ranks.on(0, 'fetchAdd', 'r', 0, 0n), 3n)
+  })
+
+  test(`${coherence}: a requester that is killed holds nobody up`, async () => {
+    await using ranks = await three({ coherence })
+    await ranks.on(0, 'fillPages', 'r', 8, 9, 5)
+    ranks.processes[0]?.child.kill('SIGSTOP')
+    // Rank 1 waits for rank 0, and the home, rank 2, waits for rank 1 to say that it has the page.
+    ranks.on(1, 'readBytes', 'r', 8 * 4096, 1).catch(() => {})
+    await ranks.on(2, 'sleep', 100)
+    await ranks.kill(1)
+    ranks.processes[0]?.child.kill('SIGCONT')
+    assert.equal((await read(ranks, 2, 8))[0], 5)
+    await ranks.on(2, 'fetchAdd', 'r', 8 * 4096, 1n)
+  })
+}
 
 test('a rank that is stopped for a while is waited for', async () => {
   await using ranks = await three()
