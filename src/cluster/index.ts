@@ -29,6 +29,7 @@ export {
 export { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, MEMBERS_MAX, REGIONS_MAX } from './layout.ts'
 export type { Member } from './member-table.ts'
 export { type EventOptions, Membership, type MembershipPart } from './membership.ts'
+export { OrphanGuard } from './orphan-guard.ts'
 export { reclaimSpace, reclaimSpaces } from './reclaim.ts'
 export type { DiedEvent, JoinedEvent, LeftEvent, SpaceEvent } from './space-events.ts'
 export type { LockOptions } from './space-lock.ts'
