@@ -45,6 +45,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./simulate.ts')).simulateCommand,
   },
   {
+    name: 'torture',
+    summary: 'kill and stop real processes while they write and read shared pages, and check what they saw',
+    load: async () => (await import('./torture.ts')).tortureCommand,
+  },
+  {
     name: 'devices',
     summary: 'list verbs devices: ports, addresses, what they can do',
     load: async () => (await import('./devices.ts')).devicesCommand,

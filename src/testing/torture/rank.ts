@@ -97,7 +97,8 @@ function say(reply: TortureReply): void {
 }
 
 // Whoever started us is gone.
-process.on('disconnect', () => process.exit(1))
+const orphaned = (): never => process.exit(1)
+process.once('disconnect', orphaned)
 const plan = JSON.parse(process.argv[2]!) as TorturePlan
 const { openMemory } = (await import(plan.memoryUrl)) as { openMemory: OpenTortureMemory }
 {
@@ -113,4 +114,5 @@ const { openMemory } = (await import(plan.memoryUrl)) as { openMemory: OpenTortu
   log.close()
   await memory.close()
 }
+process.off('disconnect', orphaned)
 process.disconnect()
