@@ -101,19 +101,23 @@ export class TortureGroup {
   async #areAll(what: 'ready' | 'done' | 'ended', ms: number): Promise<boolean> {
     const timer = new AbortController()
     const late = sleep(ms, true, { signal: timer.signal }).catch(() => true)
-    const all = Promise.all(this.#living.map((process) => process[what])).then(() => false)
-    const isLate = await Promise.race([all, late])
+    const waiting = new Set(this.#living)
+    const all = Promise.all(
+      this.#living.map(async (process) => {
+        await process[what]
+        waiting.delete(process)
+      }),
+    )
+    const isLate = await Promise.race([all.then(() => false), late])
     timer.abort()
-    if (isLate) this.#tellWhoHangs(what, ms)
+    if (isLate) for (const process of waiting) this.#tellThatItHangs(process, what, ms)
     return !isLate && this.#living.length > 0
   }
 
-  #tellWhoHangs(what: string, ms: number): void {
-    for (const process of this.#living) {
-      const last = this.#logOf(process).at(-1)
-      const where = last === undefined ? '' : `; last: ${describeAccess(last)} of page ${last.page}`
-      this.#violations.push(`hang: rank ${process.rank} is not ${what} after ${ms / 1000} s${where}`)
-    }
+  #tellThatItHangs(process: TortureProcess, what: string, ms: number): void {
+    const last = this.#logOf(process).at(-1)
+    const where = last === undefined ? '' : `; last: ${describeAccess(last)} of page ${last.page}`
+    this.#violations.push(`hang: rank ${process.rank} is not ${what} after ${ms / 1000} s${where}`)
   }
 
   async #disturb(): Promise<void> {
