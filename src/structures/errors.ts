@@ -12,6 +12,7 @@ export class StructureError extends AetherError {
       | 'ERR_AETHER_STRUCTURE_DELETED'
       | 'ERR_AETHER_STRUCTURES_FULL'
       | 'ERR_AETHER_STRUCTURES_VERSION'
+      | 'ERR_AETHER_READ_SECTION'
       | 'ERR_AETHER_VALUE_TOO_LARGE',
     structure: string,
     message: string,

@@ -24,6 +24,9 @@ import { LocalMemory } from './memory/local-memory.ts'
 import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { ONCE_BYTES, Once } from './once.ts'
 import { RATE_LIMITER_BYTES, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
+import { Rcu } from './rcu/rcu.ts'
+import { type CellOptions, RcuCell } from './rcu/rcu-cell.ts'
 import { addReaches } from './reaches.ts'
 import { PERMITS_MAX, Semaphore, semaphoreBytes } from './semaphore.ts'
 import { SEQUENCE_BYTES, Sequence } from './sequence.ts'
@@ -36,6 +39,8 @@ export interface StructuresOptions {
   readonly size?: Size
   /** Take the memory at once (default), or as it is touched. */
   readonly reserve?: boolean
+  /** Overwrite memory that this process frees with 0xdb, to find who reads it too late. Default false. */
+  readonly poison?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -57,7 +62,7 @@ const ENTRIES_MAX = 2 ** 26
  * @throws RegionError where the region exists with another size; StructureError for another version; MemoryExhaustedError; ArgumentError.
  */
 export async function openStructures(space: Space, options: StructuresOptions = {}): Promise<Structures> {
-  const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, signal } = options
+  const { region: name = 'structures', size = DEFAULT_SIZE, reserve = true, poison = false, signal } = options
   const lengthBytes = checkSize(size)
   const known = space.regions().find((region) => region.name === name)
   const region = await space.openRegion(name, {
@@ -67,7 +72,7 @@ export async function openStructures(space: Space, options: StructuresOptions = 
     ...(signal === undefined ? {} : { signal }),
   })
   try {
-    return new Structures(region, space.membership)
+    return new Structures(region, space.membership, poison)
   } catch (error) {
     await region.close()
     throw error
@@ -76,15 +81,19 @@ export async function openStructures(space: Space, options: StructuresOptions = 
 
 /** The structures of one region, as one member holds them. Every thread opens its own, through a space of its own. */
 export class Structures implements AsyncDisposable {
+  /** Reads of cells, and waiting for readers. */
+  readonly rcu: Rcu
   readonly #region: Region
   readonly #heap: Heap
   readonly #directory: Directory
   readonly #stop: () => void
 
   /** @internal Made by {@link openStructures}. */
-  constructor(region: Region, membership: Membership) {
+  constructor(region: Region, membership: Membership, poison: boolean) {
     this.#region = region
     this.#heap = holdHeap(region, membership)
+    if (poison) this.#heap.poisonFreed()
+    this.rcu = new Rcu(this.#heap)
     this.#directory = new Directory(this.#heap)
     addReaches(this.#heap)
     this.#heap.join()
@@ -211,6 +220,13 @@ export class Structures implements AsyncDisposable {
     const { offset } = this.#open('channel', name, LOG_BODY_BYTES, [capacity, codecNumber(codec)])
     const retention = { records: capacity, bytes: 0, dropsForMemory: true }
     return new SharedChannel(name, this.#heap, offset, { codec, retention, valueBytesMax })
+  }
+
+  /** The cell `name`, for {@link Structures.rcu}. */
+  async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<RcuCell<V>> {
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecNumber(codec)])
+    return new RcuCell(name, this.#heap, offset, codec, valueBytesMax)
   }
 
   /** Leave. What this member holds is given up. Idempotent. */

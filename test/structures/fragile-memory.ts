@@ -66,6 +66,9 @@ export class FragileMemory implements WordMemory {
   write(offset: number, source: Uint8Array, lengthBytes: number): void {
     this.#alive().write(offset, source, lengthBytes)
   }
+  view(offset: number, lengthBytes: number): Uint8Array {
+    return this.#alive().view(offset, lengthBytes)
+  }
   wait(offset: number, expected: number, timeoutMs: number): void {
     this.#alive().wait(offset, expected, timeoutMs)
   }

@@ -20,7 +20,7 @@ export class Shared implements AsyncDisposable {
   static async open(): Promise<Shared> {
     last += 1
     const space = await open(`structures-${process.pid}-${last}`)
-    return new Shared(space, await openStructures(space, { size: '4MiB' }))
+    return new Shared(space, await openStructures(space, { size: '4MiB', poison: true }))
   }
 
   /** Another process that has them open. */

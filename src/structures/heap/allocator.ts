@@ -67,6 +67,7 @@ export class Allocator {
 
   /** Give back a block that nobody can see any more. Its state must be the caller's to change. */
   free(reference: number, state: number): void {
+    if (this.#blocks.poisons) this.#blocks.poison(reference)
     const slab = this.#blocks.slabOf(reference)
     const word = this.#blocks.word(slab)
     if (slabKind(word) === SlabKind.Head) {

@@ -4,8 +4,13 @@ import { GRANULE_BYTES, GRANULES_PER_SLAB, type HeapLayout, SLAB_RECORD_BYTES } 
 import { blocksPerSlab, CLASS_GRANULES } from './size-classes.ts'
 import { SlabKind, slabDetail, slabKind } from './slab-word.ts'
 
+/** 0xdb in each byte. */
+const POISON = 0xdbdbdbdb | 0
+
 /** States of blocks and records of slabs, by reference and by slab. */
 export class BlockTable {
+  /** Whether what is freed is overwritten. */
+  poisons: boolean = false
   readonly layout: HeapLayout
   readonly #memory: WordMemory
   readonly #statesOffset: number
@@ -86,6 +91,13 @@ export class BlockTable {
   free(reference: number, state: number): void {
     this.setState(reference, blockState(BlockKind.Free, 0, generationOf(state)))
     this.countFreed(this.slabOf(reference))
+  }
+
+  /** Fill a block that nobody may look at any more. */
+  poison(reference: number): void {
+    const at = reference * GRANULE_BYTES
+    const end = at + this.lengthOf(reference)
+    for (let offset = at; offset < end; offset += 4) this.#memory.poke(offset, POISON)
   }
 
   /** Bytes of blocks that are live or retired. */

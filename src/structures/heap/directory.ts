@@ -33,6 +33,7 @@ export const StructureKind = {
   stack: 11,
   log: 12,
   channel: 13,
+  'rcu cell': 14,
 } as const
 export type StructureKindName = keyof typeof StructureKind
 

@@ -16,6 +16,11 @@ interface Limbo {
   at: number
 }
 
+/** A time inside that may last, and overlap others of the same participant. */
+export interface Stay {
+  readonly epoch: number
+}
+
 /**
  * Epoch-based reclamation, across processes: a block that was taken out of a structure is used again when nobody can still be looking at it.
  *
@@ -30,33 +35,68 @@ export class Epochs {
   readonly #allocator: Allocator
   readonly #peers: Peers
   readonly #self: Participant
+  readonly #left: () => void
   readonly #limbo: Limbo = { references: [], epochs: [], at: 0 }
   readonly #participants: Participant[] = []
+  /** In the order in which they began. */
+  readonly #stays = new Set<Stay>()
   #depth = 0
   #sinceAdvance = 0
 
-  constructor(memory: WordMemory, blocks: BlockTable, allocator: Allocator, peers: Peers) {
+  constructor(memory: WordMemory, blocks: BlockTable, allocator: Allocator, peers: Peers, left: () => void) {
     this.#memory = memory
     this.#blocks = blocks
     this.#allocator = allocator
     this.#peers = peers
     this.#self = new Participant(memory, peers.slot)
+    this.#left = left
   }
 
   /** From here to {@link exit} what is reachable stays as it is in memory. Nests. */
   enter(): void {
     this.#depth += 1
-    if (this.#depth === 1) this.#self.reserve(reservationOf(this.#memory.load(HeaderOffset.Epoch)))
+    if (this.#depth === 1 && this.#stays.size === 0)
+      this.#self.reserve(reservationOf(this.#memory.load(HeaderOffset.Epoch)))
   }
 
   exit(): void {
     this.#depth -= 1
-    if (this.#depth === 0) this.#self.reserve(0)
+    if (this.#depth === 0) this.#reserveForStays()
+  }
+
+  /**
+   * The same until {@link end}, and not nested: of several stays that overlap, in functions that await, each holds back only what was retired since it
+   * began. What is said to the others is when the oldest began; to raise that to the next one's begin is safe, for nothing that was retired
+   * since then can have been freed in between.
+   */
+  begin(): Stay {
+    const stay = { epoch: this.#memory.load(HeaderOffset.Epoch) }
+    if (!this.inside) this.#self.reserve(reservationOf(stay.epoch))
+    this.#stays.add(stay)
+    return stay
+  }
+
+  /** False when it had ended. */
+  end(stay: Stay): boolean {
+    if (!this.#stays.delete(stay)) return false
+    if (this.#depth === 0) this.#reserveForStays()
+    return true
+  }
+
+  /** End all stays. */
+  leave(): void {
+    this.#stays.clear()
+    if (this.#depth === 0) this.#reserveForStays()
+  }
+
+  /** Whether a stay lasts in this participant. */
+  get stays(): boolean {
+    return this.#stays.size > 0
   }
 
   /** Whether this participant is inside an operation. */
   get inside(): boolean {
-    return this.#depth > 0
+    return this.#depth > 0 || this.#stays.size > 0
   }
 
   /** Blocks that this participant retired and that are not free yet. */
@@ -85,8 +125,21 @@ export class Epochs {
     this.collect()
   }
 
-  /** Begin the next epoch if everybody inside has seen this one. Gives the slot of one that has not; -1 when it advanced. */
-  advance(): number {
+  /** The epoch. It wraps. */
+  get now(): number {
+    return this.#memory.load(HeaderOffset.Epoch)
+  }
+
+  /** Whether all who were inside when the epoch was `since` have left. The epoch never goes back, so a difference that looks negative is a great one. */
+  hasPassed(since: number): boolean {
+    return (this.now - since) >>> 0 >= 2
+  }
+
+  /**
+   * Begin the next epoch if everybody inside has seen this one. Gives the slot of one that has not; -1 when it advanced. `ask`: find out
+   * whether that one is alive.
+   */
+  advance(ask: boolean = false): number {
     const epoch = this.#memory.load(HeaderOffset.Epoch)
     const high = this.#memory.load(HeaderOffset.ParticipantsHigh)
     const current = reservationOf(epoch)
@@ -94,7 +147,8 @@ export class Epochs {
       const participant = this.#participant(slot)
       const reservation = participant.reservation
       if (reservation === 0 || reservation === current) continue
-      if (this.#peers.isPresent(slot, participant.epoch)) return slot
+      const { epoch: member } = participant
+      if (ask ? this.#peers.isAlive(slot, member) : this.#peers.isPresent(slot, member)) return slot
     }
     this.#memory.compareExchange(HeaderOffset.Epoch, epoch, (epoch + 1) | 0)
     return -1
@@ -104,12 +158,18 @@ export class Epochs {
   collect(): void {
     const now = this.#memory.load(HeaderOffset.Epoch)
     const { references, epochs } = this.#limbo
-    while (this.#limbo.at < references.length && ((now - (epochs[this.#limbo.at] as number)) | 0) >= 2) {
+    while (this.#limbo.at < references.length && (now - (epochs[this.#limbo.at] as number)) >>> 0 >= 2) {
       const reference = references[this.#limbo.at] as number
       this.#limbo.at += 1
       this.#allocator.free(reference, this.#blocks.state(reference))
     }
     this.#shorten()
+  }
+
+  #reserveForStays(): void {
+    const [oldest] = this.#stays
+    this.#self.reserve(oldest === undefined ? 0 : reservationOf(oldest.epoch))
+    this.#left()
   }
 
   #participant(slot: number): Participant {

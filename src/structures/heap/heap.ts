@@ -2,6 +2,7 @@ import { ClosedError } from '../../native/index.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EPOCH_MAX, ownerEpoch, ownerSlot, ownerWord, type Peers } from '../peers.ts'
+import { Bell } from '../waiting/bell.ts'
 import { type Allocation, Allocator } from './allocator.ts'
 import { BlockTable } from './block-table.ts'
 import { Epochs } from './epochs.ts'
@@ -43,6 +44,8 @@ export class Heap {
   readonly peers: Peers
   readonly blocks: BlockTable
   readonly epochs: Epochs
+  /** Rings when somebody has left. */
+  readonly left: Bell
   /** What this participant's operation does that is under way. */
   readonly intent: Intent
   /** This participant as the holder of something. */
@@ -67,7 +70,8 @@ export class Heap {
     this.seed = introduce(name, memory)
     this.blocks = new BlockTable(memory, layoutOf(memory.lengthBytes))
     this.#allocator = new Allocator(this.blocks, peers.slot)
-    this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers)
+    this.left = new Bell(this, HeaderOffset.LeftBell)
+    this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers, () => this.left.ring())
     this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach)
     this.#self = new Participant(memory, peers.slot)
     this.intent = this.#self.intent
@@ -111,6 +115,11 @@ export class Heap {
     if (!this.#allocator.allocate(lengthBytes, this.intent, this.#allocation, essential))
       this.#allocateUnderPressure(lengthBytes, essential)
     return this.#allocation
+  }
+
+  /** Overwrite blocks when they are freed, so that who still looks at one finds out. */
+  poisonFreed(): void {
+    this.blocks.poisons = true
   }
 
   /** Give back a block that was never linked. */
@@ -167,6 +176,7 @@ export class Heap {
   close(): void {
     if (this.#closed) return
     for (const release of this.#holds) release()
+    this.epochs.leave()
     this.collect()
     this.abandon()
     const state = this.epochs.waiting === 0 ? ParticipantState.Vacant : ParticipantState.Ended

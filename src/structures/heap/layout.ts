@@ -16,9 +16,18 @@
 /** Reads 'STRU' in a dump of memory. */
 export const HEAP_MAGIC = 0x55525453
 /** Raised whenever anything in the layout of heaps or structures changes. */
-export const HEAP_VERSION = 1
+export const HEAP_VERSION = 2
 
-export const HeaderOffset = { Magic: 0, Version: 4, Slabs: 8, Seed: 12, Epoch: 64, ParticipantsHigh: 128 } as const
+export const HeaderOffset = {
+  Magic: 0,
+  Version: 4,
+  Slabs: 8,
+  Seed: 12,
+  Epoch: 64,
+  ParticipantsHigh: 128,
+  /** A bell, rung when somebody leaves an operation or a section. */
+  LeftBell: 192,
+} as const
 
 export const PARTICIPANTS_OFFSET = 4096
 export const PARTICIPANT_BYTES = 256

@@ -89,6 +89,10 @@ export class LocalMemory implements WordMemory {
     else for (let at = 0; at < lengthBytes; at += 1) this.#bytes[offset + at] = source[at] as number
   }
 
+  view(offset: number, lengthBytes: number): Uint8Array {
+    return this.#bytes.subarray(offset, offset + lengthBytes)
+  }
+
   wait(offset: number, expected: number, timeoutMs: number): void {
     native.futexWait(this.#words, offset >>> 2, expected, Math.ceil(timeoutMs))
   }

@@ -36,6 +36,9 @@ export interface WordMemory {
   /** Copy the first `lengthBytes` of `source` here. */
   write(offset: number, source: Uint8Array, lengthBytes: number): void
 
+  /** The bytes where they lie, plain: they change as memory does. Over a network, a copy. */
+  view(offset: number, lengthBytes: number): Uint8Array
+
   /** Block this thread while the word equals `expected`, for at most `timeoutMs`; may return early. */
   wait(offset: number, expected: number, timeoutMs: number): void
   /** Wake up to `count` threads that wait on the word. */

@@ -1,0 +1,42 @@
+import type { Heap } from '../heap/heap.ts'
+import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
+
+/** A moment; see {@link Rcu.getState}. */
+export interface GracePeriodState {
+  /** @internal */
+  readonly epoch: number
+}
+
+/**
+ * A grace period is over when everybody who was in a section when it began has left that. This is what epochs are for: a reader's section is a stay
+ * inside (../heap/epochs.ts), and when the epoch has advanced twice since a moment, all who were inside then have left. One advance is not enough: who
+ * entered in the middle of it may have written the epoch before.
+ *
+ * The dead are not waited for. Whether one that holds up an epoch is dead, the operating system knows at once; over a network it will be its lease that says so.
+ */
+export class GracePeriods {
+  readonly #heap: Heap
+
+  constructor(heap: Heap) {
+    this.#heap = heap
+  }
+
+  state(): GracePeriodState {
+    return { epoch: this.#heap.epochs.now }
+  }
+
+  /** Whether a grace period has passed since; helps it on. `ask`: find out whether those who hold it up are alive. */
+  hasPassed({ epoch }: GracePeriodState, ask: boolean): boolean {
+    const { epochs } = this.#heap
+    while (!epochs.hasPassed(epoch)) if (epochs.advance(ask) >= 0) return epochs.hasPassed(epoch)
+    return true
+  }
+
+  async wait(state: GracePeriodState, options?: WaitOptions): Promise<void> {
+    await this.#heap.left.wait((ask) => this.hasPassed(state, ask) || undefined, options)
+  }
+
+  waitSync(state: GracePeriodState, options?: BlockOptions): void {
+    this.#heap.left.waitSync((ask) => this.hasPassed(state, ask) || undefined, 'readers to leave', options)
+  }
+}

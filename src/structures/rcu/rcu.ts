@@ -1,0 +1,153 @@
+import { addAbortListener } from 'node:events'
+import { StructureError } from '../errors.ts'
+import type { Heap } from '../heap/heap.ts'
+import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
+import { Callbacks } from './callbacks.ts'
+import { type GracePeriodState, GracePeriods } from './grace-periods.ts'
+import type { RcuCell } from './rcu-cell.ts'
+import { ReadSection } from './read-section.ts'
+
+/**
+ * Read-copy-update, among processes: who reads neither waits nor is waited for by who writes; who writes replaces the whole, and waits, where that
+ * matters, until nobody can still be looking at what was there before.
+ *
+ * ```ts
+ * const { rcu } = shared
+ * const prices = await shared.cell<Prices>('prices')
+ * rcu.assignSync(prices, { apple: 3 })
+ * {
+ *   using section = rcu.readLock()
+ *   console.log(rcu.dereference(prices))
+ * }
+ * ```
+ *
+ * Sections and grace periods are those of all structures of a region together.
+ */
+export class Rcu {
+  readonly #heap: Heap
+  readonly #periods: GracePeriods
+  readonly #callbacks: Callbacks
+
+  /** @internal */
+  constructor(heap: Heap) {
+    this.#heap = heap
+    this.#periods = new GracePeriods(heap)
+    this.#callbacks = new Callbacks(this.#periods)
+  }
+
+  /**
+   * Begin a section in which to read. Sections may overlap and last across an `await`; but memory that anybody frees meanwhile, in any structure of the
+   * region, waits for the end of it.
+   */
+  readLock(): ReadSection {
+    this.#heap.checkOpen()
+    return new ReadSection(this.#heap)
+  }
+
+  /**
+   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for all who ask in this thread: do not change it.
+   * @throws StructureError outside of every section.
+   */
+  dereference<V>(cell: RcuCell<V>): V | undefined {
+    this.#checkReading(cell.name)
+    return cell.read().value
+  }
+
+  /**
+   * The bytes of the cell's value where they lie in memory, without a copy; not to be written to. They stay as they are until the section
+   * ends; after that they are somebody else's.
+   * @throws StructureError outside of every section.
+   */
+  dereferenceBytes(cell: RcuCell<unknown>): Uint8Array | undefined {
+    this.#checkReading(cell.name)
+    return cell.view()
+  }
+
+  /** Replace the cell's value. Resolves with the number of the new version. Memory of the old one is used again after a grace period. @throws HeapFullError */
+  async assign<V>(cell: RcuCell<V>, value: V, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return this.assignSync(cell, value)
+  }
+
+  assignSync<V>(cell: RcuCell<V>, value: V): number {
+    this.#heap.checkOpen()
+    return cell.assign(value)
+  }
+
+  /** Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another process was faster. Resolves with the new value. */
+  async update<V>(cell: RcuCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
+    options?.signal?.throwIfAborted()
+    return this.updateSync(cell, change)
+  }
+
+  updateSync<V>(cell: RcuCell<V>, change: (value: V | undefined) => V): V {
+    for (;;) {
+      const { version, value } = this.#read(cell)
+      const changed = change(value)
+      if (cell.assign(changed, version) !== 0) return changed
+    }
+  }
+
+  /** Resolves when everybody who is in a section now, in any process, has left it. Waits for ever where its own caller is in one. */
+  async synchronize(options?: WaitOptions): Promise<void> {
+    this.#heap.checkOpen()
+    await this.#periods.wait(this.#periods.state(), options)
+  }
+
+  /** The same, blocking this thread. @throws TimeoutError; StructureError where this thread is in a section itself. */
+  synchronizeSync(options?: BlockOptions): void {
+    this.#heap.checkOpen()
+    if (this.#heap.epochs.stays)
+      throw misuse('synchronizeSync', 'this thread is in a section, which would wait for itself')
+    this.#periods.waitSync(this.#periods.state(), options)
+  }
+
+  /** Have `callback` run in this process after a grace period, in the order of these calls. It keeps the process alive; where the structures are closed before, it is not run. */
+  call(callback: () => void): void {
+    this.#heap.checkOpen()
+    this.#callbacks.add(callback)
+  }
+
+  /** Resolves when all callbacks that this process has given to {@link call} before have run. */
+  async barrier({ signal }: WaitOptions = {}): Promise<void> {
+    this.#heap.checkOpen()
+    signal?.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
+      const abort = signal && addAbortListener(signal, () => reject(signal.reason))
+      const settle = (end: () => void) => {
+        abort?.[Symbol.dispose]()
+        end()
+      }
+      this.#callbacks.add(
+        () => settle(resolve),
+        (error) => settle(() => reject(error)),
+      )
+    })
+  }
+
+  /** This moment, for {@link pollState}. */
+  getState(): GracePeriodState {
+    this.#heap.checkOpen()
+    return this.#periods.state()
+  }
+
+  /** Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now and then is enough. */
+  pollState(state: GracePeriodState): boolean {
+    this.#heap.checkOpen()
+    return this.#periods.hasPassed(state, true)
+  }
+
+  #read<V>(cell: RcuCell<V>): { readonly version: number; readonly value: V | undefined } {
+    using _section = this.readLock()
+    return cell.read()
+  }
+
+  #checkReading(name: string): void {
+    this.#heap.checkOpen()
+    if (!this.#heap.epochs.stays) throw misuse(name, `'${name}' is read outside of a section; call readLock() before`)
+  }
+}
+
+function misuse(structure: string, why: string): StructureError {
+  return new StructureError('ERR_AETHER_READ_SECTION', structure, why)
+}

@@ -1,0 +1,25 @@
+import type { Stay } from '../heap/epochs.ts'
+import type { Heap } from '../heap/heap.ts'
+
+/**
+ * From {@link Rcu.readLock} to {@link readUnlock}: what was dereferenced in between stays as it is in memory. Ends with `using`, too.
+ */
+export class ReadSection implements Disposable {
+  readonly #heap: Heap
+  readonly #stay: Stay
+
+  /** @internal */
+  constructor(heap: Heap) {
+    this.#heap = heap
+    this.#stay = heap.epochs.begin()
+  }
+
+  /** Idempotent. */
+  readUnlock(): void {
+    if (!this.#heap.closed) this.#heap.epochs.end(this.#stay)
+  }
+
+  [Symbol.dispose](): void {
+    this.readUnlock()
+  }
+}
