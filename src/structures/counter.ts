@@ -73,7 +73,7 @@ export class Counter {
 }
 
 /** @throws ArgumentError unless it is a whole number that a JavaScript number holds exactly. */
-function wholeNumber(value: number, argument: string): bigint {
+export function wholeNumber(value: number, argument: string): bigint {
   if (Number.isSafeInteger(value)) return BigInt(value)
   throw new ArgumentError(argument, `${argument} must be a whole number of at most 2^53, not ${value}`)
 }

@@ -27,8 +27,7 @@ export class Sequence {
 
   nextSync(count: number = 1): number {
     this.#heap.checkOpen()
-    const rule = `count must be a whole number from 1 to 2^32, not ${count}`
-    if (!Number.isSafeInteger(count) || count < 1 || count > TAKEN_MAX) throw new ArgumentError('count', rule)
+    checkTaken(count)
     return Number(this.#heap.memory.fetchAdd64(this.#offset, BigInt(count))) + 1
   }
 
@@ -42,4 +41,10 @@ export class Sequence {
     this.#heap.checkOpen()
     return Number(this.#heap.memory.load64(this.#offset))
   }
+}
+
+/** @throws ArgumentError unless so many numbers can be taken at once. */
+export function checkTaken(count: number): void {
+  const rule = `count must be a whole number from 1 to 2^32, not ${count}`
+  if (!Number.isSafeInteger(count) || count < 1 || count > TAKEN_MAX) throw new ArgumentError('count', rule)
 }

@@ -11,15 +11,17 @@ export type ControlMessage =
   | { readonly op: 'free'; readonly id: number }
   | { readonly op: 'ask'; readonly token: number; readonly question: unknown }
   | { readonly op: 'answer'; readonly token: number; readonly answer: unknown }
+  | { readonly op: 'tell'; readonly topic: string; readonly value: unknown }
 
 /** Undefined where the bytes are no such message. */
 export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
   const message = parse(bytes)
   if (!isRecord(message)) return undefined
-  const { op, token, name, parameters, answer, passed, id } = message
+  const { op, token, name, parameters, answer, passed, id, topic } = message
   const fits =
     (op === 'leave' && isIndex(passed)) ||
     (op === 'free' && isIndex(id)) ||
+    (op === 'tell' && typeof topic === 'string') ||
     (isIndex(token) &&
       ((op === 'open' && typeof name === 'string' && (parameters === null || typeof parameters === 'string')) ||
         ((op === 'lookUp' || op === 'close') && typeof name === 'string') ||

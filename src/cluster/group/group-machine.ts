@@ -39,7 +39,10 @@ export interface GroupPeer {
 }
 
 /** What the agent tells the main thread by itself. */
-export type GroupNote = { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
+export type GroupNote =
+  | { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
+  /** The program of another rank says something to this one's. */
+  | { readonly type: 'told'; readonly rank: number; readonly topic: string; readonly value: unknown }
 
 const COORDINATOR = 0
 /** A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has ended. */
@@ -241,6 +244,11 @@ export class GroupMachine {
     else this.#control(rank, { op: 'ask', token: this.#remember(rank, done, undefined), question })
   }
 
+  /** Say something to the program of rank `rank`; lost where that is gone. @throws ArgumentError where it is too long. */
+  tell(rank: number, topic: string, value: unknown): void {
+    if (!this.#gone.has(rank)) this.#control(rank, { op: 'tell', topic, value })
+  }
+
   /** This rank needs the name no more. `done` when the registry knows. */
   closeRegion(name: string, done: () => void): void {
     if (this.#start.rank === COORDINATOR) {
@@ -329,6 +337,14 @@ export class GroupMachine {
         break
       case 'free':
         this.#listener?.regionFree(control.id)
+        break
+      case 'tell':
+        this.#context.notify({
+          type: 'told',
+          rank: from,
+          topic: control.topic,
+          value: control.value,
+        } satisfies GroupNote)
     }
   }
 

@@ -15,6 +15,7 @@ import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
 import type { Meeting } from './meeting.ts'
 import type { RankMember } from './rank-member.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
+import { Topics } from './topics.ts'
 
 /** What happened to a rank. */
 export interface GroupEvent {
@@ -53,6 +54,8 @@ export abstract class Group implements AsyncDisposable {
   protected readonly locks: Locks
   readonly #ranks: readonly RankMember[]
   readonly #listeners = new Set<(event: GroupEvent) => void>()
+  readonly #topics = new Topics()
+  readonly #gone = new Set<number>()
   readonly #onBeforeExit = (): void => void this.close()
   #closing: Promise<void> | undefined
 
@@ -62,7 +65,7 @@ export abstract class Group implements AsyncDisposable {
     this.rank = parts.plan.rank
     this.size = parts.plan.size
     this.#ranks = parts.ranks
-    notes.open((note) => this.#tell(note))
+    notes.open((note) => this.#hear(note))
     // A program that runs to its end without close() still leaves in order.
     process.once('beforeExit', this.#onBeforeExit)
   }
@@ -135,6 +138,22 @@ export abstract class Group implements AsyncDisposable {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Whether `rank` is one of the group still: it has neither left nor died. */
+  isMember(rank: number): boolean {
+    return rank >= 0 && rank < this.size && !this.#gone.has(rank)
+  }
+
+  /** @internal Say something short to the program of another rank, for rooms above; what JSON can say, about 1.9 KiB. Lost where that rank is gone. */
+  async tell(rank: number, topic: string, value: unknown): Promise<void> {
+    this.checkOpen()
+    await this.parts.agent.command('tell', { rank, topic, value })
+  }
+
+  /** @internal Call `listener` with what was told on `topic`, also before, until the returned function is called. One listener a topic. */
+  onTold(topic: string, listener: (rank: number, value: unknown) => void): () => void {
+    return this.#topics.listen(topic, listener)
+  }
+
   /** Leave, together with the others. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -166,8 +185,13 @@ export abstract class Group implements AsyncDisposable {
     await this.parts.meeting.close()
   }
 
-  #tell(event: GroupEvent): void {
-    for (const listener of [...this.#listeners]) listener(event)
+  #hear(note: GroupNote): void {
+    if (note.type === 'told') {
+      this.#topics.take(note.topic, note.rank, note.value)
+      return
+    }
+    this.#gone.add(note.rank)
+    for (const listener of [...this.#listeners]) listener(note)
   }
 }
 

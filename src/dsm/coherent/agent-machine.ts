@@ -77,6 +77,7 @@ class RegionAgentMachine implements Machine {
     endpoints: (_, reply) => reply.resolve(this.#group.endpoints()),
     connect: (peers, reply) => reply.resolve(this.#group.connect(peers as GroupPeer[])),
     leave: (_, reply) => this.#group.leave(reply),
+    tell: (told, reply) => reply.resolve(this.#tell(told as { rank: number; topic: string; value: unknown })),
     lock: (wanted, reply) => this.#lock(wanted as { token: number; name: string; mode: LockMode }, reply),
     unlock: (own, reply) => reply.resolve(this.#unlock(own as { token: number; had: boolean })),
     openRegion: (region, reply) => this.#openRegion(region as { plan: RegionPlan; parameters: string }, reply),
@@ -152,6 +153,10 @@ class RegionAgentMachine implements Machine {
 
   #unlock({ token, had }: { token: number; had: boolean }): void {
     this.#group.locks.release(token, had)
+  }
+
+  #tell({ rank, topic, value }: { rank: number; topic: string; value: unknown }): void {
+    this.#group.tell(rank, topic, value)
   }
 
   #askForAllocation(question: AllocationQuestion, reply: Reply): void {

@@ -18,6 +18,7 @@ test('what agents say comes through', () => {
     { op: 'free', id: 4 },
     { op: 'ask', token: 5, question: { region: 1, page: 2 } },
     { op: 'answer', token: 5, answer: null },
+    { op: 'tell', topic: 'structures', value: [1, null] },
   ]
   for (const message of messages) assert.deepEqual(decodeControl(bytesOf(message)), message)
 })
@@ -35,6 +36,7 @@ test('what no agent says does not', () => {
     { op: 'opened', token: 1, answer: { kind: 'opened', id: 1 } },
     { op: 'opened', token: 1, answer: { kind: 'other' } },
     { op: 'free', id: 1.5 },
+    { op: 'tell', value: 1 },
     { op: 'sing', token: 1 },
   ])
     assert.equal(decodeControl(bytesOf(wrong)), undefined, JSON.stringify(wrong))

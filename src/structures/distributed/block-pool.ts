@@ -1,0 +1,219 @@
+import { HeapFullError } from '../errors.ts'
+import { type BlockName, bytesOfClass, CLASS_BYTES, classFor, TAG_MASK } from './block-word.ts'
+import type { Census } from './census.ts'
+import { type Chunk, Chunks, chunkOffset } from './chunks.ts'
+import type { HomeWords } from './home-words.ts'
+import { CHUNK_BYTES } from './layout.ts'
+
+/** What this rank knows of a block in a chunk of its own. */
+const State = {
+  Free: 0,
+  /** An operation of this rank is about to put it somewhere. */
+  Busy: 1,
+  /** It was put somewhere, and may have been taken out by others since. */
+  Linked: 2,
+  /** Linked when a census began. */
+  Examined: 3,
+} as const
+
+/** Blocks of a class that are made before it is looked whether others took some out. */
+const MADE_MIN = 256
+
+interface OwnChunk {
+  readonly chunk: Chunk
+  readonly sizeClass: number
+  readonly tags: Uint32Array
+  readonly states: Uint8Array
+}
+
+/** A block that is this rank's to fill. */
+export type OwnBlock = Omit<BlockName, 'fingerprint' | 'tentative'>
+
+/**
+ * The blocks that this rank has at one home: those in the chunks that it took.
+ *
+ * Nobody tells an owner that its block was taken out of a map: a rank that dies between taking out and telling would leave it lost. Instead the owner
+ * looks, now and then, which of its blocks are in no slot any more (census.ts). A block is put into one slot, once, by its owner's operation, and never moves; so what no slot names, and no operation of the owner is about, is free
+ * for good. What a dead rank had is looked through by the home in the same way.
+ */
+export class BlockPool {
+  readonly #home: HomeWords
+  readonly #chunks: Chunks
+  readonly #takeCensus: () => Promise<Census>
+  readonly #own = new Map<number, OwnChunk>()
+  readonly #free: OwnBlock[][] = CLASS_BYTES.map(() => [])
+  #made = 0
+  #kept = 0
+  #sweeping: Promise<void> | undefined
+
+  constructor(home: HomeWords, takeCensus: () => Promise<Census>) {
+    this.#home = home
+    this.#chunks = new Chunks(home)
+    this.#takeCensus = takeCensus
+  }
+
+  get chunks(): Chunks {
+    return this.#chunks
+  }
+
+  /** Blocks that are not free, as far as is known here. */
+  get used(): number {
+    let used = 0
+    for (const { states } of this.#own.values()) for (const state of states) if (state !== State.Free) used += 1
+    return used
+  }
+
+  /** A block of at least so many bytes. @throws HeapFullError */
+  async take(lengthBytes: number): Promise<OwnBlock> {
+    const sizeClass = classFor(lengthBytes)
+    if (sizeClass === undefined) throw this.#full(lengthBytes)
+    const free = this.#free[sizeClass] as OwnBlock[]
+    if (free.length === 0 && this.#made >= MADE_MIN + this.#kept) await this.sweep()
+    if (free.length === 0) await this.#takeChunk(sizeClass)
+    if (free.length === 0) await this.sweep()
+    const block = free.pop()
+    if (block === undefined) throw this.#full(lengthBytes)
+    const own = this.#owner(block) as OwnChunk
+    const at = indexOf(own, block)
+    const tag = ((own.tags[at] as number) + 1) & TAG_MASK || 1
+    own.tags[at] = tag
+    own.states[at] = State.Busy
+    this.#made += 1
+    return { ...block, tag }
+  }
+
+  /** It was put into a slot. */
+  linked(block: OwnBlock): void {
+    this.#setState(block, State.Linked)
+  }
+
+  /** This rank has taken it out of its slot, or never put it into one. Nothing to do where it is another's: that one looks. */
+  release(block: OwnBlock): void {
+    const own = this.#owner(block)
+    if (own === undefined) return
+    const at = indexOf(own, block)
+    if (own.states[at] === State.Free || own.tags[at] !== block.tag) return
+    own.states[at] = State.Free
+    this.#free[own.sizeClass]?.push(blockAt(own, at))
+  }
+
+  /** Find what is in no slot any more. Chunks that are wholly free are given back. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = undefined
+    })
+    return this.#sweeping
+  }
+
+  /** The blocks of a rank that is out of the group, and cannot reach this memory any more, are this rank's now. For the home. */
+  async adopt(owner: number): Promise<void> {
+    const taken = (await this.#chunks.taken()).filter((chunk) => chunk.owner === owner)
+    if (taken.length === 0) return
+    const census = await this.#takeCensus()
+    for (const chunk of taken) {
+      if (chunk.use.kind === 'blocks') await this.#adoptBlocks(chunk, chunk.use.sizeClass)
+      else if (!census.tables.has(chunkOffset(chunk.index))) await this.#chunks.giveBack(chunk, chunk.tagFloor)
+    }
+    await this.sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    for (const { states } of this.#own.values()) {
+      for (let at = 0; at < states.length; at += 1) if (states[at] === State.Linked) states[at] = State.Examined
+    }
+    const census = await this.#takeCensus()
+    await this.#undo(census)
+    this.#made = 0
+    this.#kept = 0
+    for (const own of this.#own.values()) this.#settle(own, census)
+    for (const own of [...this.#own.values()]) await this.#giveBackIfFree(own)
+  }
+
+  /** Slots that were claimed for blocks of the dead, and never will be filled. */
+  async #undo({ tentative }: Census): Promise<void> {
+    for (const { place, word, block } of tentative) {
+      const own = this.#owner(block)
+      if (own?.states[indexOf(own, block)] === State.Examined) await this.#home.compareExchange64(place, word, 0n)
+    }
+  }
+
+  #settle(own: OwnChunk, census: Census): void {
+    const { states } = own
+    for (let at = 0; at < states.length; at += 1) {
+      if (states[at] !== State.Examined) continue
+      const block = blockAt(own, at)
+      states[at] = State.Linked
+      if (census.blocks.has(block.offset)) this.#kept += 1
+      else this.release(block)
+    }
+  }
+
+  /** One chunk of each class is kept: it would be taken again at once. */
+  async #giveBackIfFree(own: OwnChunk): Promise<void> {
+    const { chunk, sizeClass, states, tags } = own
+    const free = this.#free[sizeClass] as OwnBlock[]
+    if (!states.every((state) => state === State.Free) || free.length < 2 * states.length) return
+    this.#own.delete(chunk.index)
+    this.#free[sizeClass] = free.filter(({ offset }) => Math.floor(offset / CHUNK_BYTES) !== chunk.index)
+    await this.#chunks.giveBack(
+      chunk,
+      tags.reduce((highest, tag) => Math.max(highest, tag), 0),
+    )
+  }
+
+  async #takeChunk(sizeClass: number): Promise<void> {
+    const chunk = await this.#chunks.take({ kind: 'blocks', sizeClass })
+    if (chunk === undefined) return
+    const own = newChunk(chunk, sizeClass, State.Free)
+    own.tags.fill(chunk.tagFloor)
+    this.#own.set(chunk.index, own)
+    // The first is taken first.
+    for (let at = own.states.length - 1; at >= 0; at -= 1) this.#free[sizeClass]?.push(blockAt(own, at))
+  }
+
+  async #adoptBlocks(chunk: Chunk, sizeClass: number): Promise<void> {
+    const adopted = await this.#chunks.adopt(chunk)
+    if (adopted === undefined) return
+    const { bytes } = await this.#home.read(chunkOffset(chunk.index), CHUNK_BYTES)
+    const own = newChunk(adopted, sizeClass, State.Linked)
+    const words = new DataView(bytes.buffer, bytes.byteOffset)
+    for (let at = 0; at < own.tags.length; at += 1) {
+      const tag = words.getUint32(at * bytesOfClass(sizeClass), true) & TAG_MASK
+      own.tags[at] = Math.max(tag, chunk.tagFloor)
+    }
+    this.#own.set(chunk.index, own)
+  }
+
+  #setState(block: OwnBlock, state: number): void {
+    const own = this.#owner(block)
+    if (own !== undefined) own.states[indexOf(own, block)] = state
+  }
+
+  #owner({ offset }: { readonly offset: number }): OwnChunk | undefined {
+    return this.#own.get(Math.floor(offset / CHUNK_BYTES))
+  }
+
+  #full(wantedBytes: number): HeapFullError {
+    const { lengthBytes } = this.#chunks
+    return new HeapFullError(
+      wantedBytes,
+      lengthBytes,
+      lengthBytes,
+      ` (${this.#home.what}, kept at rank ${this.#home.home})`,
+    )
+  }
+}
+
+function newChunk(chunk: Chunk, sizeClass: number, state: number): OwnChunk {
+  const count = Math.floor(CHUNK_BYTES / bytesOfClass(sizeClass))
+  return { chunk, sizeClass, tags: new Uint32Array(count), states: new Uint8Array(count).fill(state) }
+}
+
+function indexOf({ sizeClass }: OwnChunk, { offset }: { readonly offset: number }): number {
+  return Math.floor((offset % CHUNK_BYTES) / bytesOfClass(sizeClass))
+}
+
+function blockAt({ chunk, sizeClass, tags }: OwnChunk, at: number): OwnBlock {
+  const offset = chunkOffset(chunk.index) + at * bytesOfClass(sizeClass)
+  return { sizeClass, offset, tag: tags[at] as number }
+}

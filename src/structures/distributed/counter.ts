@@ -1,0 +1,68 @@
+import type { Counter } from '../counter.ts'
+import { wholeNumber } from '../counter.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import { CompareExchangeCommand } from './command.ts'
+import type { HomeWords } from './home-words.ts'
+import type { Promised } from './promised.ts'
+
+/** Bytes of a counter's body. */
+export const COUNTER_BYTES = 8
+
+/**
+ * A 64-bit number that the ranks of a group add to; as {@link Counter} on one machine.
+ *
+ * One word. `add` is a fetch-and-add and `get` a READ of eight aligned bytes: one round trip each, in which it takes effect. `set` is a READ and a compare-and-swap, and a
+ * compare-and-swap more for each change in between; it takes effect in the last one. A rank that dies has added or has not.
+ */
+export class GroupCounter implements Promised<Counter> {
+  readonly name: string
+  readonly #home: HomeWords
+  readonly #offset: number
+
+  /** @internal */
+  constructor(name: string, home: HomeWords, offset: number) {
+    this.name = name
+    this.#home = home
+    this.#offset = offset
+  }
+
+  /** Add `amount` (a whole number, default 1); gives the sum. @throws HomeLostError, of all methods. */
+  async add(amount: number = 1, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    const before = await this.#home.fetchAdd64(this.#offset, BigInt.asUintN(64, wholeNumber(amount, 'amount')))
+    return signed(before) + amount
+  }
+
+  async get(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return signed(await this.#home.load64(this.#offset))
+  }
+
+  /** Replace the value; gives the one before. */
+  async set(value: number, options?: WaitOptions): Promise<number> {
+    const wanted = BigInt.asUintN(64, wholeNumber(value, 'value'))
+    let expected = await this.#home.load64(this.#offset)
+    for (;;) {
+      options?.signal?.throwIfAborted()
+      const before = await this.#home.compareExchange64(this.#offset, expected, wanted)
+      if (before === expected) return signed(before)
+      expected = before
+    }
+  }
+
+  /** Replace the value if it is `expected`; gives the one before, so it was replaced where that equals `expected`. */
+  async compareAndSet(expected: number, value: number, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    const swap = new CompareExchangeCommand(
+      this.#offset,
+      BigInt.asUintN(64, wholeNumber(expected, 'expected')),
+      BigInt.asUintN(64, wholeNumber(value, 'value')),
+    )
+    await this.#home.run([swap])
+    return signed(swap.before)
+  }
+}
+
+function signed(word: bigint): number {
+  return Number(BigInt.asIntN(64, word))
+}

@@ -1,0 +1,113 @@
+import { ClosedError } from '../../native/index.ts'
+import { hashBytes } from '../hash.ts'
+import type { StructureKindName } from '../heap/directory.ts'
+import { COUNTER_BYTES, GroupCounter } from './counter.ts'
+import { FLAG_BYTES, GroupFlag } from './flag.ts'
+import { Home } from './home.ts'
+import type { HomeWords } from './home-words.ts'
+import { zeros } from './names.ts'
+import type { RemoteWords } from './remote-words.ts'
+import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
+
+/** A structure that was found: its home's words, and where its body is. */
+interface Opened {
+  readonly home: Home
+  readonly words: HomeWords
+  readonly offset: number
+}
+
+/**
+ * The structures of a group, as one rank holds them: those of {@link Structures} with the same names and meaning, without the `Sync` forms. Each is kept at one rank, its *home*, which follows from its name.
+ */
+export class GroupStructures implements AsyncDisposable {
+  readonly #words: RemoteWords
+  readonly #homes: readonly Home[]
+  readonly #leave: () => Promise<void>
+  #closing: Promise<void> | undefined
+
+  /** @internal Made by {@link openStructures}. */
+  constructor(words: RemoteWords, homes: readonly number[], leave: () => Promise<void>) {
+    this.#words = words
+    this.#homes = homes.map((rank) => new Home(words, rank))
+    this.#leave = leave
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** The rank that keeps, or would keep, what is called `name`. */
+  homeOf(name: string): number {
+    return this.#homeOf(name).rank
+  }
+
+  /** Names, kinds and homes of the structures that are there; those whose home is lost are not. */
+  async list(): Promise<readonly { readonly name: string; readonly kind: StructureKindName; readonly home: number }[]> {
+    this.#checkOpen()
+    const living = this.#homes.filter(({ rank }) => this.#words.isMember(rank))
+    const lists = await Promise.all(
+      living.map(async ({ names, rank }) => (await names.list()).map((named) => ({ ...named, home: rank }))),
+    )
+    return lists.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** The counter `name`, at 0 if it is new. @throws HomeLostError, as all of these. */
+  async counter(name: string): Promise<GroupCounter> {
+    const { words, offset } = await this.#open('counter', name, COUNTER_BYTES)
+    return new GroupCounter(name, words, offset)
+  }
+
+  async sequence(name: string): Promise<GroupSequence> {
+    const { words, offset } = await this.#open('sequence', name, SEQUENCE_BYTES)
+    return new GroupSequence(name, words, offset)
+  }
+
+  /** The flag `name`, down if it is new. */
+  async flag(name: string): Promise<GroupFlag> {
+    const { words, offset } = await this.#open('flag', name, FLAG_BYTES)
+    return new GroupFlag(name, words, offset)
+  }
+
+  /** Leave, together with the others that are there: what this rank keeps is kept until then. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#leave()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /**
+   * @internal A rank is out of the group, and cannot reach this rank's memory any more: what it had here is this rank's. Done where it is noticed by the home itself, because a late
+   * write of one that was given up could otherwise fall on what is another's by then.
+   */
+  async settle(rank: number): Promise<void> {
+    const own = this.#homes.find((home) => home.rank === this.#words.rank)
+    if (!this.closed) await own?.pool.adopt(rank)
+  }
+
+  async #open(
+    kind: StructureKindName,
+    name: string,
+    bodyBytes: number,
+    parameters: readonly number[] = [],
+  ): Promise<Opened> {
+    this.#checkOpen()
+    const home = this.#homeOf(name)
+    const { offset } = await home.names.open({ kind, name, parameters, makeBody: zeros(bodyBytes) })
+    return { home, words: home.on(`${kind} '${name}'`), offset }
+  }
+
+  #homeOf(name: string): Home {
+    const bytes = Buffer.from(String(name))
+    // Another seed than that of the place among the names of a home, which would else be the same few for all.
+    return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length] as Home
+  }
+
+  #checkOpen(): void {
+    if (this.closed) throw new ClosedError('the structures of the group')
+  }
+}
+
+const HOME_SEED = 0x686f6d65

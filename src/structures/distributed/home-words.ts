@@ -1,0 +1,44 @@
+import { type Command, CompareExchangeCommand, FetchAddCommand, ReadCommand } from './command.ts'
+import type { RemoteWords } from './remote-words.ts'
+
+/** The words of one home, on behalf of one structure. Each method is a round trip. */
+export class HomeWords {
+  readonly words: RemoteWords
+  readonly home: number
+  /** What errors call it: `counter 'hits'`. */
+  readonly what: string
+
+  constructor(words: RemoteWords, home: number, what: string) {
+    this.words = words
+    this.home = home
+    this.what = what
+  }
+
+  run(batch: readonly Command[]): Promise<void> {
+    return this.words.run(this.home, this.what, batch)
+  }
+
+  async load64(offset: number): Promise<bigint> {
+    return (await this.read(offset, 8)).word()
+  }
+
+  /** Gives the value before. */
+  async fetchAdd64(offset: number, amount: bigint): Promise<bigint> {
+    const command = new FetchAddCommand(offset, amount)
+    await this.run([command])
+    return command.before
+  }
+
+  /** Gives the value before; it was replaced where that is `expected`. */
+  async compareExchange64(offset: number, expected: bigint, desired: bigint): Promise<bigint> {
+    const command = new CompareExchangeCommand(offset, expected, desired)
+    await this.run([command])
+    return command.before
+  }
+
+  async read(offset: number, length: number): Promise<ReadCommand> {
+    const command = new ReadCommand(offset, length)
+    await this.run([command])
+    return command
+  }
+}

@@ -1,0 +1,26 @@
+import { BlockPool } from './block-pool.ts'
+import { takeCensus } from './census.ts'
+import { HomeWords } from './home-words.ts'
+import { Names } from './names.ts'
+import type { RemoteWords } from './remote-words.ts'
+
+/** One home, as this rank uses it: its names, and the blocks that this rank has there. */
+export class Home {
+  readonly rank: number
+  readonly words: RemoteWords
+  readonly pool: BlockPool
+  readonly names: Names
+
+  constructor(words: RemoteWords, rank: number) {
+    this.rank = rank
+    this.words = words
+    const own = this.on('the directory of structures')
+    this.pool = new BlockPool(own, () => takeCensus(own))
+    this.names = new Names(own, this.pool)
+  }
+
+  /** Its words, for a structure that errors name. */
+  on(what: string): HomeWords {
+    return new HomeWords(this.words, this.rank, what)
+  }
+}

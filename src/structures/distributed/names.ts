@@ -1,0 +1,136 @@
+import { ArgumentError } from '../../native/index.ts'
+import { StructureError } from '../errors.ts'
+import { hashBytes } from '../hash.ts'
+import { STRUCTURE_NAME_BYTES_MAX, StructureKind, type StructureKindName } from '../heap/directory.ts'
+import type { BlockPool, OwnBlock } from './block-pool.ts'
+import { decodeBlock, encodeBlock } from './block-word.ts'
+import { CompareExchangeCommand, WriteCommand } from './command.ts'
+import type { HomeWords } from './home-words.ts'
+import { NAMES_MAX, NAMES_OFFSET } from './layout.ts'
+import { BODY_OFFSET, entryBytes, type NameEntry, readEntry, writeEntry } from './name-entry.ts'
+
+/** What is asked of the names of a home. */
+export interface NameRequest {
+  readonly kind: StructureKindName
+  readonly name: string
+  /** Fixed when it is made; NaN where whoever opens it does not care. */
+  readonly parameters: readonly number[]
+  /** What the body is when it is made. */
+  makeBody(): Promise<NewBody>
+}
+
+/** A body to be; `undo` where another made the structure meanwhile. */
+export interface NewBody {
+  readonly bytes: Uint8Array
+  undo(): Promise<void>
+}
+
+/** A structure that is there. */
+export interface NamedStructure extends NameEntry {
+  /** Where its body begins, from the beginning of the home's part. */
+  readonly offset: number
+}
+
+/** A body of so many bytes, all zero. */
+export function zeros(lengthBytes: number): () => Promise<NewBody> {
+  return async () => ({ bytes: new Uint8Array(lengthBytes), undo: async () => {} })
+}
+
+/**
+ * The structures of a home by name: 1024 slots (block-word.ts). A name is looked for from the place that its hash says to the first empty slot, which is also the only place where it may be put, and slots never become
+ * empty again; so of two who make the same name one finds that of the other. The entry is written before the slot names it; whoever dies in between has left a block that no slot names.
+ */
+export class Names {
+  readonly #home: HomeWords
+  readonly #pool: BlockPool
+
+  constructor(home: HomeWords, pool: BlockPool) {
+    this.#home = home
+    this.#pool = pool
+  }
+
+  /** Find it, or make it. @throws StructureError for another kind or other parameters; HeapFullError; HomeLostError; ArgumentError. */
+  async open(request: NameRequest): Promise<NamedStructure> {
+    const name = checkName(request.name)
+    const first = hashBytes(name, name.length, 0) % NAMES_MAX
+    for (let probe = 0; probe < NAMES_MAX; probe += 1) {
+      const place = NAMES_OFFSET + ((first + probe) % NAMES_MAX) * 8
+      const word = (await this.#home.load64(place)) || (await this.#make(place, name, request))
+      const found = await this.#entry(word)
+      if (found?.name === request.name) return checked(found, request)
+    }
+    const rule = `a rank keeps at most ${NAMES_MAX} names`
+    throw new StructureError(
+      'ERR_AETHER_STRUCTURES_FULL',
+      request.name,
+      `${rule}; use a map for what there are many of`,
+    )
+  }
+
+  /** Names and kinds of all. */
+  async list(): Promise<{ readonly name: string; readonly kind: StructureKindName }[]> {
+    const words = await this.#home.read(NAMES_OFFSET, NAMES_MAX * 8)
+    const found: { name: string; kind: StructureKindName }[] = []
+    for (let at = 0; at < NAMES_MAX; at += 1) {
+      const entry = await this.#entry(words.word(at * 8))
+      if (entry !== undefined) found.push({ name: entry.name, kind: nameOfKind(entry.kind) })
+    }
+    return found
+  }
+
+  async #entry(word: bigint): Promise<NamedStructure | undefined> {
+    const block = decodeBlock(word)
+    if (block === undefined) return undefined
+    const { bytes } = await this.#home.read(block.offset, entryBytes(block))
+    const entry = readEntry(bytes)
+    return entry && { ...entry, offset: block.offset + BODY_OFFSET }
+  }
+
+  /** Put a new entry into an empty slot; gives what is there then. */
+  async #make(place: number, name: Uint8Array, { kind, parameters, makeBody }: NameRequest): Promise<bigint> {
+    const body = await makeBody()
+    const block = await this.#pool.take(BODY_OFFSET + body.bytes.length)
+    const bytes = writeEntry(block.tag, StructureKind[kind], name, parameters, body.bytes)
+    const word = wordOf(block)
+    const link = new CompareExchangeCommand(place, 0n, word)
+    await this.#home.run([new WriteCommand(block.offset, bytes), link])
+    if (link.swapped) {
+      this.#pool.linked(block)
+      return word
+    }
+    this.#pool.release(block)
+    await body.undo()
+    return link.before
+  }
+}
+
+function wordOf(block: OwnBlock): bigint {
+  return encodeBlock({ ...block, fingerprint: 0, tentative: false })
+}
+
+function nameOfKind(kind: number): StructureKindName {
+  const names = Object.keys(StructureKind) as StructureKindName[]
+  return names.find((name) => StructureKind[name] === kind) as StructureKindName
+}
+
+function checked(found: NamedStructure, request: NameRequest): NamedStructure {
+  const kind = nameOfKind(found.kind)
+  if (kind !== request.kind) throw mismatch(request.name, `is a ${kind}, not a ${request.kind}`)
+  for (const [at, wanted] of request.parameters.entries()) {
+    if (Number.isNaN(wanted) || found.parameters[at] === wanted) continue
+    throw mismatch(request.name, `was made with ${found.parameters.join(', ')}, not ${request.parameters.join(', ')}`)
+  }
+  return found
+}
+
+function mismatch(name: string, how: string): StructureError {
+  const advice = 'use another name, or the same options'
+  return new StructureError('ERR_AETHER_STRUCTURE_MISMATCH', name, `'${name}' ${how}; ${advice}`)
+}
+
+function checkName(name: string): Uint8Array {
+  const bytes = typeof name === 'string' ? Buffer.from(name) : new Uint8Array(0)
+  if (bytes.length >= 1 && bytes.length <= STRUCTURE_NAME_BYTES_MAX) return bytes
+  const rule = `the name of a structure is 1 to ${STRUCTURE_NAME_BYTES_MAX} bytes of text`
+  throw new ArgumentError('name', `${rule}, not ${JSON.stringify(name)}`)
+}

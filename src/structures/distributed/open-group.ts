@@ -1,0 +1,135 @@
+import type { Group } from '../../cluster/index.ts'
+import { parseSize, type Size } from '../../dsm/index.ts'
+import { ArgumentError } from '../../native/index.ts'
+import { openDevice, type RemoteEndpoint } from '../../verbs/index.ts'
+import { StructureError } from '../errors.ts'
+import { EventLoop } from './event-loop.ts'
+import { Exchange } from './exchange.ts'
+import { GroupStructures } from './group-structures.ts'
+import type { RemoteMemory } from './home-link.ts'
+import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './layout.ts'
+import { VerbsWords } from './verbs-words.ts'
+
+/** Options of `openStructures(group)`. All ranks give the same. */
+export interface GroupStructuresOptions {
+  /** Apart from others of the group with another name. Default `'structures'`. */
+  readonly name?: string
+  /** Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is pinned. */
+  readonly size?: Size
+  /** The ranks that keep structures, ascending. Default: all. What a rank keeps is lost with it. */
+  readonly homes?: readonly number[]
+  /** How long a home may take to answer before it counts as lost, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+const DEFAULT_SIZE = '16MiB'
+const DEFAULT_TIMEOUT_MS = 10_000
+const VERSION = 1
+
+/** What a rank says to another when structures are opened. */
+interface Card {
+  readonly version: number
+  /** Options that have to agree. */
+  readonly agreed: string
+  readonly endpoint: Omit<RemoteEndpoint, 'gid'> & { readonly gid: string }
+  readonly memory: RemoteMemory
+}
+
+/** See `openStructures`. */
+export async function openGroupStructures(
+  group: Group,
+  options: GroupStructuresOptions = {},
+): Promise<GroupStructures> {
+  const { name = 'structures', timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+  const lengthBytes = checkSize(options.size ?? DEFAULT_SIZE)
+  const homes = checkHomes(group, options.homes)
+  if (!(timeoutMs > 0))
+    throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${String(timeoutMs)}`)
+  const device = openDevice(group.device)
+  const exchange = new Exchange(group, `structures/${name}`)
+  const { rank, size: ranks } = group
+  const ownBytes = homes.includes(rank) ? lengthBytes : CHUNK_BYTES
+  const words = new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes, runtime: new EventLoop(), timeoutMs })
+  const stops: (() => void)[] = []
+  const end = (): void => {
+    for (const stop of stops) stop()
+    exchange.close()
+    words.close()
+  }
+  try {
+    await meet(group, exchange, words, JSON.stringify({ lengthBytes, homes }), signal)
+    const structures = new GroupStructures(words, homes, async () => {
+      const done = Array.from({ length: ranks }, () => 'done')
+      // Where the group was closed first the others know.
+      if (!group.closed) await exchange.next(done)
+      end()
+    })
+    stops.push(watch(group, words, structures))
+    return structures
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+/** Connect with all that are there, and wait until they are, too. */
+async function meet(
+  group: Group,
+  exchange: Exchange,
+  words: VerbsWords,
+  agreed: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const own = Array.from({ length: group.size }, (_, peer): Card => {
+    const { gid, ...endpoint } = words.endpointFor(peer)
+    return { version: VERSION, agreed, endpoint: { ...endpoint, gid: String(gid) }, memory: words.place }
+  })
+  const cards = (await exchange.next(own, signal)) as readonly (Card | undefined)[]
+  for (const [peer, card] of cards.entries()) {
+    if (card === undefined) continue
+    check(peer, card, agreed)
+    words.connect(peer, { ...card.endpoint, gid: BigInt(card.endpoint.gid) }, card.memory)
+  }
+  await exchange.next(
+    own.map(() => 'connected'),
+    signal,
+  )
+}
+
+/** Ranks that end, now and later. */
+function watch(group: Group, words: VerbsWords, structures: GroupStructures): () => void {
+  const ended = (rank: number, why: string): void => {
+    words.memberEnded(rank, why)
+    // Where its own memory is lost there is nothing to settle.
+    structures.settle(rank).catch(() => {})
+  }
+  for (let rank = 0; rank < group.size; rank += 1)
+    if (!group.isMember(rank)) ended(rank, 'it is not in the group any more')
+  return group.onEvent(({ rank, reason }) => ended(rank, reason))
+}
+
+function check(peer: number, { version, agreed }: Card, own: string): void {
+  if (version !== VERSION) {
+    const why = `rank ${peer} has version ${version} of them, this one ${VERSION}; install the same package everywhere`
+    throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', 'structures', why)
+  }
+  if (agreed === own) return
+  const why = `rank ${peer} opened them with ${agreed}, this one with ${own}; give the same options everywhere`
+  throw new StructureError('ERR_AETHER_STRUCTURE_MISMATCH', 'structures', why)
+}
+
+function checkSize(size: Size): number {
+  const bytes = parseSize(size, 'options.size')
+  if (bytes >= PART_BYTES_MIN && bytes <= PART_BYTES_MAX && bytes % CHUNK_BYTES === 0) return bytes
+  const rule = 'structures of a group take 1 MiB to 4 GiB at each home, a multiple of 64 KiB'
+  throw new ArgumentError('options.size', `${rule}, not ${bytes} bytes`)
+}
+
+function checkHomes(group: Group, homes: readonly number[] | undefined): readonly number[] {
+  if (homes === undefined) return Array.from({ length: group.size }, (_, rank) => rank)
+  const ascends = homes.every((rank, at) => at === 0 || rank > (homes[at - 1] as number))
+  if (homes.length > 0 && ascends && homes.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < group.size))
+    return homes
+  throw new ArgumentError('options.homes', `homes are ranks of the group, ascending, not ${JSON.stringify(homes)}`)
+}

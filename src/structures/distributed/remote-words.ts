@@ -1,0 +1,32 @@
+import type { Command } from './command.ts'
+
+/** The most commands of a batch. */
+export const BATCH_MAX = 32
+
+/**
+ * The memory that the ranks of a group keep structures in, each a part of it, as one rank reaches it: by one-sided verbs, also its own. The one seam of everything in this folder: what a structure does that
+ * others can see it does by {@link run}. Promises, because every call is a round trip; the simulator and the tests have seams of their own, in which the same sources run.
+ */
+export interface RemoteWords {
+  /** This rank. */
+  readonly rank: number
+  /** How many there are. */
+  readonly ranks: number
+  /** Bytes at each. */
+  readonly lengthBytes: number
+  /** Batches that were posted: the round trips so far. */
+  readonly roundTrips: number
+  /**
+   * Carry out a batch on the memory of rank `home`: one post, one wait; the results are in the commands. `what` is named in errors.
+   * @throws HomeLostError in bounded time, when the home is out of the group or does not answer. What was under way may have been done.
+   */
+  run(home: number, what: string, batch: readonly Command[]): Promise<void>
+  /** Whether `rank` is in the group still. Once out, it never comes back. */
+  isMember(rank: number): boolean
+  /** Milliseconds of a clock that all ranks have, more or less: see rate-limiter.ts for what hangs on it. */
+  nowMs(): number
+  /** Resolves after a while, or earlier when a rank has ended. */
+  sleep(ms: number): Promise<void>
+  /** Between 0 and 1, for back-off. */
+  random(): number
+}

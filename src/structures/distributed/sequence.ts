@@ -1,0 +1,37 @@
+import { checkTaken, type Sequence } from '../sequence.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { HomeWords } from './home-words.ts'
+import type { Promised } from './promised.ts'
+
+/** Bytes of a sequence's body. */
+export const SEQUENCE_BYTES = 8
+
+/**
+ * Numbers that are given out once each, from 1, among the ranks of a group; as {@link Sequence} on one machine. One word and one fetch-and-add: `next` and `last`
+ * are a round trip each. A rank that dies may have taken numbers that nobody gets.
+ */
+export class GroupSequence implements Promised<Sequence> {
+  readonly name: string
+  readonly #home: HomeWords
+  readonly #offset: number
+
+  /** @internal */
+  constructor(name: string, home: HomeWords, offset: number) {
+    this.name = name
+    this.#home = home
+    this.#offset = offset
+  }
+
+  /** The next number; with `count`, the first of so many in a row. @throws HomeLostError, of all methods. */
+  async next(count: number = 1, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    checkTaken(count)
+    return Number(await this.#home.fetchAdd64(this.#offset, BigInt(count))) + 1
+  }
+
+  /** The number given out last; 0 before the first. */
+  async last(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return Number(await this.#home.load64(this.#offset))
+  }
+}

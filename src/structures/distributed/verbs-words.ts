@@ -1,0 +1,189 @@
+import { ArgumentError, ClosedError } from '../../native/index.ts'
+import {
+  Access,
+  CompletionBatch,
+  type CompletionChannel,
+  type CompletionQueue,
+  CompletionStatus,
+  type Device,
+  explainStatus,
+  type MemoryRegion,
+  type RemoteEndpoint,
+} from '../../verbs/index.ts'
+import { BatchInFlight, stagedBytes } from './batch-in-flight.ts'
+import type { Command } from './command.ts'
+import { HomeLink, REQUESTS_MAX, type RemoteMemory } from './home-link.ts'
+import { BATCH_MAX, type RemoteWords } from './remote-words.ts'
+import { Staging } from './staging.ts'
+import type { WordsRuntime } from './words-runtime.ts'
+
+const COMPLETIONS_AT_ONCE = 64
+
+/** What {@link VerbsWords} is made of. */
+export interface VerbsWordsOptions {
+  readonly rank: number
+  readonly ranks: number
+  /** Closed with it. */
+  readonly device: Device
+  /** Bytes at each home, and at this rank: one that keeps nothing needs none to speak of. */
+  readonly lengthBytes: number
+  readonly ownBytes: number
+  readonly runtime: WordsRuntime
+  /** How long a batch may take before its home counts as lost. */
+  readonly timeoutMs: number
+}
+
+/**
+ * The seam over verbs, whatever the provider. A rank reaches its own memory over a queue pair that is connected to itself: a device's atomics are atomic among themselves, and not
+ * always towards the processor (`device.attributes.atomics`).
+ */
+export class VerbsWords implements RemoteWords {
+  readonly rank: number
+  readonly ranks: number
+  readonly lengthBytes: number
+  roundTrips = 0
+  /** This rank's part; for its own recovery, and for tests. */
+  readonly memory: MemoryRegion
+  readonly #options: VerbsWordsOptions
+  readonly #staging: Staging
+  readonly #channel: CompletionChannel
+  readonly #queue: CompletionQueue
+  readonly #links: readonly HomeLink[]
+  readonly #byNumber: ReadonlyMap<number, HomeLink>
+  readonly #batch = new CompletionBatch(COMPLETIONS_AT_ONCE)
+  readonly #sleepers = new Set<() => void>()
+  readonly #gone = new Set<number>()
+  readonly #turn = (): boolean => this.#progress()
+  readonly #arm = (): boolean => this.#prepareSleep()
+
+  constructor(options: VerbsWordsOptions) {
+    const { rank, ranks, device, lengthBytes, ownBytes } = options
+    this.rank = rank
+    this.ranks = ranks
+    this.lengthBytes = lengthBytes
+    this.#options = options
+    const domain = device.createProtectionDomain()
+    const all = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+    this.memory = domain.allocate(ownBytes, all)
+    this.#staging = new Staging(domain)
+    this.#channel = device.createCompletionChannel()
+    this.#queue = device.createCompletionQueue({ depth: ranks * (REQUESTS_MAX + 1), channel: this.#channel })
+    this.#links = Array.from({ length: ranks }, (_, home) => new HomeLink(home, domain, this.#queue))
+    this.#byNumber = new Map(this.#links.map((link) => [link.number, link]))
+    this.connect(rank, this.endpointFor(rank), this.place)
+  }
+
+  /** Where this rank's part is, for the others. */
+  get place(): RemoteMemory {
+    return { address: this.memory.address, key: this.memory.remoteKey }
+  }
+
+  /** What rank `peer` connects to. */
+  endpointFor(peer: number): RemoteEndpoint {
+    return this.#link(peer).endpoint
+  }
+
+  connect(peer: number, remote: RemoteEndpoint, memory: RemoteMemory): void {
+    this.#link(peer).connect(remote, memory, this.#options.device.attributes.linkLayer)
+  }
+
+  /** Rank `rank` is out of the group: nothing reaches it any more, and nothing of it this rank's memory. */
+  memberEnded(rank: number, why: string): void {
+    this.#gone.add(rank)
+    if (!this.closed) this.#link(rank).lose(why)
+    for (const wake of [...this.#sleepers]) wake()
+  }
+
+  get closed(): boolean {
+    return this.#options.device.closed
+  }
+
+  isMember(rank: number): boolean {
+    return !this.#gone.has(rank)
+  }
+
+  nowMs(): number {
+    return this.#options.runtime.nowMs()
+  }
+
+  random(): number {
+    return this.#options.runtime.random()
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        cancel()
+        this.#sleepers.delete(wake)
+        resolve()
+      }
+      this.#sleepers.add(wake)
+      const cancel = this.#options.runtime.after(ms, wake)
+    })
+  }
+
+  run(home: number, what: string, commands: readonly Command[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#check(commands)
+      const deadlineMs = this.nowMs() + this.#options.timeoutMs
+      const staged = this.#staging.take(stagedBytes(commands))
+      this.roundTrips += 1
+      this.#link(home).start(new BatchInFlight(what, commands, deadlineMs, staged, { resolve, reject }))
+      this.#options.runtime.drive(this.#channel, this.#turn, this.#arm)
+    })
+  }
+
+  close(): void {
+    if (this.closed) return
+    for (const link of this.#links) link.lose('the structures were closed')
+    for (const wake of [...this.#sleepers]) wake()
+    this.#options.device.close()
+  }
+
+  #check(commands: readonly Command[]): void {
+    if (this.closed) throw new ClosedError('the structures of the group')
+    if (commands.length < 1 || commands.length > BATCH_MAX)
+      throw new ArgumentError('batch', `a batch has 1 to ${BATCH_MAX} commands, not ${commands.length}`)
+    for (const { offset, length } of commands) {
+      if (offset >= 0 && offset + length <= this.lengthBytes) continue
+      throw new ArgumentError('offset', `[${offset}, ${offset + length}) is not within ${this.lengthBytes} bytes`)
+    }
+  }
+
+  /** Take what has completed. True while something is under way. */
+  #progress(): boolean {
+    if (this.closed) return false
+    const batch = this.#batch
+    for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
+      for (let row = 0; row < count; row += 1) this.#complete(batch, row)
+    }
+    const now = this.nowMs()
+    let any = false
+    for (const link of this.#links) {
+      link.checkDeadline(now)
+      if (link.outstanding > 0) any = true
+    }
+    return any
+  }
+
+  #complete(batch: CompletionBatch, row: number): void {
+    const link = this.#byNumber.get(batch.queuePairNumber[row] as number)
+    const status = batch.status[row] as number
+    if (status === CompletionStatus.Success) link?.completed()
+    else link?.lose(explainStatus(status))
+  }
+
+  #prepareSleep(): boolean {
+    if (this.closed) return false
+    this.#queue.arm()
+    const before = this.#queue.poll(this.#batch)
+    for (let row = 0; row < before; row += 1) this.#complete(this.#batch, row)
+    return before === 0
+  }
+
+  #link(home: number): HomeLink {
+    const link = this.#links[home]
+    if (link === undefined) throw new ArgumentError('rank', `there is no rank ${home} of ${this.ranks}`)
+    return link
+  }
+}

@@ -1,0 +1,39 @@
+import { Group } from '../cluster/index.ts'
+import type { Space } from '../dsm/index.ts'
+import type { GroupStructures } from './distributed/group-structures.ts'
+import { type GroupStructuresOptions, openGroupStructures } from './distributed/open-group.ts'
+import { openStructures as openSpaceStructures, type Structures, type StructuresOptions } from './structures.ts'
+
+/**
+ * Open the structures of a space; the first one in makes them. They live as long as the space does.
+ *
+ * ```ts
+ * await using space = await open('shop')
+ * await using shared = await openStructures(space)
+ * const hits = await shared.counter('hits')
+ * hits.addSync()
+ * ```
+ *
+ * @throws RegionError where the region exists with another size; StructureError for another version; MemoryExhaustedError; ArgumentError.
+ */
+export function openStructures(space: Space, options?: StructuresOptions): Promise<Structures>
+/**
+ * Open structures of a group, whose ranks may be on several machines: every rank does, with the same options, and it resolves when all have. They have the names and the meaning of those of a space,
+ * without the `Sync` forms.
+ *
+ * ```ts
+ * await using group = await join()
+ * await using shared = await openStructures(group)
+ * const hits = await shared.counter('hits')
+ * await hits.add()
+ * ```
+ *
+ * @throws StructureError where the ranks gave different options; VerbsError where the device has no memory for them; ArgumentError.
+ */
+export function openStructures(group: Group, options?: GroupStructuresOptions): Promise<GroupStructures>
+export function openStructures(
+  where: Space | Group,
+  options: StructuresOptions & GroupStructuresOptions = {},
+): Promise<Structures | GroupStructures> {
+  return where instanceof Group ? openGroupStructures(where, options) : openSpaceStructures(where, options)
+}

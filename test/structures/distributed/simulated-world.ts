@@ -1,0 +1,131 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  openSimulatedCluster,
+  type SimulatedCluster,
+  type SimulatedFault,
+  type SimulatedHost,
+  type SimulatedProcess,
+  type SimulationOptions,
+  Stream,
+} from '../../../src/providers/index.ts'
+import { GroupStructures } from '../../../src/structures/distributed/group-structures.ts'
+import { VerbsWords } from '../../../src/structures/distributed/verbs-words.ts'
+import type { WordsRuntime } from '../../../src/structures/distributed/words-runtime.ts'
+import { type CompletionChannel, openDevice } from '../../../src/verbs/index.ts'
+
+/** Nobody sleeps longer, so that a wake-up that was lost is no more than a delay. */
+const SLEEP_NS_MAX = 5_000_000
+/** From a crash until the others are told. */
+const NEWS_NS = 2_000_000
+
+/** The structures of a group over simulated adapters, in virtual time. */
+export class SimulatedWorld implements Disposable {
+  readonly cluster: SimulatedCluster
+  readonly words: readonly VerbsWords[]
+  readonly structures: readonly GroupStructures[]
+  readonly crashed: Set<number> = new Set<number>()
+  #dirty = false
+
+  constructor(ranks: number, seed: number, options: SimulationOptions = {}) {
+    this.cluster = openSimulatedCluster(seed, options)
+    const lengthBytes = 1024 * 1024
+    this.words = Array.from({ length: ranks }, (_, rank) => {
+      const host = this.cluster.addHost()
+      const device = openDevice(`${this.cluster.device}/${host.index}`)
+      const runtime = new SimulatedRuntime(this.cluster, host, new Stream(seed, `rank ${rank}`, undefined), () => {
+        this.#dirty = true
+      })
+      return new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes: lengthBytes, runtime, timeoutMs: 60_000 })
+    })
+    for (const one of this.words)
+      for (const other of this.words)
+        if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
+    const homes = this.words.map(({ rank }) => rank)
+    this.structures = this.words.map((words) => new GroupStructures(words, homes, async () => {}))
+  }
+
+  /** A rank ends then, and the others hear of it a while later. */
+  crash(rank: number, atNs: number): void {
+    this.cluster.inject({ kind: 'crash', host: rank, atNs, lingerNs: 100_000 } satisfies SimulatedFault)
+    this.cluster.kernel.at(atNs, () => this.crashed.add(rank))
+    this.cluster.kernel.at(atNs + NEWS_NS, () => this.#tell(rank))
+  }
+
+  /** Let time pass until `work` is done. */
+  async play<T>(work: Promise<T>): Promise<T> {
+    let done = false
+    const finished = work.finally(() => (done = true))
+    finished.catch(() => {})
+    await setImmediate()
+    while (!done) {
+      this.#dirty = false
+      while (!this.#dirty) if (!this.cluster.kernel.step()) throw new Error('nothing happens any more')
+      await setImmediate()
+    }
+    return await finished
+  }
+
+  [Symbol.dispose](): void {
+    for (const words of this.words) words.close()
+    this.cluster.close()
+  }
+
+  #tell(rank: number): void {
+    for (const words of this.words) {
+      if (this.crashed.has(words.rank)) continue
+      words.memberEnded(rank, 'it crashed')
+      this.structures[words.rank]?.settle(rank).catch(() => {})
+    }
+    this.#dirty = true
+  }
+}
+
+/** A program on a simulated host: it goes on when its adapter has something for it, and not while the host is paused or gone. */
+class SimulatedRuntime implements WordsRuntime {
+  readonly #cluster: SimulatedCluster
+  readonly #host: SimulatedHost
+  readonly #stream: Stream
+  readonly #ran: () => void
+  #process: SimulatedProcess | undefined
+  #cancelWait: () => void = () => {}
+
+  constructor(cluster: SimulatedCluster, host: SimulatedHost, stream: Stream, ran: () => void) {
+    this.#cluster = cluster
+    this.#host = host
+    this.#stream = stream
+    this.#ran = ran
+  }
+
+  nowMs(): number {
+    return this.#cluster.nowNs / 1e6
+  }
+
+  random(): number {
+    return this.#stream.below(1000) / 1000
+  }
+
+  after(ms: number, done: () => void): () => void {
+    let cancelled = false
+    const process = this.#host.spawn(() => {
+      this.#ran()
+      if (!cancelled) done()
+    })
+    process.wakeAt(this.#cluster.nowNs + Math.ceil(ms * 1e6))
+    return () => (cancelled = true)
+  }
+
+  drive(channel: CompletionChannel, turn: () => boolean, arm: () => boolean): void {
+    this.#process ??= this.#host.spawn(() => this.#step(channel, turn, arm))
+    this.#process.wake()
+  }
+
+  #step(channel: CompletionChannel, turn: () => boolean, arm: () => boolean): void {
+    this.#cancelWait()
+    this.#ran()
+    if (!turn()) return
+    channel.drain()
+    if (!arm()) this.#process?.wake()
+    this.#cancelWait = this.#host.whenReadable(channel.descriptor, () => this.#process?.wake())
+    this.#process?.wakeAt(this.#cluster.nowNs + SLEEP_NS_MAX)
+  }
+}

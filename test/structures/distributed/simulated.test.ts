@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SimulatedWorld } from './simulated-world.ts'
+
+const SEEDS = 10
+
+/** What networks and adapters do when they are at their worst but work. */
+const rough = {
+  network: { loss: 0.01, duplicate: 0.01, tail: 0.05, tailNs: 50_000 },
+  adapter: { tear: 0.3, earlyAcknowledge: 0.3, completionNs: 2000, lostWakeups: 0.05 },
+}
+
+test('over simulated adapters that lose and delay, every sum is given once and every number is taken once', async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    using world = new SimulatedWorld(3, seed, rough)
+    const given = await world.play(
+      Promise.all(
+        world.structures.map(async (shared) => {
+          const counter = await shared.counter('hits')
+          const sequence = await shared.sequence('orders')
+          const sums: number[] = []
+          const numbers: number[] = []
+          for (let call = 0; call < 10; call += 1) {
+            sums.push(await counter.add())
+            numbers.push(await sequence.next())
+          }
+          return { sums, numbers }
+        }),
+      ),
+    )
+    const counted = Array.from({ length: 30 }, (_, at) => at + 1)
+    assert.deepEqual(
+      given.flatMap(({ sums }) => sums).sort((a, b) => a - b),
+      counted,
+    )
+    assert.deepEqual(
+      given.flatMap(({ numbers }) => numbers).sort((a, b) => a - b),
+      counted,
+    )
+  }
+})
+
+test('the same seed takes the same course', async () => {
+  const course = async (): Promise<string> => {
+    using world = new SimulatedWorld(2, 7, rough)
+    await world.play(
+      Promise.all(
+        world.structures.map(async (shared) => {
+          const counter = await shared.counter('n')
+          for (let call = 0; call < 5; call += 1) await counter.set((await counter.get()) + 1)
+        }),
+      ),
+    )
+    return world.cluster.traceHash
+  }
+  assert.equal(await course(), await course())
+})
+
+test('a home that crashes is lost to those who use it, in bounded time, whether the group says so or the adapter', async () => {
+  for (const told of [true, false]) {
+    using world = new SimulatedWorld(2, 3)
+    const shared = world.structures[0]!
+    const name = ['a', 'b', 'c', 'd', 'e'].find((one) => shared.homeOf(one) === 1) as string
+    const counter = await world.play(shared.counter(name))
+    if (told) world.crash(1, world.cluster.nowNs + 1000)
+    else world.cluster.inject({ kind: 'crash', host: 1, atNs: world.cluster.nowNs + 1000 })
+    const adding = async (): Promise<never> => {
+      for (;;) await counter.add()
+    }
+    await assert.rejects(world.play(adding()), {
+      code: 'ERR_AETHER_HOME_LOST',
+      rank: 1,
+      structure: `counter '${name}'`,
+    })
+    assert.ok(world.words[0]!.nowMs() < 60_000)
+  }
+})
