@@ -33,8 +33,9 @@ export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
 
 function isAnswer(value: unknown): value is RegistryAnswer {
   if (!isRecord(value)) return false
-  const { kind, id, parameters, rank } = value
-  if (kind === 'opened') return isIndex(id) && typeof parameters === 'string'
+  const { kind, id, parameters, ended, rank } = value
+  if (kind === 'opened')
+    return isIndex(id) && typeof parameters === 'string' && Array.isArray(ended) && ended.every(isIndex)
   return (kind === 'other' && typeof parameters === 'string') || kind === 'absent' || (kind === 'gone' && isIndex(rank))
 }
 

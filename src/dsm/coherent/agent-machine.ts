@@ -175,7 +175,7 @@ class RegionAgentMachine implements Machine {
       if (answer.kind !== 'opened') reply.resolve(answer)
       else
         this.#whenInOrder(answer.id, () => {
-          this.#serve(answer.id, plan)
+          this.#serve(answer.id, plan, answer.ended)
           reply.resolve(answer)
         })
     })
@@ -192,7 +192,7 @@ class RegionAgentMachine implements Machine {
     else unopened.whenIdle(then)
   }
 
-  #serve(id: number, plan: RegionPlan): void {
+  #serve(id: number, plan: RegionPlan, ended: readonly number[]): void {
     if (this.#servers.has(id)) return
     const { view } = this.#group
     const unopened = this.#unopened.get(id)
@@ -202,6 +202,7 @@ class RegionAgentMachine implements Machine {
     const server = new RegionServer({
       id,
       plan,
+      ended,
       protocol,
       mesh: this.#group.mesh,
       view,

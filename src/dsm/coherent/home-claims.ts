@@ -2,7 +2,7 @@ import { MeshChannel } from '../../cluster/index.ts'
 import { NO_HOME } from './placement.ts'
 
 /**
- * Homes that are decided by who asks first. Page `i` has a *register*, rank `i` modulo their number, which decides: whoever's claim gets there
+ * Homes that are decided by who asks first. Page `i` has a *register*, rank `i` modulo their number (of those who lived when the region was made), which decides: whoever's claim gets there
  * first is the page's home for good, and every later claim is answered with that rank. It is a compare-and-swap on the register's entry, done
  * by its agent; afterwards each rank knows the homes of the pages that it has used, and asks no more.
  *
@@ -39,7 +39,8 @@ export function decodeHomeMessage(bytes: Uint8Array, ranks: number): HomeMessage
 export interface HomeClaimsOptions {
   readonly region: number
   readonly rank: number
-  readonly ranks: number
+  /** Ranks that lived when the region was made. */
+  readonly founders: readonly number[]
   /** The home of each page as far as it is known here; undefined where homes are computed. */
   readonly homes: SharedArrayBuffer | undefined
   readonly send: (to: number, bytes: Uint8Array) => void
@@ -68,7 +69,8 @@ export class HomeClaims {
 
   /** Which rank decides about `page`. */
   registerOf(page: number): number {
-    return page % this.#options.ranks
+    const { founders } = this.#options
+    return founders[page % founders.length]!
   }
 
   /** Have the home of `page` decided; `onDecided` or `onLost` follows. */

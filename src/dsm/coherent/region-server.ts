@@ -10,6 +10,7 @@ import {
   type EpochPort,
   type FrameReference,
   isForDirectory,
+  livingHome,
   MessageKind,
   type NodeOptions,
   type Protocol,
@@ -37,6 +38,8 @@ import { WindowTable } from './window-table.ts'
 export interface RegionServerOptions {
   readonly id: number
   readonly plan: RegionPlan
+  /** Ranks that had ended when the region was made: they are nobody's home, and took nothing along. */
+  readonly ended: readonly number[]
   readonly protocol: Protocol
   readonly mesh: Mesh
   readonly view: EpochMembers
@@ -119,7 +122,11 @@ export class RegionServer implements EpochPort {
       release: (page) => this.#node.retry(page),
     })
     const { rank, size } = options.mesh
-    this.#homeOf = homeFunction(plan.placement, pages, size)
+    const founders = Array.from({ length: size }, (_, founder) => founder).filter(
+      (founder) => !options.ended.includes(founder),
+    )
+    const placedAt = homeFunction(plan.placement, pages, size)
+    this.#homeOf = (page) => livingHome(placedAt(page), size, founders)
     this.#units = new FrameUnits({
       pages,
       pageBytes: plan.pageSize,
@@ -146,7 +153,7 @@ export class RegionServer implements EpochPort {
     this.#claims = new HomeClaims({
       region: options.id,
       rank,
-      ranks: size,
+      founders,
       homes: plan.placement.homes,
       send: (to, bytes) => options.mesh.send(to, bytes),
       isAlive: (peer) => options.mesh.isAlive(peer),

@@ -110,6 +110,19 @@ for (const coherence of protocols.keys()) {
   })
 }
 
+test('a region that is made after a death has its pages at the living: none is lost', async () => {
+  for (const placement of ['block', 'cyclic', 'first-touch']) {
+    await using ranks = await three()
+    await ranks.kill(1)
+    await assert.rejects(ranks.on(0, 'barrier'), { name: 'MemberEndedError' })
+    for (const rank of [2, 0])
+      await ranks.on(rank, 'open', 'late', { coherence: 'directory', size: 12 * 4096, placement })
+    for (let page = 0; page < 12; page++) await ranks.on(page % 2 === 0 ? 0 : 2, 'fetchAdd', 'late', page * 4096, 5n)
+    for (const rank of [0, 2])
+      for (let page = 0; page < 12; page++) assert.equal(await ranks.on(rank, 'fetchAdd', 'late', page * 4096, 0n), 5n)
+  }
+})
+
 test('a rank that is stopped for a while is waited for', async () => {
   await using ranks = await three()
   await ranks.on(1, 'fillPages', 'r', 0, 12, 9)
