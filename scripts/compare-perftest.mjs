@@ -148,7 +148,10 @@ function resultsOf(pairs, figures, unit) {
 const results = [...resultsOf(latencies, microseconds, 'µs'), ...resultsOf(bandwidths, megabytes, 'MiB/s')]
 if (options.json) console.log(JSON.stringify(results, undefined, 2))
 else {
-  const list = (values) => values.map((value) => (Number.isNaN(value) ? 'none' : value < 10 ? value.toPrecision(3) : value.toFixed(1))).join(' ')
+  const list = (values) =>
+    values
+      .map((value) => (Number.isNaN(value) ? 'none' : value < 10 ? value.toPrecision(3) : value.toFixed(1)))
+      .join(' ')
   console.log(
     `${'perftest'.padEnd(14)} ${'aether'.padEnd(11)} ${'bytes'.padStart(6)}  ${'unit'.padEnd(5)}  perftest: rounds | aether: rounds | ratio of medians`,
   )
