@@ -9,6 +9,7 @@ const columns = [
   { title: 'pages', align: 'right' },
   { title: 'homes', align: 'left' },
   { title: 'threads', align: 'left' },
+  { title: 'refusals', align: 'right' },
   { title: 'states', align: 'right' },
   { title: 'transitions', align: 'right' },
   { title: 'depth', align: 'right' },
@@ -61,13 +62,14 @@ function show(
 }
 
 function row({ task, result, seconds }: TaskResult<CheckTask>): string[] {
-  const { protocol, nodes, pages, homes, threads } = task.model
+  const { protocol, nodes, pages, homes, threads, refusals } = task.model
   return [
     protocol.name,
     String(nodes),
     String(pages),
     pages === 1 ? '-' : homes,
     threads,
+    String(refusals),
     formatCount(result.states),
     formatCount(result.transitions),
     String(result.depth),
@@ -76,10 +78,12 @@ function row({ task, result, seconds }: TaskResult<CheckTask>): string[] {
   ]
 }
 
-function verdict({ violation, exhaustive, depth, symmetry }: TaskResult<CheckTask>['result']): string {
+function verdict({ violation, exhaustive, depth, symmetry, walked }: TaskResult<CheckTask>['result']): string {
   if (violation !== undefined) return 'VIOLATION'
   const reduced = symmetry > 1 ? ', up to names' : ''
-  return exhaustive ? `exhaustive${reduced}` : `bounded: every run of fewer than ${depth} steps${reduced}`
+  if (exhaustive) return `exhaustive${reduced}`
+  const beyond = walked === undefined ? '' : `; ${formatCount(walked)} steps at random`
+  return `bounded, there are more states: every run of fewer than ${depth} steps${reduced}${beyond}`
 }
 
 function plain({ task, result, seconds }: TaskResult<CheckTask>): object {

@@ -195,13 +195,20 @@ export class DirectoryController {
 
   /** Everything about an entry that decides what happens next, as text; empty for one that nothing is remembered in. */
   fingerprint(entry: DirectoryEntry): string {
-    const { state, owner, sharers, requester, forwardedTo, invalidated, queue } = entry
-    if (state === this.#table.initial && owner < 0 && sharers.size === 0 && queue.length === 0) return ''
-    let text = String.fromCharCode(state, owner + 1, requester + 1, forwardedTo + 1, queue.length)
-    for (const rank of sharers) text += String.fromCharCode(rank)
-    text += String.fromCharCode(END_OF_LIST, ...invalidated, END_OF_LIST)
+    // Of those invalidated only their number is told; whose request is served and who was asked for it decides nothing.
+    const { state, invalidated, queue } = entry
+    const [owner, sharers] = this.#holders(entry)
+    if (state === this.#table.initial && owner < 0 && sharers.length === 0 && queue.length === 0) return ''
+    let text = String.fromCharCode(state, owner + 1, invalidated.length, queue.length, ...sharers, END_OF_LIST)
     for (const { kind, from, requester: asker } of queue) text += String.fromCharCode(kind, from + 1, asker + 1)
     return text
+  }
+
+  /** With tokens, home asks itself whatever its hints are: that it may hold some says nothing. */
+  #holders({ owner, sharers }: DirectoryEntry): [owner: number, sharers: number[]] {
+    if (this.#protocol.tokens === undefined) return [owner, [...sharers]]
+    const { home } = this.#port
+    return [owner === home ? -1 : owner, [...sharers].filter((rank) => rank !== home)]
   }
 
   stateName(entry: DirectoryEntry): string {

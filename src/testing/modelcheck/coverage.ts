@@ -23,9 +23,19 @@ export function cellsOf(protocol: Protocol): CellName[] {
 /** Which cells of a protocol's tables were taken. */
 export class Coverage {
   readonly #visited = new Set<string>()
+  /** Those that {@link takeNew} has not told yet. */
+  #told = 0
 
   readonly visit = (side: Side, state: string, event: string): void => {
     this.#visited.add(cellText({ side, state, event }))
+  }
+
+  /** Those taken for the first time since the last call. */
+  takeNew(): string[] {
+    if (this.#visited.size === this.#told) return none
+    const found = [...this.#visited].slice(this.#told)
+    this.#told = this.#visited.size
+    return found
   }
 
   /** As {@link cellText}. */
@@ -33,6 +43,8 @@ export class Coverage {
     return [...this.#visited]
   }
 }
+
+const none: string[] = []
 
 /** Cells that only a death leads to. Nobody dies in these explorations. */
 export function isOfDeaths({ event }: CellName): boolean {

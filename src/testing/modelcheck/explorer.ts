@@ -5,7 +5,8 @@ import { Frontier } from './frontier.ts'
 import { Graph } from './graph.ts'
 import { Invariants } from './invariants.ts'
 import { assertModel, type Model } from './model.ts'
-import { firstWithoutProgress } from './progress.ts'
+import { firstWithoutProgress, whyStuck } from './progress.ts'
+import { Remnants } from './remnants.ts'
 import { StateSet } from './state-set.ts'
 import { formatTrace, type TraceStep } from './trace.ts'
 import { type Action, World } from './world.ts'
@@ -18,6 +19,10 @@ export interface ExploreOptions {
   readonly symmetry?: boolean
   /** Look for livelock and starvation, too, where all states were visited (default true). */
   readonly progress?: boolean
+  /** Keep what nothing that follows can depend on (default false): see {@link Remnants}. More states, the same findings. */
+  readonly remnants?: boolean
+  /** Begin behind these actions instead of where nothing has been touched: what a long way leads to. */
+  readonly after?: readonly Action[]
   /** Called from time to time. */
   readonly onProgress?: (states: number, depth: number) => void
 }
@@ -30,6 +35,8 @@ export interface ExploreResult {
   readonly depth: number
   /** False where there were more states than allowed. */
   readonly exhaustive: boolean
+  /** Where bounded: so many actions were taken at random besides, in runs that go deeper. */
+  readonly walked?: number
   /** How many states at most one stands for. */
   readonly symmetry: number
   /** States and steps of single nodes, each run once by the coherence node itself. */
@@ -66,10 +73,14 @@ class Exploration {
   readonly #coverage = new Coverage()
   readonly #world: World
   readonly #canonical: Canonical
+  readonly #remnants: Remnants | undefined
   readonly #invariants: Invariants
   readonly #visited = new StateSet()
   readonly #frontier: Frontier
   readonly #graph = new Graph()
+  /** The way to where the exploration begins, and that state under its own names. */
+  readonly #lead: TraceStep[] = []
+  #start: Int32Array
   #depth = 0
   #channelMax = 0
 
@@ -80,11 +91,20 @@ class Exploration {
     this.#canonical = new Canonical(this.#world, reduce)
     this.#invariants = new Invariants(this.#world)
     this.#frontier = new Frontier(this.#world.length)
+    this.#remnants = options.remnants === true ? undefined : new Remnants(this.#world)
+    this.#start = this.#world.initial()
   }
 
   run(): ExploreResult {
     const { statesMax = STATES_MAX, progress = true } = this.#options
-    this.#world.next.set(this.#world.initial())
+    for (const action of this.#options.after ?? []) {
+      const what = this.#attempt(this.#start, action)
+      const after = what === undefined ? this.#world.next.slice() : undefined
+      this.#lead.push({ before: this.#start, action, after, what })
+      if (after === undefined) return this.#result(false, what, this.#lead)
+      this.#start = after
+    }
+    this.#world.next.set(this.#start)
     this.#found(-1)
     const vector = new Int32Array(this.#world.length)
     let layerEnd = 1
@@ -98,6 +118,8 @@ class Exploration {
       this.#frontier.read(state, vector)
       const failed = this.#expand(state, vector)
       if (failed !== undefined) return this.#violated(state, failed.action, failed.what)
+      const stuck = progress ? whyStuck(this.#graph, this.#world, state) : undefined
+      if (stuck !== undefined) return this.#violated(state, undefined, stuck)
     }
     this.#canonical.assertSymmetric()
     // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others.
@@ -119,11 +141,12 @@ class Exploration {
     return failed
   }
 
-  /** What is wrong with a step or where it leads; undefined where nothing is. */
+  /** What is wrong with a step or where it leads; undefined where nothing is, and `world.next` is what it leads to. */
   #attempt(vector: Int32Array, action: Action): string | undefined {
     try {
       this.#world.take(vector, 0, action)
       this.#invariants.assertAll(this.#world.next)
+      this.#remnants?.clear(this.#world.next)
       return undefined
     } catch (cause) {
       if (cause instanceof Asymmetry) throw cause
@@ -160,7 +183,7 @@ class Exploration {
     return facts
   }
 
-  #result(exhaustive: boolean): ExploreResult {
+  #result(exhaustive: boolean, what?: string, trace: readonly TraceStep[] = []): ExploreResult {
     const { locals } = this.#world
     const visited = this.#coverage.visited
     const { states, transitions } = this.#graph
@@ -177,18 +200,21 @@ class Exploration {
       unvisited: cellsOf(this.#model.protocol)
         .map((cell) => cellText(cell))
         .filter((cell) => !visited.includes(cell)),
+      ...(what === undefined
+        ? {}
+        : { violation: { what, trace: formatTrace(this.#world, trace), steps: trace.length } }),
     }
   }
 
   #violated(state: number, action: Action | undefined, what: string): ExploreResult {
     const steps = this.#walk(this.#graph.pathTo(state), what, action !== undefined)
-    return { ...this.#result(false), violation: { what, trace: formatTrace(this.#world, steps), steps: steps.length } }
+    return this.#result(false, what, steps)
   }
 
   /** The way along states, in one consistent naming; then, where `andFail`, the step that fails with `what`. */
   #walk(path: readonly number[], what: string, andFail: boolean): TraceStep[] {
-    const steps: TraceStep[] = []
-    let vector = this.#world.initial()
+    const steps: TraceStep[] = [...this.#lead]
+    let vector = this.#start
     for (const state of path.slice(1)) {
       const step = this.#stepTo(vector, state)
       steps.push(step)

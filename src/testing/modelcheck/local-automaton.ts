@@ -175,7 +175,7 @@ export class LocalAutomaton {
     this.#assertEvicted(found)
     // With tokens the directory has hints.
     if (!found.node.countsTokens) this.#assertDirectory(found)
-    const facts = factsOf(found, this.#homes)
+    const facts = factsOf(found, this.#homes, this.#model.protocol.cache.initial)
     const id = this.#locals.push({ ...found, inputs: this.#possible(found), facts }) - 1
     this.#ids.set(key, id)
     return id

@@ -12,6 +12,10 @@ export interface LocalFacts {
   readonly valid: number
   /** Pages of which an invalidation or a forward is put off. */
   readonly deferred: number
+  /** Pages of which nothing is here but perhaps a frame that nobody goes by: no copy, no token, nobody who waits; never at the page's home. */
+  readonly remnants: number
+  /** With tokens: pages whose bytes here count for nothing, as no token says that they are the last. */
+  readonly unproven: number
   /** Groups of threads that want a page, asleep or awake: bit 2 * page, and the next for those that want to write. */
   readonly waiting: number
   readonly awake: number
@@ -29,6 +33,7 @@ export interface LocalFacts {
 export function factsOf(
   { rank, node, program }: { rank: number; node: CoherenceNode; program: Program },
   homes: readonly number[],
+  initial: string,
 ): LocalFacts {
   const pages = homes.map((_, page) => page)
   const mask = (test: (page: number) => boolean): number =>
@@ -46,6 +51,18 @@ export function factsOf(
     worthy: mask((page) => node.worth(page) !== 'none'),
     valid: mask((page) => homes[page] === rank && node.memory(page) === 'valid'),
     deferred: mask((page) => node.isDeferred(page)),
+    unproven: mask((page) => node.countsTokens && !node.tokens(page).valid),
+    remnants: mask(
+      (page) =>
+        homes[page] !== rank &&
+        node.copyState(page) === initial &&
+        node.worth(page) === 'none' &&
+        (!node.countsTokens || node.tokens(page).tokens === 0) &&
+        !node.isDeferred(page) &&
+        ((program.held | program.evicting) & (1 << page)) === 0 &&
+        program.wait(page, false) === Wait.None &&
+        program.wait(page, true) === Wait.None,
+    ),
     waiting: groups((wait) => wait !== Wait.None),
     awake: groups((wait) => wait === Wait.Awake),
     quiescent: node.isQuiescent(),

@@ -1,5 +1,5 @@
 import type { Protocol } from '../../dsm/index.ts'
-import type { Homes, Model, Threads } from './model.ts'
+import type { Homes, Threads } from './model.ts'
 import type { Task } from './tasks.ts'
 
 /** One line of the report. */
@@ -29,12 +29,20 @@ interface Shape {
   readonly symmetry: boolean
   /** Unless another bound is asked for. */
   readonly statesMax: number
+  /** Unless another bound is asked for, of a protocol that counts tokens (default: the same). */
+  readonly tokenStatesMax?: number
+  /** Only for protocols that count tokens, with no refusals. */
+  readonly tokensOnly?: boolean
 }
 
 /** Enough for every protocol to be visited whole. */
 const WHOLE = 8_000_000
 /** Three nodes and two pages have tens of millions of states: these are looked at as deep as this goes. */
 const BOUND = 1_000_000
+/** Enough for three nodes that count tokens, each with one thread and homes that never lack memory. */
+const WHOLE_OF_TOKENS = 40_000_000
+/** Actions taken at random in each model that was too large: they go deeper than the bound. */
+const WALK_STEPS = 500_000
 
 /**
  * The standard plan. With one page any number of threads a node is affordable; with two, one thread a node keeps the space small. Pages interact through what nodes do with both at once and through the order of channels, which one thread a node still exercises.
@@ -44,21 +52,33 @@ const shapes: readonly Shape[] = [
   { nodes: 2, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE },
   { nodes: 2, pages: 2, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
   { nodes: 2, pages: 2, homes: 'spread', threads: 'one', symmetry: false, statesMax: WHOLE },
-  { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
-  { nodes: 3, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE_OF_TOKENS, tokensOnly: true },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE, tokenStatesMax: BOUND },
+  { nodes: 3, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE, tokenStatesMax: BOUND },
   { nodes: 3, pages: 2, homes: 'same', threads: 'one', symmetry: true, statesMax: BOUND },
   { nodes: 3, pages: 2, homes: 'spread', threads: 'one', symmetry: true, statesMax: BOUND },
 ]
 
-/** What there is to explore of some protocols, the quick ones first. */
+/** What there is to explore of some protocols, the quick ones of each kind first; what takes longest is begun early. */
 export function planChecks(protocols: readonly Protocol[], options: CheckOptions = {}): CheckTask[] {
-  const { nodes = [2, 3], pages = [1, 2], refusals = 1 } = options
+  const { nodes = [2, 3], pages = [1, 2] } = options
   return shapes
     .filter((shape) => nodes.includes(shape.nodes) && pages.includes(shape.pages))
-    .flatMap(({ symmetry, statesMax, ...shape }) =>
-      protocols.map((protocol): CheckTask => {
-        const model: Model = { protocol, ...shape, refusals }
-        return { model, symmetry, options: { symmetry, statesMax: options.statesMax ?? statesMax } }
-      }),
+    .flatMap((shape) =>
+      protocols
+        .filter(({ tokens }) => shape.tokensOnly !== true || tokens !== undefined)
+        .map((protocol) => taskOf(shape, protocol, options)),
     )
+}
+
+function taskOf(shape: Shape, protocol: Protocol, options: CheckOptions): CheckTask {
+  const { nodes, pages, homes, threads, symmetry, tokensOnly = false } = shape
+  const refusals = tokensOnly ? 0 : (options.refusals ?? 1)
+  const usual = protocol.tokens === undefined ? shape.statesMax : (shape.tokenStatesMax ?? shape.statesMax)
+  return {
+    model: { protocol, nodes, pages, homes, threads, refusals },
+    symmetry,
+    options: { symmetry, statesMax: options.statesMax ?? usual },
+    walkSteps: WALK_STEPS,
+  }
 }

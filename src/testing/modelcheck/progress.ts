@@ -49,6 +49,14 @@ function isGood(graph: Graph, world: World, good: Uint8Array, state: number): bo
   return graph.facts(state) === 0 || (timeouts > 0 && timeoutsGood)
 }
 
+/** What is wrong where nothing is sure to happen in a state any more though somebody waits, or something is under way; undefined where all is well. */
+export function whyStuck(graph: Graph, world: World, state: number): string | undefined {
+  if (graph.facts(state) === 0) return undefined
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge++)
+    if (graph.label(edge) !== OPTIONAL && graph.target(edge) !== state) return undefined
+  return describe(graph, world, state)
+}
+
 function describe(graph: Graph, world: World, state: number): string {
   for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge++) {
     const label = graph.label(edge)

@@ -8,6 +8,8 @@ import type { Model } from './model.ts'
 export interface Task {
   readonly model: Model
   readonly options: Omit<ExploreOptions, 'onProgress'>
+  /** Where the exploration is bounded: so many actions at random in all, which go deeper (default none). */
+  readonly walkSteps?: number
 }
 
 /** What came of a task. */
@@ -71,7 +73,7 @@ class ExplorerThread {
   }
 
   run(
-    { model, options }: Task,
+    { model, options, walkSteps = 0 }: Task,
     onProgress: (states: number, depth: number) => void,
   ): Promise<{ result: ExploreResult; seconds: number }> {
     return new Promise((resolve, reject) => {
@@ -81,7 +83,7 @@ class ExplorerThread {
         else if (report.type === 'failed') reject(new Error(report.message))
         else resolve({ result: report.result, seconds: report.seconds })
       }
-      this.#worker.postMessage({ model, options } satisfies Task)
+      this.#worker.postMessage({ model, options, walkSteps } satisfies Task)
     })
   }
 
