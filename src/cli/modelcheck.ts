@@ -30,13 +30,16 @@ over for ever, and every cell of the tables is used.
 Channels keep their order between two nodes; nothing is promised across pairs. Bytes are abstract: those last stored, or not.
 'threads' says who may want pages at a node: one thread, or any number (one group that waits to read and one that waits to write, for each page).
 'exhaustive' means that every state was visited. Where there are more than --states-max, it says 'bounded', and that every run of fewer steps than
-the depth was looked at; nothing is claimed beyond. States are told apart by fingerprints of 64 bits; the odds that two fell together are printed.
+the depth was looked at; beyond, actions were taken at random, the same invariants asserted, and nothing is claimed. 'up to names': of states that differ in the
+names of nodes or pages only, one was looked at, which is proved to be enough at the end. States are told apart by fingerprints of 64 bits; the odds that two
+fell together are printed.
 
 Options:
   --protocol LIST      ${[...protocols.keys()].join(', ')}, or all (default)
   --nodes LIST         2, 3, or both (default)
   --pages LIST         1, 2, or both (default)
-  --states-max N       stop each exploration there and call it bounded (default: 1000000 for 3 nodes with 2 pages, 8000000 for less)
+  --states-max N       stop each exploration there and call it bounded (default: enough for all but 3 nodes with 2 pages and 3 nodes that
+                       count tokens, which are bounded at 1000000; those once more with one thread a node and no refusals, whole)
   --refusals N         how often a home may lack memory for a page in one run (default 1)
   --flip               put every single mistake into each table instead (another next state, an action left out) and tell which go unnoticed
   --only TEXT          with --flip: those whose name contains this, as 'cache S/Invalidate'
