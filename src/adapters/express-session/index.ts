@@ -5,7 +5,7 @@
  * import { AetherSessionStore } from 'aether-dsm/adapters/express-session'
  * import session from 'express-session'
  *
- * const sessions = session({ store: new AetherSessionStore('shop'), secret: 'keyboard cat', resave: false, saveUninitialized: false })
+ * const sessions = session({ store: new AetherSessionStore('shop'), secret: 'what nobody guesses', resave: false, saveUninitialized: false })
  * ```
  *
  * @module
