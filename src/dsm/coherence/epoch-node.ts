@@ -13,6 +13,8 @@ export interface EpochPort extends Omit<NodePort, 'send'> {
   sendRecovery(to: number, message: RecoveryMessage): void
   /** The bytes of `page` that were last fenced are to be its bytes. Only called where `replicas` names the page. */
   restore(page: number): void
+  /** The region is in order again after deaths. Evictions that were under way were forgotten with everything else: `evicted` was not called. */
+  recovered(): void
 }
 
 export interface EpochNodeOptions {
@@ -225,6 +227,7 @@ export class EpochNode implements RecoveryHost {
     const kept = this.#kept
     this.#kept = []
     for (const { message, epoch: of } of kept) this.receive(message, of)
+    this.#port.recovered()
     for (const [page, write] of [...this.#wants]) this.demand(page, write)
   }
 

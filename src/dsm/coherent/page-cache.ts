@@ -111,6 +111,13 @@ export class PageCache {
     if (unit?.pages.size === 0 && (unit.leaving || this.#options.limitBytes === 0)) this.#release(index, unit)
   }
 
+  /** Evictions that were under way have been forgotten. Units that are leaving are looked at again anyway. */
+  recovered(): void {
+    if (this.#options.limitBytes !== 0) return
+    for (const { pages } of this.#units.values())
+      for (const page of pages) this.#giveBackAt(page, this.#options.now() + USE_NS)
+  }
+
   /** Nothing is evicted any more. */
   close(): void {
     this.#closed = true

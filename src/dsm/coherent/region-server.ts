@@ -274,6 +274,15 @@ export class RegionServer implements EpochPort {
     this.#finish(range)
   }
 
+  /** What was being given up is given up once more; where that cannot be any more (this rank may be the page's home now), it is let go of. */
+  recovered(): void {
+    for (const range of this.#givingUp) {
+      for (const page of [...range.pages]) if (!this.#node.evict(page)) range.pages.delete(page)
+      this.#finish(range)
+    }
+    this.#cache.recovered()
+  }
+
   #gone(page: number): void {
     for (const range of this.#givingUp) if (range.pages.delete(page)) this.#finish(range)
   }

@@ -1,72 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { after, test } from 'node:test'
-import { type Ending, RankProcess } from '../../support/rank-process.ts'
+import { test } from 'node:test'
+import { Hosts, hostsFolder, secretFile } from '../../support/hosts.ts'
 
-const fixture = new URL('../../dsm/coherent/fixtures/rank.js', import.meta.url)
-const folder = mkdtempSync(join(tmpdir(), 'aether-test-hosts-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-
-function secretFile(name: string, text: string, mode: number = 0o600): string {
-  const path = join(folder, name)
-  writeFileSync(path, text, { mode })
-  return path
-}
-
-const secret = secretFile('secret', 'correct horse battery staple, and then some\n')
 const otherSecret = secretFile('other', 'incorrect horse battery staple, and then some\n')
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1' }, resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** Ranks that meet over TCP, each on a machine of its own as far as runtime directories tell machines apart. */
-class Hosts implements AsyncDisposable {
-  readonly ranks: readonly RankProcess[]
-
-  private constructor(ranks: readonly RankProcess[]) {
-    this.ranks = ranks
-  }
-
-  static async start(size: number, change: (rank: number) => Record<string, string> = () => ({})): Promise<Hosts> {
-    const port = await freePort()
-    const start = (rank: number): RankProcess =>
-      new RankProcess(fixture, {
-        AETHER_RANK: String(rank),
-        AETHER_SIZE: String(size),
-        AETHER_RENDEZVOUS: `tcp:127.0.0.1:${port}`,
-        AETHER_SECRET_FILE: secret,
-        AETHER_RUNTIME_DIRECTORY: join(folder, `host-${rank}`),
-        AETHER_DEVICE: 'shm0',
-        ...change(rank),
-      })
-    return new Hosts(Array.from({ length: size }, (_, rank) => start(rank)))
-  }
-
-  on<T = unknown>(rank: number, scenario: string, ...args: readonly unknown[]): Promise<T> {
-    return this.ranks[rank]!.call<T>(scenario, ...args)
-  }
-
-  all<T = unknown>(scenario: string, ...args: readonly unknown[]): Promise<T[]> {
-    return Promise.all(this.ranks.map((rank) => rank.call<T>(scenario, ...args)))
-  }
-
-  kill(rank: number): Promise<Ending> {
-    return this.ranks[rank]!.kill()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.ranks.map((rank) => rank.kill()))
-  }
-}
 
 test('ranks of different hosts join over TCP, meet at barriers, and leave together', async () => {
   await using hosts = await Hosts.start(3)
@@ -147,7 +86,7 @@ test('where ranks are on several machines without an RDMA device, the error says
 test('ranks of one machine that meet over TCP share its memory', async () => {
   await using hosts = await Hosts.start(2, () => ({
     AETHER_DEVICE: '',
-    AETHER_RUNTIME_DIRECTORY: join(folder, 'together'),
+    AETHER_RUNTIME_DIRECTORY: join(hostsFolder, 'together'),
   }))
   await hosts.all('join')
   const opened = await hosts.all<{ coherence: string }>('open', 'r', { size: 65_536 })

@@ -113,6 +113,7 @@ class Run {
       mustHold: (page) => copy(page).held,
       isAlive: (other) => this.#viewOf(rank).members.includes(other),
       restore: () => assert.fail('there are no replicas'),
+      recovered: () => {},
     }
   }
 
