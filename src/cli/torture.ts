@@ -7,6 +7,7 @@ import { formatCount } from './output/units.ts'
 
 const table = {
   seconds: { type: 'string', default: '10' },
+  groups: { type: 'string' },
   coherence: { type: 'string', default: 'all' },
   place: { type: 'string', default: 'all' },
   ranks: { type: 'string', default: '4' },
@@ -39,6 +40,7 @@ and no call fails otherwise, and nobody waits for ever. After the first group in
 
 Options:
   --seconds N          of each protocol at each place (default 10); the last group ends in order after that
+  --groups N           so many groups of each instead, however long they take
   --coherence LIST     ${[...protocols.keys()].join(', ')}, or all (default)
   --place LIST         machine: all ranks on one; hosts: each on one of its own, over TCP (all of them here); or all (default)
   --ranks N            processes of a group at its beginning, 2 ... 16 (default 4)
@@ -71,7 +73,9 @@ export const tortureCommand: Command = {
     const interrupted = new AbortController()
     const interrupt = (): void => interrupted.abort()
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+    const groups = values.groups === undefined ? {} : { groups: whole('groups', 1, 1_000_000) }
     const results = await runTorture({
+      ...groups,
       seconds: whole('seconds', 1, 86_400),
       coherence: chosen('--coherence', values.coherence, [...protocols.keys()]),
       places: chosen<TorturePlace>('--place', values.place, torturePlaces),

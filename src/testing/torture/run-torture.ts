@@ -17,6 +17,8 @@ export interface TortureOptions {
   readonly places?: readonly TorturePlace[]
   /** Of each protocol at each place; groups that have begun are ended in order afterwards. Default 10. */
   readonly seconds?: number
+  /** So many groups of each protocol at each place, however long they take, instead of `seconds`. */
+  readonly groups?: number
   /** Processes of a group at its beginning. Default 4. */
   readonly ranks?: number
   /** A group goes on until so few are left; then the next one begins. Default 2. */
@@ -99,14 +101,20 @@ interface Surroundings {
 async function torture(coherence: string, place: TorturePlace, around: Surroundings): Promise<TortureResult> {
   const { options } = around
   const startedMs = performance.now()
-  const untilMs = startedMs + 1000 * (options.seconds ?? 10)
+  const { groups: count = Number.POSITIVE_INFINITY } = options
+  const untilMs = options.groups === undefined ? startedMs + 1000 * (options.seconds ?? 10) : Number.POSITIVE_INFINITY
   const groups: TortureGroupResult[] = []
   let taken = 0
   do {
     const group = await playGroup(coherence, place, untilMs, groups.length + taken, around)
     if (group.placeTaken && ++taken < PLACES_TRIED) continue
     groups.push(group)
-  } while (performance.now() < untilMs && options.signal?.aborted !== true && !groups.some(isViolated))
+  } while (
+    groups.length < count &&
+    performance.now() < untilMs &&
+    options.signal?.aborted !== true &&
+    !groups.some(isViolated)
+  )
   const sum = (of: (group: TortureGroupResult) => number): number => groups.reduce((all, each) => all + of(each), 0)
   return {
     coherence,

@@ -28,7 +28,7 @@ export interface TortureGroupOptions {
   readonly stopEveryMs: number
   /** How long a rank is stopped at the most. */
   readonly stopMsMax: number
-  /** When it ends, by performance.now(). */
+  /** When it ends, by performance.now(), however many are left; Infinity: when few are left. */
   readonly untilMs: number
   readonly random: Random
   /** Everything that the group leaves behind is in here. */
