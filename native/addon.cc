@@ -85,6 +85,7 @@ NAPI_MODULE_INIT() {
   registerMappings(env, exports);
   registerReadOnly(env, exports);
   registerUserfault(env, exports);
+  registerFaultLane(env, exports);
   registerFaultTimer(env, exports);
   registerSleeping(env, exports);
   registerWatcher(env, exports);

@@ -113,6 +113,7 @@ void registerReserve(napi_env env, napi_value exports);
 void registerMappings(napi_env env, napi_value exports);
 void registerReadOnly(napi_env env, napi_value exports);
 void registerUserfault(napi_env env, napi_value exports);
+void registerFaultLane(napi_env env, napi_value exports);
 void registerFaultTimer(napi_env env, napi_value exports);
 void registerSleeping(napi_env env, napi_value exports);
 void registerWatcher(napi_env env, napi_value exports);

@@ -1,6 +1,7 @@
 // userfaultfd(2): faults on views, and the operations that open, protect and close their pages.
 #include "mappings.h"
 #include "support.h"
+#include "userfault.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -9,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 // Younger than the headers of Debian 12.
@@ -110,61 +110,27 @@ static napi_value UnregisterUserfault(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-static napi_value ReadUserfaults(napi_env env, napi_callback_info info) {
-  Arguments arguments(env, info);
-  const int descriptor = arguments.descriptor(0, "descriptor");
-  bool isTyped = false;
-  napi_typedarray_type type = napi_uint8_array;
-  size_t length = 0;
-  void* data = nullptr;
-  napi_is_typedarray(env, arguments.at(1), &isTyped);
-  if (isTyped) napi_get_typedarray_info(env, arguments.at(1), &type, &length, &data, nullptr, nullptr);
-  if (arguments.ok() && (!isTyped || type != napi_float64_array || length < 3)) arguments.fail("out", "out must be a Float64Array of at least 3 elements");
-  if (!arguments.ok()) return nullptr;
-  const int status = fcntl(descriptor, F_GETFL);
-  if (status < 0) return throwSystem(env, "fcntl", errno);
-  // Another kind of descriptor might put this thread to sleep for ever.
-  if ((status & O_NONBLOCK) == 0) return throwArgument(env, "descriptor", "descriptor must be one that openUserfault opened");
-  auto* out = static_cast<double*>(data);
-  struct uffd_msg messages[64];
-  const size_t most = std::min(length / 3, sizeof messages / sizeof *messages);
-  ssize_t got;
-  do got = read(descriptor, messages, most * sizeof *messages);
-  while (got < 0 && errno == EINTR);
-  if (got < 0) return errno == EAGAIN ? makeNumber(env, 0) : throwSystem(env, "read", errno);
-  size_t faults = 0;
-  for (size_t index = 0; index < static_cast<size_t>(got) / sizeof *messages; index++) {
-    if (messages[index].event != UFFD_EVENT_PAGEFAULT) continue;
-    const auto& fault = messages[index].arg.pagefault;
-    out[3 * faults] = static_cast<double>(fault.address & ~static_cast<uint64_t>(pageSize() - 1));
-    out[3 * faults + 1] = static_cast<double>(fault.flags);
-    out[3 * faults + 2] = static_cast<double>(fault.feat.ptid);
-    faults++;
-  }
-  return makeNumber(env, static_cast<double>(faults));
-}
-
 static int wake(const Range& range) {
   struct uffdio_range request = {range.address, range.length};
   return ioctl(range.descriptor, UFFDIO_WAKE, &request) == 0 ? 0 : -errno;
 }
 
 // CONTINUE stops at a page that is mapped already: that page's waiters are woken, and the work goes on behind it.
-static int64_t installRange(const Range& range, bool writeProtected) {
-  const uint64_t page = pageSize(), end = range.address + range.length;
+int64_t installRange(int userfault, uint64_t address, uint64_t length, bool writeProtected) {
+  const uint64_t page = pageSize(), end = address + length;
   int64_t installed = 0;
-  for (uint64_t at = range.address; at < end;) {
+  for (uint64_t at = address; at < end;) {
     struct uffdio_continue request = {};
     request.range = {at, end - at};
     request.mode = writeProtected ? UFFDIO_CONTINUE_MODE_WP : 0;
-    const int result = ioctl(range.descriptor, UFFDIO_CONTINUE, &request);
+    const int result = ioctl(userfault, UFFDIO_CONTINUE, &request);
     const int error = errno;
     if (result == 0) return installed + static_cast<int64_t>(end - at);
     if (request.mapped > 0) {
       installed += request.mapped;
       at += static_cast<uint64_t>(request.mapped);
     } else if (error == EEXIST) {
-      const int woken = wake({range.descriptor, at, page});
+      const int woken = wake({userfault, at, page});
       if (woken < 0) return woken;
       at += page;
     } else if (error != EAGAIN) {
@@ -180,7 +146,7 @@ static napi_value InstallPages(napi_env env, napi_callback_info info) {
   if (!readDescriptorAndRange(arguments, &range)) return nullptr;
   const bool writeProtected = arguments.boolean(3, "writeProtected");
   if (!arguments.ok()) return nullptr;
-  return makeNumber(env, static_cast<double>(installRange(range, writeProtected)));
+  return makeNumber(env, static_cast<double>(installRange(range.descriptor, range.address, range.length, writeProtected)));
 }
 
 static napi_value ProtectPages(napi_env env, napi_callback_info info) {
@@ -220,7 +186,6 @@ void registerUserfault(napi_env env, napi_value exports) {
   define(env, exports, "openUserfault", OpenUserfault);
   define(env, exports, "registerUserfault", RegisterUserfault);
   define(env, exports, "unregisterUserfault", UnregisterUserfault);
-  define(env, exports, "readUserfaults", ReadUserfaults);
   define(env, exports, "installPages", InstallPages);
   define(env, exports, "protectPages", ProtectPages);
   define(env, exports, "zapPages", ZapPages);

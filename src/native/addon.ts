@@ -19,6 +19,12 @@ export const MapFlag = {
 /** Bits of a page fault's flags as userfaultfd(2) reports them. */
 export const FaultFlag = { Write: 1, WriteProtect: 2, Minor: 4 } as const
 
+/** What became of a fault that was read: nothing yet; the page was opened with the right that the process had; an untouched page was opened. */
+export const FaultAnswer = { None: 0, HadTheRight: 1, Opened: 2 } as const
+
+/** Numbers that tell of one fault. */
+export const FAULT_NUMBERS = 6
+
 /** Bits of poll(2). */
 export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invalid: 32 } as const
 
@@ -140,10 +146,6 @@ export interface Addon {
   registerUserfault(descriptor: number, address: number, lengthBytes: number): void
   unregisterUserfault(descriptor: number, address: number, lengthBytes: number): void
   /**
-   * Read waiting faults without blocking into `out` as triples (address, flags, thread id); returns how many faults. Non-fault events are skipped.
-   */
-  readUserfaults(descriptor: number, out: Float64Array): number
-  /**
    * UFFDIO_CONTINUE over the range, page by page where parts are mapped already (those are woken instead).
    * Returns bytes newly mapped, or a negative errno (-EFAULT: the memory object has a hole there; fill it first).
    */
@@ -154,6 +156,31 @@ export interface Addon {
   zapPages(address: number, lengthBytes: number): number
   /** UFFDIO_WAKE, also where a view was until now. Returns 0 or a negative errno. */
   wakePages(descriptor: number, address: number, lengthBytes: number): number
+  /**
+   * From now on `takeFaults` and `pollAnswering` of this thread answer faults of region `region` of which the answer is known: the page's word of `words`
+   * (see dsm/coherent/page-words.ts) says that the process has the right already, or that the page is untouched. `windows` is where its views are
+   * (see dsm/coherent/window-table.ts). Replaces an earlier lane of the region.
+   */
+  openFaultLane(region: number, words: Int32Array, windows: Float64Array, pageBytes: number): void
+  /** No fault of that region is answered any more. */
+  closeFaultLane(region: number): void
+  /**
+   * Read waiting faults without blocking into `out`, {@link FAULT_NUMBERS} numbers each: address, flags, thread id, {@link FaultAnswer}, the lane's region
+   * (-1: none), and how long the answer took in nanoseconds. Returns how many. Non-fault events are skipped.
+   */
+  takeFaults(userfault: number, out: Float64Array): number
+  /**
+   * As `poll` (with a limit in time), and as `takeFaults` whenever a fault comes: faults that were answered do not end the sleep, but bound it to a
+   * millisecond more.
+   */
+  pollAnswering(
+    userfault: number,
+    descriptors: Int32Array,
+    ready: Int32Array,
+    count: number,
+    timeoutMs: number,
+    out: Float64Array,
+  ): number
   /**
    * How long loads take whose page faults a C thread answers, in nanoseconds: what an agent's answers can be held against. `descriptor` is a
    * userfaultfd that nobody else reads. Each of the 1 to 4096 samples touches another page, after a pause of `calmMs` (0 to 1) in which the thread falls asleep.

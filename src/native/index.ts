@@ -10,6 +10,8 @@
  */
 export {
   type Addon,
+  FAULT_NUMBERS,
+  FaultAnswer,
   FaultFlag,
   FutexResult,
   MapFlag,

@@ -24,6 +24,10 @@ export interface Machine {
   turn(): boolean
   /** Arm every wake-up. False where something has happened meanwhile. */
   prepareSleep(): boolean
+  /** Sleep as `native.poll` does, where the machine has its own way to. What has happened meanwhile is handled by {@link awoke}. */
+  poll?(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): void
+  /** The sleep has ended: called before anything else. */
+  awoke?(): void
   /** Descriptors whose readability ends the sleep. */
   readonly descriptors: readonly number[]
   /** A request from the main thread, off the hot path. */

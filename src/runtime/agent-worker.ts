@@ -96,7 +96,9 @@ class Loop {
     if (Atomics.load(words, AgentWord.Bell) === this.#bellSeen && this.#machine.prepareSleep()) {
       const timeoutMs = Math.max(0, Math.min(sleepMsMax, (this.#timers.nextNs - native.monotonicNs()) / 1e6))
       // A ring that comes when we do not sleep stays in the pipe and ends the next sleep at once.
-      if (pollSet.wait(descriptors, timeoutMs)) native.drainPipe(start.doorbell)
+      if (pollSet.wait(this.#machine, descriptors, timeoutMs)) native.drainPipe(start.doorbell)
+      this.#now = native.monotonicNs()
+      this.#machine.awoke?.()
     }
     Atomics.store(words, AgentWord.Asleep, 0)
   }
@@ -127,7 +129,7 @@ class PollSet {
   #ready = new Int32Array(16)
 
   /** True where the doorbell was rung. */
-  wait(descriptors: readonly number[], timeoutMs: number): boolean {
+  wait(machine: Machine, descriptors: readonly number[], timeoutMs: number): boolean {
     const count = descriptors.length + 1
     if (count > this.#descriptors.length) {
       this.#descriptors = new Int32Array(2 * count)
@@ -135,7 +137,8 @@ class PollSet {
     }
     this.#descriptors[0] = start.doorbell
     for (let index = 1; index < count; index++) this.#descriptors[index] = descriptors[index - 1]!
-    native.poll(this.#descriptors, this.#ready, count, timeoutMs)
+    if (machine.poll === undefined) native.poll(this.#descriptors, this.#ready, count, timeoutMs)
+    else machine.poll(this.#descriptors, this.#ready, count, timeoutMs)
     return this.#ready[0] !== 0
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
-import { native, type UserfaultDescription } from '../../src/native/index.ts'
+import { FAULT_NUMBERS, native, type UserfaultDescription } from '../../src/native/index.ts'
 import { startWorker } from './elsewhere.ts'
 import { Memory, pageBytes } from './resources.ts'
 
@@ -141,14 +141,14 @@ export class Stage implements AsyncDisposable {
   fault(): Fault {
     const ready = new Int32Array(1)
     assert.equal(native.poll(Int32Array.of(this.descriptor), ready, 1, patienceMs), 1, 'a fault comes')
-    const out = new Float64Array(12)
-    assert.equal(native.readUserfaults(this.descriptor, out), 1)
+    const out = new Float64Array(2 * FAULT_NUMBERS)
+    assert.equal(native.takeFaults(this.descriptor, out), 1)
     const [address = 0, flags = 0, threadId = 0] = out
     return { address, flags, threadId }
   }
 
   noFault(): void {
-    assert.equal(native.readUserfaults(this.descriptor, new Float64Array(12)), 0, 'no fault is waiting')
+    assert.equal(native.takeFaults(this.descriptor, new Float64Array(2 * FAULT_NUMBERS)), 0, 'no fault is waiting')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

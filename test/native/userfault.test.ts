@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { constants } from 'node:os'
 import test from 'node:test'
-import { ArgumentError, FaultFlag, native, SystemError } from '../../src/native/index.ts'
+import { ArgumentError, FAULT_NUMBERS, FaultFlag, native, SystemError } from '../../src/native/index.ts'
 import { mappingsOf, pageBytes } from './resources.ts'
 import { Stage, userfaultRefused } from './toucher.ts'
 
@@ -201,8 +201,8 @@ test('a descriptor that is no userfaultfd is told, not obeyed', { skip }, async 
   assert.equal(native.installPages(pipe[0], stage.address, pageBytes, false), -constants.errno.ENOTTY)
   assert.equal(native.wakePages(pipe[0], stage.address, pageBytes), -constants.errno.ENOTTY)
   assert.throws(() => native.registerUserfault(pipe[0], stage.address, pageBytes), SystemError)
-  assert.throws(() => native.readUserfaults(1_000_000, new Float64Array(3)), /EBADF/)
-  assert.throws(() => native.readUserfaults(stage.descriptor, new Float64Array(2)), ArgumentError)
+  assert.throws(() => native.takeFaults(1_000_000, new Float64Array(FAULT_NUMBERS)), /EBADF/)
+  assert.throws(() => native.takeFaults(stage.descriptor, new Float64Array(2)), ArgumentError)
   for (const end of pipe) native.closeDescriptor(end)
 })
 

@@ -10,7 +10,7 @@ import {
   MeshChannel,
   type RegistryAnswer,
 } from '../../cluster/index.ts'
-import { AetherError, native } from '../../native/index.ts'
+import { AetherError, FaultAnswer, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
 import { type CoherenceMessage, MessageKind, protocols, UnopenedRegion } from '../coherence/index.ts'
@@ -26,6 +26,7 @@ import {
 } from './allocation-keeper.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
 import { DemandRing } from './demand-ring.ts'
+import { FaultLane, type ReadFault } from './fault-lane.ts'
 import { decodeHomeMessage } from './home-claims.ts'
 import { FAULT_HISTOGRAM, pageCounters } from './page-counters.ts'
 import type { PageWords } from './page-words.ts'
@@ -46,11 +47,6 @@ export interface RegionAgentData extends GroupAgentData {
 const NOBODY = -1
 const KINDS: ReadonlySet<number> = new Set(Object.values(MessageKind))
 
-/** Faults read from the userfaultfd in one go. */
-const FAULTS_MAX = 64
-/** Bits of a fault's flags: a write, or a write to a protected page. */
-const WRITE_FLAGS = 3
-
 /** Answer of the command `openRegion`. */
 export type OpenRegionReply = RegistryAnswer
 
@@ -68,7 +64,8 @@ class RegionAgentMachine implements Machine {
   readonly #freed = new Set<number>()
   readonly #allocations = new AllocationKeeper()
   readonly #codec = new CoherenceCodec()
-  readonly #faults = new Float64Array(3 * FAULTS_MAX)
+  /** Undefined where there are no views. */
+  readonly #lane: FaultLane | undefined
   readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
   readonly #faultNs: HistogramBlock
 
@@ -95,6 +92,7 @@ class RegionAgentMachine implements Machine {
     this.#context = context
     this.#data = data
     this.#demands = new DemandRing(data.demands)
+    this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
     const { descriptor, offsetBytes, lengthBytes } = data.profiling
     const area = new ProfilingArea(
       native.mapMemory(descriptor, offsetBytes, lengthBytes, 0),
@@ -108,7 +106,11 @@ class RegionAgentMachine implements Machine {
     this.#group.listen({
       message: (from, bytes) => this.#receive(from, bytes),
       memberDied: (rank) => {
-        for (const server of this.#servers.values()) server.memberDied(rank)
+        for (const server of this.#servers.values()) {
+          // What a page's home is, and whether nobody has it, is for recovery to say from now on.
+          this.#lane?.close(server.id)
+          server.memberDied(rank)
+        }
       },
       viewChanged: (view) => {
         for (const region of [...this.#servers.values(), ...this.#unopened.values()]) region.viewChanged(view)
@@ -119,7 +121,16 @@ class RegionAgentMachine implements Machine {
   }
 
   get descriptors(): readonly number[] {
-    return [...this.#group.descriptors, this.#data.userfault]
+    return this.#group.descriptors
+  }
+
+  poll(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): void {
+    if (this.#lane === undefined) native.poll(descriptors, ready, count, timeoutMs)
+    else this.#lane.poll(descriptors, ready, count, timeoutMs)
+  }
+
+  awoke(): void {
+    this.#tellOfFaults()
   }
 
   turn(): boolean {
@@ -215,8 +226,15 @@ class RegionAgentMachine implements Machine {
       recordTo: process.env[RECORD_VARIABLE] || undefined,
     })
     this.#servers.set(id, server)
+    if (this.#lane !== undefined && this.#isWhole()) server.openLane(this.#lane)
     for (const handle of this.#early.get(id) ?? []) handle(server)
     this.#early.delete(id)
+  }
+
+  /** Nobody has ended or left yet. */
+  #isWhole(): boolean {
+    const { mesh } = this.#group
+    return Array.from({ length: mesh.size }, (_, rank) => rank).every((rank) => mesh.isAlive(rank))
   }
 
   #makeMmu(windows: WindowTable, words: PageWords, pageBytes: number): Mmu {
@@ -290,22 +308,22 @@ class RegionAgentMachine implements Machine {
   }
 
   #takeFaults(): boolean {
-    const { userfault } = this.#data
-    if (userfault < 0) return false
-    const count = native.readUserfaults(userfault, this.#faults)
-    for (let index = 0; index < count; index++) {
-      this.#fault(this.#faults[3 * index]!, this.#faults[3 * index + 1]!, this.#faults[3 * index + 2]!)
-    }
-    return count > 0
+    this.#lane?.read()
+    return this.#tellOfFaults()
   }
 
-  #fault(address: number, flags: number, thread: number): void {
-    const write = (flags & WRITE_FLAGS) !== 0
+  #tellOfFaults(): boolean {
+    return this.#lane?.tell((fault) => this.#fault(fault)) ?? false
+  }
+
+  #fault(fault: ReadFault): void {
+    const { address, write } = fault
     this.#counters.add(write ? 'writeFaults' : 'readFaults', 1)
     for (const server of this.#servers.values()) {
       const page = pageAtAddress(server.windows.windows(), address, server.plan.pageSize)
       if (page < 0) continue
-      server.demand(page, write, thread)
+      if (fault.answer === FaultAnswer.None) server.demand(page, write, fault.thread)
+      else server.answered(page, fault)
       return
     }
     // Its window is being closed: the main thread wakes it when that is done.
@@ -361,6 +379,7 @@ class RegionAgentMachine implements Machine {
     const server = this.#servers.get(id)
     if (server?.isQuiescent() === false) return
     server?.close()
+    this.#lane?.close(id)
     this.#servers.delete(id)
     this.#early.delete(id)
     this.#freed.delete(id)

@@ -20,13 +20,22 @@ export class FrameMemory {
   readonly #units: FrameUnits
   readonly #mesh: Mesh
   readonly #pageBytes: number
+  readonly #onTaken: (offsetBytes: number, lengthBytes: number) => void
   readonly #registered = new Map<number, MemoryRegion>()
 
-  constructor(frames: Frames, units: FrameUnits, mesh: Mesh, pageBytes: number) {
+  /** `onTaken` is told of memory that nobody can have used before. */
+  constructor(
+    frames: Frames,
+    units: FrameUnits,
+    mesh: Mesh,
+    pageBytes: number,
+    onTaken: (offsetBytes: number, lengthBytes: number) => void,
+  ) {
     this.#frames = frames
     this.#units = units
     this.#mesh = mesh
     this.#pageBytes = pageBytes
+    this.#onTaken = onTaken
   }
 
   /** Bytes that are registered now. */
@@ -85,6 +94,7 @@ export class FrameMemory {
       const bytes = chunk.bytes.subarray(begin, begin + lengthBytes)
       memory = this.#mesh.register(bytes, { descriptor: this.#frames.descriptor, offsetBytes })
       this.#registered.set(index, memory)
+      this.#onTaken(offsetBytes, lengthBytes)
     }
     return { memory, offsetBytes }
   }

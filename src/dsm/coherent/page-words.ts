@@ -1,16 +1,18 @@
 /**
  * What the threads of one process know about each page of a region: one Int32 a page, in a SharedArrayBuffer.
  *
- *    31            8   7   6      5       4        3         2        1  0
- *   +----------------+---+------+-------+--------+---------+--------+-------+
- *   | pins (24 bits) | - | used | fresh | failed | waiting | wanted | right |
- *   +----------------+---+------+-------+--------+---------+--------+-------+
+ *    31            8       7       6      5       4        3         2        1  0
+ *   +----------------+-----------+------+-------+--------+---------+--------+-------+
+ *   | pins (24 bits) | untouched | used | fresh | failed | waiting | wanted | right |
+ *   +----------------+-----------+------+-------+--------+---------+--------+-------+
  *
  * - *right* (0 none, 1 read, 2 write) is written by the agent: after it has opened the page, before it closes it.
  * - *pins* are user threads that copy from or to the frame just now. The agent takes nothing away from under a pin.
  * - *wanted*: the agent is about to take the page; no new pins. Whoever takes the last pin off rings the agent.
  * - *waiting*: a user thread sleeps on this word. *fresh*: it was granted to one that has not run yet.
  * - *failed*: the page cannot be had. *used*: it was pinned since the agent took that bit off.
+ * - *untouched*: this rank is the page's home, and nobody has asked for it yet: a fault on it is answered before the protocol is asked
+ *   (native/fault-lane.cc, which reads and writes this word, too).
  *
  * Safety: a pin is taken by compare-and-swap on a word whose right suffices and which is not wanted; the agent sets *wanted* by an atomic OR
  * and goes on only if the OR found no pins. Both are sequentially consistent, so one of the two sees the other.
@@ -21,6 +23,7 @@ const WAITING = 1 << 3
 const FAILED = 1 << 4
 const FRESH = 1 << 5
 const USED = 1 << 6
+const UNTOUCHED = 1 << 7
 const PIN = 1 << 8
 
 export const PageRight = { None: 0, Read: 1, Write: 2 } as const
@@ -74,6 +77,11 @@ export class PageWords {
     return (await Atomics.waitAsync(this.#words, page, seen, timeoutMs).value) !== 'timed-out'
   }
 
+  /** For native code. */
+  get array(): Int32Array {
+    return this.#words
+  }
+
   /** Have every thread that sleeps on the page look again. */
   wakeAll(page: number): void {
     Atomics.notify(this.#words, page)
@@ -88,6 +96,16 @@ export class PageWords {
   /** Forbid new pins. True where there is none now, so that the page may be taken. */
   want(page: number): boolean {
     return Atomics.or(this.#words, page, WANTED) < PIN
+  }
+
+  /** This rank is the home, and nobody has asked for the page. */
+  markUntouched(page: number): void {
+    Atomics.or(this.#words, page, UNTOUCHED)
+  }
+
+  /** Somebody asks for the page. */
+  touch(page: number): void {
+    if ((Atomics.load(this.#words, page) & UNTOUCHED) !== 0) Atomics.and(this.#words, page, ~UNTOUCHED)
   }
 
   isPinned(page: number): boolean {

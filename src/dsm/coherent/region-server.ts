@@ -1,5 +1,5 @@
 import type { Mesh } from '../../cluster/index.ts'
-import { native } from '../../native/index.ts'
+import { FaultAnswer, native } from '../../native/index.ts'
 import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import {
@@ -20,7 +20,8 @@ import type { Mmu } from '../mmu/mmu.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
-import { FrameMemory } from './frame-memory.ts'
+import type { FaultLane, ReadFault } from './fault-lane.ts'
+import { FrameMemory, type RegisteredFrame } from './frame-memory.ts'
 import { FrameUnits } from './frame-units.ts'
 import { Frames } from './frames.ts'
 import { Holds } from './holds.ts'
@@ -64,6 +65,8 @@ interface Demand {
   turns: number
 }
 
+const NO_PAGE = -1
+
 /** Not looked up yet. */
 const TURNS_UNKNOWN = -2
 
@@ -104,6 +107,8 @@ export class RegionServer implements EpochPort {
   readonly #homeOf: (page: number) => number
   readonly #claims: HomeClaims
   readonly #pages: number
+  /** The page that the lane has opened and that the protocol is being told of. */
+  #opened = NO_PAGE
 
   constructor(options: RegionServerOptions) {
     const { plan, runtime } = options
@@ -135,7 +140,9 @@ export class RegionServer implements EpochPort {
       isHome: (page) => this.#homeOf(page) === rank,
     })
     const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, this.#units.unitBytes)
-    this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize)
+    this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize, (offsetBytes, lengthBytes) =>
+      this.#markUntouched(offsetBytes, lengthBytes),
+    )
     this.#cache = new PageCache({
       limitBytes: plan.cacheBytes,
       unitBytes: this.#units.unitBytes,
@@ -191,6 +198,35 @@ export class RegionServer implements EpochPort {
     if (ahead !== undefined) this.#fetchAhead(ahead, write)
   }
 
+  /** A thread has faulted on `page`, and that was answered where it was read. */
+  answered(page: number, { write, answer, tookNs }: ReadFault): void {
+    if (answer === FaultAnswer.Opened) this.#makeGood(page, write, tookNs)
+    this.#fetchAhead(this.#readahead.faulted(page), write)
+  }
+
+  /** The lane has opened a page of ours that nobody had: now the protocol is told. */
+  #makeGood(page: number, write: boolean, tookNs: number): void {
+    this.#options.faultNs.record(tookNs)
+    this.#opened = page
+    this.#fetch(page, write)
+    this.#opened = NO_PAGE
+    if (this.#words.right(page) < (write ? PageRight.Write : PageRight.Read)) this.#mmu.unmap(page)
+    else this.#holds.begin(page, 0, 0)
+  }
+
+  openLane(lane: FaultLane): void {
+    lane.open(this.id, this.#words, this.windows, this.plan.pageSize)
+  }
+
+  /** Pages of ours in memory that was just taken. */
+  #markUntouched(offsetBytes: number, lengthBytes: number): void {
+    const { pageSize } = this.plan
+    const { rank } = this.#options.mesh
+    const end = Math.min(this.#pages, (offsetBytes + lengthBytes) / pageSize)
+    for (let page = offsetBytes / pageSize; page < end; page++)
+      if (this.#homeOf(page) === rank) this.#words.markUntouched(page)
+  }
+
   /** Pages that nobody waits for yet. What has no home is left alone: its first user is to be that. */
   #fetchAhead({ from, to }: PageRange, write: boolean): void {
     const right = write ? PageRight.Write : PageRight.Read
@@ -208,6 +244,7 @@ export class RegionServer implements EpochPort {
 
   #fetch(page: number, write: boolean): void {
     if (!this.#reserve(page)) return
+    this.#words.touch(page)
     this.#node.demand(page, write)
     // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
     const waiting = this.#demands.get(page)
@@ -216,7 +253,9 @@ export class RegionServer implements EpochPort {
 
   receive(message: CoherenceMessage, epoch: number): void {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
-    if (isRequest(message.kind) && !this.#memory.tryTake(message.page)) this.#refuse(message)
+    const isRefused = isRequest(message.kind) && !this.#memory.tryTake(message.page)
+    this.#words.touch(message.page)
+    if (isRefused) this.#refuse(message)
     else this.#node.receive(message, epoch)
   }
 
@@ -331,12 +370,12 @@ export class RegionServer implements EpochPort {
     const { counters, mesh } = this.#options
     counters.add('pagesSent', 1)
     counters.add('bytesSent', this.plan.pageSize)
-    mesh.write(to, this.#memory.frame(page).local, this.plan.pageSize, frame)
+    mesh.write(to, this.#frame(page).local, this.plan.pageSize, frame)
   }
 
   ownFrame(page: number): FrameReference {
     if (!this.#isHome(page)) this.#cache.enter(page)
-    return this.#memory.frame(page).remote
+    return this.#frame(page).remote
   }
 
   mapReadOnly(page: number): void {
@@ -413,9 +452,15 @@ export class RegionServer implements EpochPort {
       this.#options.faultNs.record(native.monotonicNs() - demand.sinceNs)
     }
     // Left unmapped, so that the first touch is seen.
-    if (demand !== undefined || !this.#readahead.isMarker(page)) map()
+    if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
     this.#words.grant(page, right)
     if (!this.#isHome(page)) this.#cache.granted(page)
+  }
+
+  #frame(page: number): RegisteredFrame {
+    const frame = this.#memory.frame(page)
+    this.#words.touch(page)
+    return frame
   }
 
   #isHome(page: number): boolean {

@@ -28,6 +28,11 @@ export class WindowTable {
     this.#count = new Int32Array(buffer, 0, 1)
   }
 
+  /** For native code. */
+  get array(): Float64Array {
+    return this.#numbers
+  }
+
   /** False where the table is full. */
   tryAdd(window: WindowPlace): boolean {
     const count = Atomics.load(this.#count, 0)
