@@ -21,12 +21,19 @@
 export type { Codec } from './codec/codec.ts'
 export { bytes, json, number, structured } from './codec/codecs.ts'
 export type { Counter } from './counter.ts'
-export type { GroupCounter } from './distributed/counter.ts'
-export { HomeLostError } from './distributed/errors.ts'
-export type { GroupFlag } from './distributed/flag.ts'
-export type { GroupStructures } from './distributed/group-structures.ts'
-export type { GroupStructuresOptions } from './distributed/open-group.ts'
-export type { GroupSequence } from './distributed/sequence.ts'
+export {
+  type GroupCounter,
+  type GroupFlag,
+  type GroupLeader,
+  type GroupMutex,
+  type GroupOnce,
+  type GroupRateLimiter,
+  type GroupSemaphore,
+  type GroupSequence,
+  type GroupStructures,
+  type GroupStructuresOptions,
+  HomeLostError,
+} from './distributed/index.ts'
 export { HeapFullError, StructureError } from './errors.ts'
 export type { Flag } from './flag.ts'
 export { STRUCTURE_NAME_BYTES_MAX, type StructureKindName } from './heap/directory.ts'

@@ -1,7 +1,6 @@
 import { Group } from '../cluster/index.ts'
 import type { Space } from '../dsm/index.ts'
-import type { GroupStructures } from './distributed/group-structures.ts'
-import { type GroupStructuresOptions, openGroupStructures } from './distributed/open-group.ts'
+import { type GroupStructures, type GroupStructuresOptions, openGroupStructures } from './distributed/index.ts'
 import { openStructures as openSpaceStructures, type Structures, type StructuresOptions } from './structures.ts'
 
 /**

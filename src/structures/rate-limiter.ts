@@ -53,7 +53,7 @@ export class RateLimiter {
 
   takeSync(count: number = 1): RateVerdict {
     this.#heap.checkOpen()
-    this.#check(count)
+    checkCount(count, this.limit)
     const { memory } = this.#heap
     for (;;) {
       const now = Math.floor(native.monotonicNs() / 1000)
@@ -89,9 +89,10 @@ export class RateLimiter {
   #remaining(owed: number): number {
     return Math.max(0, Math.floor(this.limit - owed / this.#cost + 1e-6))
   }
+}
 
-  #check(count: number): void {
-    if (Number.isSafeInteger(count) && count >= 1 && count <= this.limit) return
-    throw new ArgumentError('count', `count must be a whole number from 1 to the limit of ${this.limit}, not ${count}`)
-  }
+/** @throws ArgumentError unless `count` can be asked for at once. */
+export function checkCount(count: number, limit: number): void {
+  if (Number.isSafeInteger(count) && count >= 1 && count <= limit) return
+  throw new ArgumentError('count', `count must be a whole number from 1 to the limit of ${limit}, not ${count}`)
 }

@@ -1,12 +1,19 @@
-import { ClosedError } from '../../native/index.ts'
+import { ArgumentError, ClosedError } from '../../native/index.ts'
 import { hashBytes } from '../hash.ts'
 import type { StructureKindName } from '../heap/directory.ts'
+import type { RateLimiterOptions } from '../rate-limiter.ts'
+import { PERMITS_MAX } from '../semaphore.ts'
 import { COUNTER_BYTES, GroupCounter } from './counter.ts'
 import { FLAG_BYTES, GroupFlag } from './flag.ts'
 import { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
+import { GroupLeader, LEADER_BYTES } from './leader.ts'
+import { GroupMutex, MUTEX_BYTES } from './mutex.ts'
 import { zeros } from './names.ts'
+import { GroupOnce, ONCE_BYTES } from './once.ts'
+import { GroupRateLimiter, RATE_LIMITER_BYTES } from './rate-limiter.ts'
 import type { RemoteWords } from './remote-words.ts'
+import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
 
 /** A structure that was found: its home's words, and where its body is. */
@@ -68,9 +75,41 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupFlag(name, words, offset)
   }
 
+  async once(name: string): Promise<GroupOnce> {
+    const { words, offset } = await this.#open('once', name, ONCE_BYTES)
+    return new GroupOnce(name, words, offset)
+  }
+
+  async mutex(name: string): Promise<GroupMutex> {
+    const { words, offset } = await this.#open('mutex', name, MUTEX_BYTES)
+    return new GroupMutex(name, words, offset)
+  }
+
+  /** A semaphore of 1 to 4096 permits. */
+  async semaphore(name: string, { permits }: { readonly permits: number }): Promise<GroupSemaphore> {
+    checkWhole('options.permits', permits, PERMITS_MAX)
+    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits), [permits])
+    return new GroupSemaphore(name, words, offset, permits)
+  }
+
+  async rateLimiter(name: string, options: RateLimiterOptions): Promise<GroupRateLimiter> {
+    checkWhole('options.limit', options.limit, 1e9)
+    checkWhole('options.intervalMs', options.intervalMs, INTERVAL_MS_MAX)
+    const parameters = [options.limit, options.intervalMs]
+    const { words, offset } = await this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
+    return new GroupRateLimiter(name, words, offset, options)
+  }
+
+  /** Who leads; the lease is 5 s unless said otherwise. */
+  async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<GroupLeader> {
+    checkWhole('options.leaseMs', leaseMs, INTERVAL_MS_MAX)
+    const { words, offset } = await this.#open('leader', name, LEADER_BYTES, [leaseMs])
+    return new GroupLeader(name, words, offset, leaseMs)
+  }
+
   /** Leave, together with the others that are there: what this rank keeps is kept until then. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= this.#leave()
+    this.#closing ??= this.#close()
     return this.#closing
   }
 
@@ -99,6 +138,11 @@ export class GroupStructures implements AsyncDisposable {
     return { home, words: home.on(`${kind} '${name}'`), offset }
   }
 
+  async #close(): Promise<void> {
+    await Promise.all(this.#homes.map((home) => home.letGo()))
+    await this.#leave()
+  }
+
   #homeOf(name: string): Home {
     const bytes = Buffer.from(String(name))
     // Another seed than that of the place among the names of a home, which would else be the same few for all.
@@ -110,4 +154,10 @@ export class GroupStructures implements AsyncDisposable {
   }
 }
 
+function checkWhole(argument: string, value: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
+  throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
+}
+
+const INTERVAL_MS_MAX = 2 ** 30
 const HOME_SEED = 0x686f6d65

@@ -7,11 +7,14 @@ export class HomeWords {
   readonly home: number
   /** What errors call it: `counter 'hits'`. */
   readonly what: string
+  /** How each hold of this rank at this home is let go of. */
+  readonly holds: Set<() => Promise<void>>
 
-  constructor(words: RemoteWords, home: number, what: string) {
+  constructor(words: RemoteWords, home: number, what: string, holds: Set<() => Promise<void>>) {
     this.words = words
     this.home = home
     this.what = what
+    this.holds = holds
   }
 
   run(batch: readonly Command[]): Promise<void> {

@@ -10,6 +10,7 @@ export class Home {
   readonly words: RemoteWords
   readonly pool: BlockPool
   readonly names: Names
+  readonly #holds = new Set<() => Promise<void>>()
 
   constructor(words: RemoteWords, rank: number) {
     this.rank = rank
@@ -21,6 +22,11 @@ export class Home {
 
   /** Its words, for a structure that errors name. */
   on(what: string): HomeWords {
-    return new HomeWords(this.words, this.rank, what)
+    return new HomeWords(this.words, this.rank, what, this.#holds)
+  }
+
+  /** Let go of all that this rank holds there. */
+  async letGo(): Promise<void> {
+    await Promise.all([...this.#holds].map((release) => release()))
   }
 }

@@ -84,7 +84,7 @@ export class FakeWorld {
       this.steps += 1
       this.nowMs += STEP_MS
       if (this.#wakeDue()) return true
-      const runnable = [...this.#posted].filter((posted) => !this.paused.has(posted.from) && this.#reaches(posted))
+      const runnable = this.#runnable()
       const choices = runnable.length + this.#news.length
       if (choices === 0) return this.#wakeNext()
       const choice = this.random.below(choices)
@@ -94,6 +94,16 @@ export class FakeWorld {
       }
       if (this.#advance(runnable[choice] as Posted)) return true
     }
+  }
+
+  /** One connection carries out its batches one after the other. */
+  #runnable(): Posted[] {
+    const first = new Map<number, Posted>()
+    for (const posted of this.#posted) {
+      const connection = posted.from * this.ranks.length + posted.home
+      if (!first.has(connection)) first.set(connection, posted)
+    }
+    return [...first.values()].filter((posted) => !this.paused.has(posted.from) && this.#reaches(posted))
   }
 
   /** What a rank has posted before it was stopped arrives until the home shuts it out. */

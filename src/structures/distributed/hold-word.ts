@@ -1,0 +1,41 @@
+import type { RemoteWords } from './remote-words.ts'
+
+/**
+ * Who holds something, in one word of 64 bits:
+ *
+ * ```
+ *  63 … 16 token, raised with each hold   15 … 0 rank + 1, or 0: nobody
+ * ```
+ *
+ * A rank that is out of its group never comes back, so rank and token name one hold of one life. Whoever meets the word of a dead one puts its own in the place of it.
+ */
+const RANK_BITS = 16n
+const RANK_MASK = 0xffffn
+
+/** What a word says. */
+export interface Hold {
+  readonly token: number
+  /** Undefined: nobody. */
+  readonly rank: number | undefined
+}
+
+export function holdOf(word: bigint): Hold {
+  const rank = Number(word & RANK_MASK)
+  return { token: Number(word >> RANK_BITS), rank: rank === 0 ? undefined : rank - 1 }
+}
+
+/** The word of the hold after `word`, by `rank`. */
+export function nextHold(word: bigint, rank: number): bigint {
+  return (((word >> RANK_BITS) + 1n) << RANK_BITS) | BigInt(rank + 1)
+}
+
+/** The word when that hold has ended. */
+export function endedHold(word: bigint): bigint {
+  return word & ~RANK_MASK
+}
+
+/** Whether somebody who is there has it. */
+export function isHeld(words: RemoteWords, word: bigint): boolean {
+  const { rank } = holdOf(word)
+  return rank !== undefined && words.isMember(rank)
+}

@@ -1,0 +1,12 @@
+/** The structures of a group: kept at one rank each, reached by one-sided verbs. */
+export type { GroupCounter } from './counter.ts'
+export { HomeLostError } from './errors.ts'
+export type { GroupFlag } from './flag.ts'
+export type { GroupStructures } from './group-structures.ts'
+export type { GroupLeader } from './leader.ts'
+export type { GroupMutex } from './mutex.ts'
+export type { GroupOnce } from './once.ts'
+export { type GroupStructuresOptions, openGroupStructures } from './open-group.ts'
+export type { GroupRateLimiter } from './rate-limiter.ts'
+export type { GroupSemaphore } from './semaphore.ts'
+export type { GroupSequence } from './sequence.ts'

@@ -1,0 +1,174 @@
+import { type Leader, Leadership } from '../leader.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { HomeWords } from './home-words.ts'
+import type { Promised } from './promised.ts'
+import { waitFor } from './waiting.ts'
+
+/** Bytes of a leader's body. */
+export const LEADER_BYTES = 8
+
+/**
+ * ```
+ *  63 … 32 term   31 … 16 how often it was renewed   15 … 0 rank + 1 of the leader, or 0: it has resigned
+ * ```
+ */
+interface Term {
+  readonly term: number
+  readonly renewals: number
+  readonly rank: number | undefined
+}
+
+function encode({ term, renewals, rank }: Term): bigint {
+  const low = ((renewals & 0xffff) << 16) | (rank === undefined ? 0 : rank + 1)
+  return (BigInt(term) << 32n) | BigInt(low >>> 0)
+}
+
+function decode(word: bigint): Term {
+  const low = Number(word & 0xffffffffn)
+  const rank = low & 0xffff
+  return { term: Number(word >> 32n), renewals: low >>> 16, rank: rank === 0 ? undefined : rank - 1 }
+}
+
+/** A follower waits so much longer than the leader's lease: clocks of two machines may run that differently. */
+const PATIENCE = 1.1
+/** Between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
+const LEASES_BETWEEN_LOOKS = 1000
+
+/**
+ * One leader at a time, among the ranks of a group, for as long as it renews its lease; as {@link Leader} on one machine.
+ *
+ * One word, and no time in it: clocks of several machines differ. A leader renews by changing the word, and counts its lease from *before* it began to do so; a follower that has seen the same word for
+ * longer than a lease, counted from *after* its first look, knows that the leader's lease is over, for the change was made before that look. So only the rates of the clocks matter. `tryCampaign` is a READ and a
+ * compare-and-swap, two round trips; a renewal one. A leader that dies is followed at once, one that is stopped when its lease is over, or when the group gives it up.
+ */
+export class GroupLeader implements Promised<Leader> {
+  readonly name: string
+  readonly leaseMs: number
+  readonly #home: HomeWords
+  readonly #offset: number
+  /** The word of the last look that found another leader, and since when it has been so. */
+  #seen: { readonly word: bigint; readonly sinceMs: number; readonly lastMs: number } | undefined
+
+  /** @internal */
+  constructor(name: string, home: HomeWords, offset: number, leaseMs: number) {
+    this.name = name
+    this.leaseMs = leaseMs
+    this.#home = home
+    this.#offset = offset
+  }
+
+  /** Resolves when this rank leads. @throws HomeLostError, of all methods. */
+  async campaign(options?: WaitOptions): Promise<Leadership> {
+    return await waitFor(this.#home.words, () => this.#attempt(), options)
+  }
+
+  /** Undefined when another leads, or may do so still: it takes two calls, a lease apart, to tell that one is silent. */
+  async tryCampaign(options?: WaitOptions): Promise<Leadership | undefined> {
+    options?.signal?.throwIfAborted()
+    return await this.#attempt()
+  }
+
+  /** The present term, 0 before the first; whether somebody leads is another question. */
+  async term(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return decode(await this.#home.load64(this.#offset)).term
+  }
+
+  async #attempt(): Promise<Leadership | undefined> {
+    const { words } = this.#home
+    const word = await this.#home.load64(this.#offset)
+    const there = decode(word)
+    if (there.rank !== undefined && words.isMember(there.rank) && !this.#isOver(word)) return undefined
+    const beganMs = words.nowMs()
+    const own = encode({ term: there.term + 1, renewals: 0, rank: words.rank })
+    if ((await this.#home.compareExchange64(this.#offset, word, own)) !== word) return undefined
+    const lease = new GroupLease(this.#home, this.#offset, this.leaseMs, own, beganMs)
+    const leadership = new Leadership(lease)
+    const resign = async (): Promise<void> => {
+      await leadership.resign()
+      await lease.settled
+    }
+    this.#home.holds.add(resign)
+    leadership.signal.addEventListener('abort', () => this.#home.holds.delete(resign), { once: true })
+    return leadership
+  }
+
+  #isOver(word: bigint): boolean {
+    const now = this.#home.words.nowMs()
+    const seen = this.#seen
+    const isSame = seen?.word === word && now - seen.lastMs < this.leaseMs * LEASES_BETWEEN_LOOKS
+    this.#seen = { word, sinceMs: isSame ? seen.sinceMs : now, lastMs: now }
+    return now - this.#seen.sinceMs > this.leaseMs * PATIENCE
+  }
+}
+
+/** One term, as its leader holds it. What has to be asked of the home is asked beside: the leader goes by its own clock. */
+class GroupLease {
+  readonly term: number
+  readonly leaseMs: number
+  readonly #home: HomeWords
+  readonly #offset: number
+  #word: bigint
+  /** The lease counts from here. */
+  #renewedMs: number
+  #renewing = false
+  /** What is asked of the home at the moment. */
+  settled: Promise<void> = Promise.resolve()
+  #ended = false
+
+  constructor(home: HomeWords, offset: number, leaseMs: number, word: bigint, renewedMs: number) {
+    this.term = decode(word).term
+    this.leaseMs = leaseMs
+    this.#home = home
+    this.#offset = offset
+    this.#word = word
+    this.#renewedMs = renewedMs
+  }
+
+  isCurrent(): boolean {
+    return !this.#ended && this.#home.words.nowMs() - this.#renewedMs < this.leaseMs
+  }
+
+  renew(): boolean {
+    if (!this.isCurrent()) return false
+    if (!this.#renewing) this.settled = this.#replace(this.#next())
+    return true
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (!this.#renewing) this.settled = this.#replace(encode({ ...decode(this.#word), rank: undefined }))
+  }
+
+  #next(): bigint {
+    const { term, renewals, rank } = decode(this.#word)
+    return encode({ term, renewals: renewals + 1, rank })
+  }
+
+  async #replace(by: bigint): Promise<void> {
+    this.#renewing = true
+    const beganMs = this.#home.words.nowMs()
+    try {
+      const before = await this.#home.compareExchange64(this.#offset, this.#word, by)
+      if (before !== this.#word) this.#ended = true
+      else {
+        this.#word = by
+        this.#renewedMs = beganMs
+      }
+    } catch {
+      // The home is lost, or the structures were closed: the lease runs out by itself.
+    } finally {
+      this.#renewing = false
+    }
+    // It was given up meanwhile.
+    if (this.#ended && decode(this.#word).rank !== undefined) await this.#resign()
+  }
+
+  async #resign(): Promise<void> {
+    const { term, renewals } = decode(this.#word)
+    const ended = encode({ term, renewals, rank: undefined })
+    await this.#home.compareExchange64(this.#offset, this.#word, ended).catch(() => {})
+    this.#word = ended
+  }
+}

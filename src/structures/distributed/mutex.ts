@@ -1,0 +1,49 @@
+import { type Mutex, MutexHold } from '../mutex.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import { endedHold, holdOf, isHeld, nextHold } from './hold-word.ts'
+import type { HomeWords } from './home-words.ts'
+import type { Promised } from './promised.ts'
+import { letGo } from './release.ts'
+import { waitFor } from './waiting.ts'
+
+/** Bytes of a mutex's body. */
+export const MUTEX_BYTES = 8
+
+/**
+ * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. One word (hold-word.ts), so that to take it, to count the holds and to say by whom are one compare-and-swap: `tryLock` is a READ and
+ * that, two round trips; letting go one, which nobody waits for. A rank that dies before the compare-and-swap has it not, after it has it, and is followed by
+ * whoever asks next.
+ */
+export class GroupMutex implements Promised<Mutex> {
+  readonly name: string
+  readonly #home: HomeWords
+  readonly #offset: number
+
+  /** @internal */
+  constructor(name: string, home: HomeWords, offset: number) {
+    this.name = name
+    this.#home = home
+    this.#offset = offset
+  }
+
+  /** Resolves when it is held. @throws HomeLostError, of all methods. */
+  async lock(options?: WaitOptions): Promise<MutexHold> {
+    return await waitFor(this.#home.words, () => this.#attempt(), options)
+  }
+
+  /** Undefined when another has it. */
+  async tryLock(options?: WaitOptions): Promise<MutexHold | undefined> {
+    options?.signal?.throwIfAborted()
+    return await this.#attempt()
+  }
+
+  async #attempt(): Promise<MutexHold | undefined> {
+    const { words } = this.#home
+    const seen = await this.#home.load64(this.#offset)
+    if (isHeld(words, seen)) return undefined
+    const own = nextHold(seen, words.rank)
+    if ((await this.#home.compareExchange64(this.#offset, seen, own)) !== seen) return undefined
+    const release = letGo(this.#home, this.#offset, own, endedHold(own))
+    return new MutexHold(holdOf(own).token, holdOf(seen).rank !== undefined, release)
+  }
+}

@@ -1,0 +1,61 @@
+import type { Once } from '../once.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import { endedHold, isHeld, nextHold } from './hold-word.ts'
+import type { HomeWords } from './home-words.ts'
+import type { Promised } from './promised.ts'
+import { waitFor } from './waiting.ts'
+
+/** Bytes of a once's body. */
+export const ONCE_BYTES = 8
+
+/** No hold has this word. */
+const DONE = 0xffff_ffff_ffff_ffffn
+
+/**
+ * Something that one rank of a group does, and all others find done; as {@link Once} on one machine. One word: who does it (hold-word.ts), or that it is done. `run` is a READ and a compare-and-swap
+ * before the work, two round trips, and a compare-and-swap after it; a rank that dies in between has not done it, and the next one does.
+ */
+export class GroupOnce implements Promised<Once> {
+  readonly name: string
+  readonly #home: HomeWords
+  readonly #offset: number
+
+  /** @internal */
+  constructor(name: string, home: HomeWords, offset: number) {
+    this.name = name
+    this.#home = home
+    this.#offset = offset
+  }
+
+  /**
+   * Have `work` done once by all ranks together. Resolves when it is done: true where this call did it. When `work` throws, or its rank dies, it is not done, and the next one does it; so it must bear
+   * being begun again. @throws HomeLostError, also when the home is lost after the work.
+   */
+  async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
+    const own = await waitFor(this.#home.words, () => this.#attempt(), options)
+    if (own === DONE) return false
+    try {
+      await work()
+    } catch (error) {
+      await this.#home.compareExchange64(this.#offset, own, endedHold(own))
+      throw error
+    }
+    await this.#home.compareExchange64(this.#offset, own, DONE)
+    return true
+  }
+
+  async isDone(options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return (await this.#home.load64(this.#offset)) === DONE
+  }
+
+  /** The word of this rank's hold, or that it is done; undefined while another does it. */
+  async #attempt(): Promise<bigint | undefined> {
+    const { words } = this.#home
+    const seen = await this.#home.load64(this.#offset)
+    if (seen === DONE) return DONE
+    if (isHeld(words, seen)) return undefined
+    const own = nextHold(seen, words.rank)
+    return (await this.#home.compareExchange64(this.#offset, seen, own)) === seen ? own : undefined
+  }
+}

@@ -1,0 +1,73 @@
+import { Permit, type Semaphore } from '../semaphore.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import { endedHold, isHeld, nextHold } from './hold-word.ts'
+import type { HomeWords } from './home-words.ts'
+import type { Promised } from './promised.ts'
+import { letGo } from './release.ts'
+import { waitFor } from './waiting.ts'
+
+/** Bytes of a semaphore's body: a word for each permit. */
+export function semaphoreBytes(permits: number): number {
+  return permits * 8
+}
+
+/**
+ * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. A word for each permit (hold-word.ts), so nothing is counted that a death could leave wrong. `tryAcquire` is a READ of all words and a
+ * compare-and-swap on one that is free, two round trips, and one more for each that another took meanwhile. It takes effect in the compare-and-swap; where it gives undefined,
+ * every permit was held when the READ saw it, though not all at one moment.
+ */
+export class GroupSemaphore implements Promised<Semaphore> {
+  readonly name: string
+  readonly permits: number
+  readonly #home: HomeWords
+  readonly #offset: number
+  /** Where to look first: beside what others take. */
+  #next: number
+
+  /** @internal */
+  constructor(name: string, home: HomeWords, offset: number, permits: number) {
+    this.name = name
+    this.permits = permits
+    this.#home = home
+    this.#offset = offset
+    this.#next = home.words.rank % permits
+  }
+
+  /** Resolves when there is one. @throws HomeLostError, of all methods. */
+  async acquire(options?: WaitOptions): Promise<Permit> {
+    return await waitFor(this.#home.words, () => this.#attempt(), options)
+  }
+
+  /** Undefined when all are taken. */
+  async tryAcquire(options?: WaitOptions): Promise<Permit | undefined> {
+    options?.signal?.throwIfAborted()
+    return await this.#attempt()
+  }
+
+  /** How many are free now. */
+  async available(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return (await this.#free()).length
+  }
+
+  async #attempt(): Promise<Permit | undefined> {
+    for (const { index, seen } of await this.#free()) {
+      const own = nextHold(seen, this.#home.words.rank)
+      const offset = this.#offset + index * 8
+      if ((await this.#home.compareExchange64(offset, seen, own)) !== seen) continue
+      this.#next = index
+      return new Permit(letGo(this.#home, offset, own, endedHold(own)))
+    }
+    return undefined
+  }
+
+  /** Those that nobody who is there holds, from where this rank looks first. */
+  async #free(): Promise<{ readonly index: number; readonly seen: bigint }[]> {
+    const read = await this.#home.read(this.#offset, this.permits * 8)
+    const all = Array.from({ length: this.permits }, (_, at) => {
+      const index = (this.#next + at) % this.permits
+      return { index, seen: read.word(index * 8) }
+    })
+    return all.filter(({ seen }) => !isHeld(this.#home.words, seen))
+  }
+}
