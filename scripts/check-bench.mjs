@@ -14,6 +14,11 @@ const shapes = [
     texts: ['op', 'coherence', 'baseline?'],
     numbers: ['ranks', 'pageBytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'messages?', 'bytes?', 'hitRate?', 'ratio?'],
   },
+  {
+    key: 'store',
+    texts: ['op', 'store', 'keys', 'baseline?'],
+    numbers: ['processes', 'bytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'ratio?'],
+  },
   { key: 'hops', texts: ['protocol', 'miss'], numbers: ['ranks', 'messages', 'bytes', 'hops'] },
 ]
 
@@ -35,5 +40,5 @@ assert.ok(Array.isArray(rows) && rows.length > 0, 'an array of at least one row'
 const shape = shapes.find(({ key }) => key in rows[0])
 assert.ok(shape !== undefined, `rows of no benchmark that is known: ${JSON.stringify(rows[0])}`)
 for (const [index, row] of rows.entries()) checkRow(shape, row, index)
-const kinds = rows.map((row) => `${row.provider ?? row.coherence ?? row.protocol} ${row.op ?? row.miss}`)
+const kinds = rows.map((row) => `${row.provider ?? row.coherence ?? row.protocol ?? row.store} ${row.op ?? row.miss}`)
 console.log(`${rows.length} rows as promised: ${[...new Set(kinds)].join(', ')}`)

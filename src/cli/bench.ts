@@ -4,8 +4,10 @@ import { benchBandwidth } from './bench/bandwidth.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
 import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import type { BenchRow } from './bench/row.ts'
+import { storeNames } from './bench/structures/bench-store.ts'
 import { runDsmBench } from './bench-dsm.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
+import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
 import { showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions } from './options.ts'
@@ -32,6 +34,12 @@ const table = {
   coherence: { type: 'string', default: 'all' },
   'cell-ms': { type: 'string', default: String(DEFAULT_CELL_MS) },
   nodes: { type: 'string', default: defaultScalingRanks.join(',') },
+  stores: { type: 'string', default: storeNames.join(',') },
+  processes: { type: 'string' },
+  'value-sizes': { type: 'string' },
+  keys: { type: 'string' },
+  writes: { type: 'string' },
+  full: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -39,12 +47,14 @@ const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
        aether bench dsm [options]
        aether bench scaling [options]
+       aether bench structures [options]
 
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
              a WRITE answered by a WRITE, each end watching its memory
 bandwidth    32 operations outstanding, one completion for all of them
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
+structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
 
 The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
@@ -72,11 +82,25 @@ Options of scaling:
   --json            print the rows as one JSON array and nothing else:
                     [{ "protocol", "ranks", "miss", "messages", "bytes", "hops" }]
 
+Options of structures:
+  --stores LIST         ${storeNames.join(', ')} (default all); one that is not installed is left out, and why is told
+  --processes N,N,...   that work at the same time (default ${quickGrid.processes.join(',')})
+  --value-sizes N,...   bytes (default ${quickGrid.bytes.join(',')})
+  --keys LIST           uniform, zipf (default ${quickGrid.keys.join(',')})
+  --writes N,N,...      sets among gets and sets, in a hundred (default ${quickGrid.writes.join(',')})
+  --full                defaults of ${fullGrid.processes.join(',')} processes, ${fullGrid.bytes.join(',')} bytes and keys ${fullGrid.keys.join(',')}: some minutes
+  --cell-ms N           how long each work of each cell is measured (default ${DEFAULT_CELL_MS})
+  --json                print the rows as one JSON array and nothing else:
+                        [{ "op", "store", "processes", "bytes", "keys", "samples", "p50Ns", "p99Ns", "maxNs",
+                           "opsPerSec", "baseline", "ratio" }]
+                        ratio is of medians, p50Ns over that of the shared structure's row, which baseline names
+
 Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
   aether bench bandwidth --json > bandwidth.json
-  aether bench dsm --ranks 2 --page-sizes 4096`
+  aether bench dsm --ranks 2 --page-sizes 4096
+  aether bench structures --processes 1 --stores aether,Map`
 
 /** `aether bench`. */
 export const benchCommand: Command = {
@@ -86,6 +110,7 @@ export const benchCommand: Command = {
     const { values, positionals } = parseOptions('bench', args, table, 1)
     if (positionals[0] === 'dsm') return await runDsmBench(values)
     if (positionals[0] === 'scaling') return runScalingBench(values)
+    if (positionals[0] === 'structures') return await runStructuresBench(values)
     const run = chooseBench(positionals[0])
     const sizes = values.sizes.split(',').map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
     const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
@@ -103,7 +128,7 @@ export const benchCommand: Command = {
 }
 
 function chooseBench(name: string | undefined): (options: BenchOptions) => Promise<BenchRow[]> {
-  const names = [...Object.keys(benches), 'dsm', 'scaling']
+  const names = [...Object.keys(benches), 'dsm', 'scaling', 'structures']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
   if (bench !== undefined) return bench

@@ -1,0 +1,91 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { AetherError } from '../../../native/index.ts'
+import type { Meeting, StoreName } from './bench-store.ts'
+import type { FromWorker, Job, Samples, ToWorker } from './job.ts'
+
+type Answer<K extends FromWorker['kind']> = Extract<FromWorker, { kind: K }>
+
+/** Processes that have one store open, and measure at the same time. */
+export class Crew implements AsyncDisposable {
+  readonly #children: readonly ChildProcess[]
+
+  private constructor(children: readonly ChildProcess[]) {
+    this.#children = children
+  }
+
+  /** @throws AetherError where the store cannot be opened: why. */
+  static async start(store: StoreName, processes: number, meeting: Meeting): Promise<Crew> {
+    const script = fileURLToPath(new URL('./worker-process.js', import.meta.url))
+    const children = Array.from({ length: processes }, (_, rank) =>
+      fork(script, [JSON.stringify([store, meeting, rank])], {
+        serialization: 'advanced',
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
+    )
+    const crew = new Crew(children)
+    try {
+      await Promise.all(children.map((child) => answerOf(child, 'opened')))
+      return crew
+    } catch (error) {
+      await crew.#kill()
+      throw error
+    }
+  }
+
+  /** Put values of this length into the store. */
+  async fill(bytes: number): Promise<void> {
+    await ask(this.#children[0]!, { kind: 'fill', bytes }, 'filled')
+  }
+
+  /** All at once: what each found. */
+  async measure(job: Job): Promise<(readonly Samples[])[]> {
+    await Promise.all(this.#children.map((child) => ask(child, { kind: 'prepare', job }, 'prepared')))
+    const found = await Promise.all(this.#children.map((child) => ask(child, { kind: 'go' }, 'measured')))
+    return found.map(({ samples }) => samples)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      this.#children.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        const ended = once(child, 'exit')
+        child.send({ kind: 'close' } satisfies ToWorker, () => {})
+        await ended
+      }),
+    )
+  }
+
+  async #kill(): Promise<void> {
+    for (const child of this.#children) child.kill('SIGKILL')
+    await Promise.all(
+      this.#children.map((child) => (child.exitCode ?? child.signalCode) !== null || once(child, 'exit')),
+    )
+  }
+}
+
+function ask<K extends FromWorker['kind']>(child: ChildProcess, message: ToWorker, kind: K): Promise<Answer<K>> {
+  child.send(message, () => {})
+  return answerOf(child, kind)
+}
+
+/** The next message. Rejects when it tells of a failure, or the process ends instead. */
+function answerOf<K extends FromWorker['kind']>(child: ChildProcess, kind: K): Promise<Answer<K>> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      child.off('message', onMessage)
+      child.off('exit', onExit)
+      act()
+    }
+    const fail = (why: string): void => settle(() => reject(new AetherError('ERR_AETHER_BENCH', why)))
+    const onMessage = (message: FromWorker): void => {
+      if (message.kind === kind) settle(() => resolve(message as Answer<K>))
+      else fail(message.kind === 'failed' ? message.why : `'${message.kind}' came in the place of '${kind}'`)
+    }
+    const onExit = (code: number | null, signal: string | null): void =>
+      fail(`a process of the benchmark ended with ${signal ?? `status ${code}`}`)
+    child.on('message', onMessage)
+    child.on('exit', onExit)
+  })
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import type { BenchStore, Meeting } from './bench-store.ts'
+import { optionalPackage } from './optional-package.ts'
+
+/** What is used of the package `lmdb`. */
+interface Lmdb {
+  open(options: {
+    readonly path: string
+    readonly encoding: 'binary'
+    readonly noSync: boolean
+    readonly maxReaders: number
+  }): Database
+}
+
+interface Database {
+  get(key: string): Uint8Array | undefined
+  putSync(key: string, value: Uint8Array): boolean
+  transactionSync<T>(work: () => T): T
+  clearSync(): void
+  close(): Promise<void>
+}
+
+/** A database in a file that nobody waits for: what is compared is memory, not the disk. */
+export async function openLmdbStore({ directory }: Meeting): Promise<BenchStore> {
+  const { open } = await optionalPackage<Lmdb>('lmdb')
+  const database = open({ path: join(directory, 'lmdb'), encoding: 'binary', noSync: true, maxReaders: 126 })
+  return {
+    waits: false,
+
+    operations: (value) => ({
+      get: (key) => database.get(key),
+      set: (key) => database.putSync(key, value),
+      update: (key) => database.transactionSync(() => database.putSync(key, database.get(key) ?? value)),
+    }),
+
+    async clear() {
+      database.clearSync()
+    },
+
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,61 @@
+import type { StoreName } from './bench-store.ts'
+import type { Job, Samples } from './job.ts'
+
+/** One line of `aether bench structures`, and one object of its `--json`. Nanoseconds are per operation. */
+export interface StructuresRow {
+  readonly op: string
+  readonly store: StoreName
+  readonly processes: number
+  /** Of a value. */
+  readonly bytes: number
+  /** `uniform` or `zipf`; `one` where there is only one thing to work on. */
+  readonly keys: string
+  /** Batches of operations, of all processes. */
+  readonly samples: number
+  readonly p50Ns: number
+  readonly p99Ns: number
+  readonly maxNs: number
+  /** Of all processes together. */
+  readonly opsPerSec: number
+  /** The row of the same run that this one is held against, which is the shared structure's; null for that one itself. */
+  readonly baseline: string | null
+  /** This median over that one. */
+  readonly ratio: number | null
+}
+
+/** Rows of one job: what all processes found, by operation. */
+export function rowsOf(
+  store: StoreName,
+  { work, bytes }: Job,
+  found: readonly (readonly Samples[])[],
+): StructuresRow[] {
+  const keys = 'keys' in work ? work.keys : 'one'
+  return found[0]!.map(({ op }, which) => {
+    const samples = found.map((each) => each[which]!)
+    const sorted = Float64Array.from(samples.flatMap(({ ns }) => [...ns])).sort()
+    const at = (share: number): number => round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!)
+    const rate = samples.reduce((sum, { operations, totalNs }) => sum + (1e9 * operations) / totalNs, 0)
+    const times = { p50Ns: at(0.5), p99Ns: at(0.99), maxNs: at(1) }
+    const head = { op, store, processes: found.length, bytes: work.kind === 'add' ? 8 : bytes, keys }
+    return { ...head, samples: sorted.length, ...times, opsPerSec: Math.round(rate), baseline: null, ratio: null }
+  })
+}
+
+/** The rows, those of other stores held against the shared structure's of the same work. */
+export function withRatios(rows: readonly StructuresRow[]): StructuresRow[] {
+  return rows.map((row) => {
+    const own =
+      row.store === 'aether' ? undefined : rows.find((each) => each.store === 'aether' && isSameWork(each, row))
+    if (own === undefined || own.p50Ns === 0) return row
+    return { ...row, baseline: `${own.op}, aether`, ratio: Math.round((1000 * row.p50Ns) / own.p50Ns) / 1000 }
+  })
+}
+
+export function isSameWork(one: StructuresRow, other: StructuresRow): boolean {
+  const names = ['op', 'processes', 'bytes', 'keys'] as const
+  return names.every((name) => one[name] === other[name])
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
