@@ -13,7 +13,7 @@ export interface EpochPort extends Omit<NodePort, 'send'> {
   sendRecovery(to: number, message: RecoveryMessage): void
   /** The bytes of `page` that were last fenced are to be its bytes. Only called where `replicas` names the page. */
   restore(page: number): void
-  /** The region is in order again after deaths. Evictions that were under way were forgotten with everything else: `evicted` was not called. */
+  /** The region is in order again after deaths. Evictions that were under way were forgotten with everything else: `evicted` may not have been called. */
   recovered(): void
 }
 
@@ -236,6 +236,8 @@ export class EpochNode implements RecoveryHost {
       if (this.#node.right(page) !== 'none' && this.#port.mustHold(page)) continue
       this.#leaving.delete(page)
       this.#node.install(page, 'none')
+      // Its memory may be given back, unless a thread here waits for the page to come again.
+      if (this.homeOf(page) !== this.rank && !this.#wants.has(page)) this.#port.evicted(page)
     }
     if (this.#leaving.size === 0) this.#recovery.applied()
   }

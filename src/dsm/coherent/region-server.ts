@@ -322,6 +322,7 @@ export class RegionServer implements EpochPort {
     this.#cache.recovered()
   }
 
+  /** Its eviction is over, also where a thread has asked for it meanwhile and it is here again. */
   #gone(page: number): void {
     for (const range of this.#givingUp) if (range.pages.delete(page)) this.#finish(range)
   }
@@ -455,6 +456,7 @@ export class RegionServer implements EpochPort {
     if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
     this.#words.grant(page, right)
     if (!this.#isHome(page)) this.#cache.granted(page)
+    this.#gone(page)
   }
 
   #frame(page: number): RegisteredFrame {

@@ -57,6 +57,8 @@ class Run {
   /** What the group has agreed on so far. */
   readonly views: EpochMembers[]
   readonly trace: string[] = []
+  /** Pages that each node has begun to evict and has not heard of since. */
+  readonly leaving: Set<number>[]
   /** The number of the last store to each page. */
   readonly stored: number[]
   deathsLeft: number
@@ -72,6 +74,7 @@ class Run {
     const view: EpochMembers = { epoch: 0, members: Array.from({ length: size }, (_, rank) => rank) }
     this.views = [view]
     this.stored = new Array<number>(PAGES).fill(0)
+    this.leaving = Array.from({ length: size }, () => new Set<number>())
     this.alive = new Array<boolean>(size).fill(true)
     this.channels = Array.from({ length: size * size }, () => [])
     this.copies = Array.from({ length: size }, () =>
@@ -89,6 +92,7 @@ class Run {
   #port(rank: number): EpochPort {
     const copy = (page: number): Copy => this.copies[rank]![page]!
     const map = (page: number, right: Right): void => {
+      this.leaving[rank]!.delete(page)
       copy(page).right = right
       copy(page).held = copy(page).wants !== 'none'
     }
@@ -107,13 +111,14 @@ class Run {
         copy(page).right = 'none'
       },
       evicted: (page) => {
+        this.leaving[rank]!.delete(page)
         copy(page).value = TORN
       },
       failed: (page) => this.#lost(rank, page),
       mustHold: (page) => copy(page).held,
       isAlive: (other) => this.#viewOf(rank).members.includes(other),
       restore: () => assert.fail('there are no replicas'),
-      recovered: () => {},
+      recovered: () => this.leaving[rank]!.clear(),
     }
   }
 
@@ -185,7 +190,10 @@ class Run {
   }
 
   #evict(node: number, page: number): void {
-    if (this.nodes[node]!.evict(page)) this.trace.push(`node ${node} evicts page ${page}`)
+    // It may be gone before this returns.
+    this.leaving[node]!.add(page)
+    if (!this.nodes[node]!.evict(page)) this.leaving[node]!.delete(page)
+    else this.trace.push(`node ${node} evicts page ${page}`)
   }
 
   #retire(node: number, page: number): void {
@@ -267,6 +275,7 @@ class Run {
           `node ${node} waits for ever to ${wants} page ${page}: ${this.nodes[node]!.copyState(page)}`,
         )
       }
+      assert.equal(this.leaving[node]!.size, 0, `node ${node} does not hear that what it evicted is gone`)
       assert.ok(this.nodes[node]!.isQuiescent(), `node ${node} never comes to rest`)
     }
   }
