@@ -10,6 +10,7 @@ export class StructureError extends AetherError {
     code:
       | 'ERR_AETHER_STRUCTURE_MISMATCH'
       | 'ERR_AETHER_STRUCTURE_DELETED'
+      | 'ERR_AETHER_MAP_FULL'
       | 'ERR_AETHER_STRUCTURES_FULL'
       | 'ERR_AETHER_STRUCTURES_VERSION'
       | 'ERR_AETHER_READ_SECTION'

@@ -22,9 +22,12 @@ export type { Codec } from './codec/codec.ts'
 export { bytes, json, number, structured } from './codec/codecs.ts'
 export type { Counter } from './counter.ts'
 export {
+  GROUP_VALUE_BYTES_MAX,
   type GroupCounter,
   type GroupFlag,
   type GroupLeader,
+  type GroupMap,
+  type GroupMapOptions,
   type GroupMutex,
   type GroupOnce,
   type GroupRateLimiter,

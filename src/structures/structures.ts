@@ -2,10 +2,9 @@ import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import type { Codec } from './codec/codec.ts'
-import { structured } from './codec/codecs.ts'
+import { codecNumber, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
-import { hashBytes } from './hash.ts'
 import { Directory, type FoundStructure, type StructureKindName } from './heap/directory.ts'
 import { Heap, type HeapUsage } from './heap/heap.ts'
 import { HEAP_BYTES_MAX, HEAP_BYTES_MIN } from './heap/layout.ts'
@@ -259,12 +258,6 @@ export class Structures implements AsyncDisposable {
   #settle(): void {
     if (!this.closed) this.#heap.recover()
   }
-}
-
-/** Kept with a structure, so that all read its bytes alike. */
-function codecNumber(codec: { readonly name: string }): number {
-  const name = Buffer.from(codec.name)
-  return hashBytes(name, name.length, 1)
 }
 
 /** Members and the names of regions whose heap they hold: a second hold would be the same participant twice. */

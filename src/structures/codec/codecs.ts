@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import { ArgumentError } from '../../native/index.ts'
+import { hashBytes } from '../hash.ts'
 import type { Codec } from './codec.ts'
 
 const decoder = new TextDecoder()
@@ -104,4 +105,10 @@ export const number: Codec<number> = {
     return scratch.subarray(0, 8)
   },
   decode: (value) => new DataView(value.buffer, value.byteOffset).getFloat64(0, true),
+}
+
+/** Kept with a structure, so that all read its bytes alike. */
+export function codecNumber(codec: { readonly name: string }): number {
+  const name = Buffer.from(codec.name)
+  return hashBytes(name, name.length, 1)
 }

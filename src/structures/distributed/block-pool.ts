@@ -67,24 +67,20 @@ export class BlockPool {
   async take(lengthBytes: number): Promise<OwnBlock> {
     const sizeClass = classFor(lengthBytes)
     if (sizeClass === undefined) throw this.#full(lengthBytes)
-    const free = this.#free[sizeClass] as OwnBlock[]
-    if (free.length === 0 && this.#made >= MADE_MIN + this.#kept) await this.sweep()
-    if (free.length === 0) await this.#takeChunk(sizeClass)
-    if (free.length === 0) await this.sweep()
-    const block = free.pop()
-    if (block === undefined) throw this.#full(lengthBytes)
-    const own = this.#owner(block) as OwnChunk
-    const at = indexOf(own, block)
-    const tag = ((own.tags[at] as number) + 1) & TAG_MASK || 1
-    own.tags[at] = tag
-    own.states[at] = State.Busy
-    this.#made += 1
-    return { ...block, tag }
+    for (;;) {
+      const block = this.#free[sizeClass]?.pop()
+      if (block !== undefined) return this.#begin(block)
+      if (!(await this.#makeMore(sizeClass))) throw this.#full(lengthBytes)
+    }
   }
 
   /** It was put into a slot. */
   linked(block: OwnBlock): void {
-    this.#setState(block, State.Linked)
+    const own = this.#owner(block)
+    if (own === undefined) return
+    const at = indexOf(own, block)
+    // Another operation of this rank may have taken it out already.
+    if (own.states[at] === State.Busy && own.tags[at] === block.tag) own.states[at] = State.Linked
   }
 
   /** This rank has taken it out of its slot, or never put it into one. Nothing to do where it is another's: that one looks. */
@@ -115,6 +111,25 @@ export class BlockPool {
       else if (!census.tables.has(chunkOffset(chunk.index))) await this.#chunks.giveBack(chunk, chunk.tagFloor)
     }
     await this.sweep()
+  }
+
+  #begin(block: OwnBlock): OwnBlock {
+    const own = this.#owner(block) as OwnChunk
+    const at = indexOf(own, block)
+    const tag = ((own.tags[at] as number) + 1) & TAG_MASK || 1
+    own.tags[at] = tag
+    own.states[at] = State.Busy
+    this.#made += 1
+    return { ...block, tag }
+  }
+
+  /** True where there are free blocks of the class now. */
+  async #makeMore(sizeClass: number): Promise<boolean> {
+    const isThere = (): boolean => (this.#free[sizeClass]?.length ?? 0) > 0
+    if (this.#made >= MADE_MIN + this.#kept) await this.sweep()
+    if (!isThere()) await this.#takeChunk(sizeClass)
+    if (!isThere()) await this.sweep()
+    return isThere()
   }
 
   async #sweep(): Promise<void> {
@@ -182,11 +197,6 @@ export class BlockPool {
       own.tags[at] = Math.max(tag, chunk.tagFloor)
     }
     this.#own.set(chunk.index, own)
-  }
-
-  #setState(block: OwnBlock, state: number): void {
-    const own = this.#owner(block)
-    if (own !== undefined) own.states[indexOf(own, block)] = state
   }
 
   #owner({ offset }: { readonly offset: number }): OwnChunk | undefined {

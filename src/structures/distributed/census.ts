@@ -3,7 +3,7 @@ import { type BlockName, blockOf, decodeBlock } from './block-word.ts'
 import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES, NAMES_MAX, NAMES_OFFSET } from './layout.ts'
-import { tablesOf } from './map-body.ts'
+import { readMapBody } from './map-body.ts'
 import { entryBytes, readEntry } from './name-entry.ts'
 
 /** Which blocks and tables of a home something names. */
@@ -28,7 +28,7 @@ export async function takeCensus(home: HomeWords): Promise<Census> {
     if (block === undefined) continue
     blocks.add(block.offset)
     const entry = readEntry((await home.read(block.offset, entryBytes(block))).bytes)
-    if (entry?.kind === StructureKind.map) for (const table of tablesOf(entry)) tables.add(table)
+    if (entry?.kind === StructureKind.map) for (const table of readMapBody(entry).tables) tables.add(table)
   }
   for (const table of tables) await lookThrough(home, table, blocks, tentative)
   return { blocks, tables, tentative }

@@ -1,4 +1,6 @@
 import { ArgumentError, ClosedError } from '../../native/index.ts'
+import type { Codec } from '../codec/codec.ts'
+import { codecNumber, structured } from '../codec/codecs.ts'
 import { hashBytes } from '../hash.ts'
 import type { StructureKindName } from '../heap/directory.ts'
 import type { RateLimiterOptions } from '../rate-limiter.ts'
@@ -8,9 +10,12 @@ import { FLAG_BYTES, GroupFlag } from './flag.ts'
 import { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
 import { GroupLeader, LEADER_BYTES } from './leader.ts'
+import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions } from './map.ts'
+import { TABLES_MAX } from './map-body.ts'
 import { GroupMutex, MUTEX_BYTES } from './mutex.ts'
 import { zeros } from './names.ts'
 import { GroupOnce, ONCE_BYTES } from './once.ts'
+import { openMapPart } from './open-map.ts'
 import { GroupRateLimiter, RATE_LIMITER_BYTES } from './rate-limiter.ts'
 import type { RemoteWords } from './remote-words.ts'
 import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
@@ -107,6 +112,29 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupLeader(name, words, offset, leaseMs)
   }
 
+  /**
+   * The map `name`, empty if it is new. Options that are kept with it are those it was made with; one that is given has to agree.
+   * `codec` says what the values are; with the default they are whatever `structuredClone` takes.
+   */
+  async map<V = unknown>(name: string, options: GroupMapOptions<V> = {}): Promise<GroupMap<V>> {
+    this.#checkOpen()
+    const { codec = structured as Codec<V>, ttlMs = 0, capacity = DEFAULT_CAPACITY, spread = false } = options
+    const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    checkWhole('options.capacity', capacity, CAPACITY_MAX * (spread ? this.#homes.length : 1))
+    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
+    const homes = spread ? this.#homes : [this.#homeOf(name)]
+    const each = {
+      name,
+      ttlMs,
+      codec: codecNumber(codec),
+      capacity: Math.ceil(capacity / homes.length),
+      parts: homes.length,
+    }
+    const parts = await Promise.all(homes.map((home) => openMapPart(home, each)))
+    return new GroupMap(name, parts, { codec, ttlMs, valueBytesMax })
+  }
+
   /** Leave, together with the others that are there: what this rank keeps is kept until then. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -158,6 +186,10 @@ function checkWhole(argument: string, value: number, max: number): void {
   if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
   throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
 }
+
+/** Of a map: one part of a table, at a fill of 0.7. */
+const DEFAULT_CAPACITY = 5000
+const CAPACITY_MAX: number = TABLES_MAX * DEFAULT_CAPACITY
 
 const INTERVAL_MS_MAX = 2 ** 30
 const HOME_SEED = 0x686f6d65

@@ -69,7 +69,7 @@ export class HomeLink {
   }
 
   start(batch: BatchInFlight): void {
-    if (this.#lost !== undefined) batch.fail(new HomeLostError(batch.what, this.home, this.#lost))
+    if (this.#lost !== undefined) batch.fail(this.#lostError(batch, this.#lost))
     else {
       this.#waiting.push(batch)
       this.#postSome()
@@ -92,12 +92,15 @@ export class HomeLink {
   }
 
   /** Nothing goes over it any more, in neither direction: also what the other end has under way does not reach the memory here. */
-  lose(why: string): void {
+  lose(why: string, errorOf: (batch: BatchInFlight) => Error = (batch) => this.#lostError(batch, why)): void {
     if (this.#lost !== undefined) return
     this.#lost = why
     if (this.#pair.state !== QueuePairState.Reset) this.#pair.toError()
-    for (const batch of [...this.#posted.splice(0), ...this.#waiting.splice(0)])
-      batch.fail(new HomeLostError(batch.what, this.home, why))
+    for (const batch of [...this.#posted.splice(0), ...this.#waiting.splice(0)]) batch.fail(errorOf(batch))
+  }
+
+  #lostError({ what }: BatchInFlight, why: string): HomeLostError {
+    return new HomeLostError(what, this.home, why)
   }
 
   #postSome(): void {

@@ -4,11 +4,11 @@ import { type BlockName, bytesOfClass } from './block-word.ts'
  * The block of a named structure. All but the body stays as it was made.
  *
  * ```
- *  0  tag   4  kind   8  length of the name   16  four parameters, Float64   64  name, 64 B   128  body
+ *  0  tag   4  kind   8  length of the name   16  six parameters, Float64   64  name, 64 B   128  body
  * ```
  */
 const Offset = { Tag: 0, Kind: 4, NameLength: 8, Parameters: 16, Name: 64, Body: 128 } as const
-const PARAMETERS = 4
+const PARAMETERS = 6
 /** More than the longest body that anybody reads from an entry. */
 const READ_MAX = 16_384
 

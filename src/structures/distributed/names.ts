@@ -78,6 +78,15 @@ export class Names {
     return found
   }
 
+  async #takeBlock(body: NewBody): Promise<OwnBlock> {
+    try {
+      return await this.#pool.take(BODY_OFFSET + body.bytes.length)
+    } catch (error) {
+      await body.undo()
+      throw error
+    }
+  }
+
   async #entry(word: bigint): Promise<NamedStructure | undefined> {
     const block = decodeBlock(word)
     if (block === undefined) return undefined
@@ -89,7 +98,7 @@ export class Names {
   /** Put a new entry into an empty slot; gives what is there then. */
   async #make(place: number, name: Uint8Array, { kind, parameters, makeBody }: NameRequest): Promise<bigint> {
     const body = await makeBody()
-    const block = await this.#pool.take(BODY_OFFSET + body.bytes.length)
+    const block = await this.#takeBlock(body)
     const bytes = writeEntry(block.tag, StructureKind[kind], name, parameters, body.bytes)
     const word = wordOf(block)
     const link = new CompareExchangeCommand(place, 0n, word)

@@ -18,6 +18,7 @@ import { Staging } from './staging.ts'
 import type { WordsRuntime } from './words-runtime.ts'
 
 const COMPLETIONS_AT_ONCE = 64
+const WHAT = 'the structures of the group'
 
 /** What {@link VerbsWords} is made of. */
 export interface VerbsWordsOptions {
@@ -135,13 +136,14 @@ export class VerbsWords implements RemoteWords {
 
   close(): void {
     if (this.closed) return
-    for (const link of this.#links) link.lose('the structures were closed')
+    const closed = (): Error => new ClosedError(WHAT)
+    for (const link of this.#links) link.lose('the structures were closed', closed)
     for (const wake of [...this.#sleepers]) wake()
     this.#options.device.close()
   }
 
   #check(commands: readonly Command[]): void {
-    if (this.closed) throw new ClosedError('the structures of the group')
+    if (this.closed) throw new ClosedError(WHAT)
     if (commands.length < 1 || commands.length > BATCH_MAX)
       throw new ArgumentError('batch', `a batch has 1 to ${BATCH_MAX} commands, not ${commands.length}`)
     for (const { offset, length } of commands) {

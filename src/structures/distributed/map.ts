@@ -1,0 +1,216 @@
+import { ArgumentError } from '../../native/index.ts'
+import type { Codec } from '../codec/codec.ts'
+import { StructureError } from '../errors.ts'
+import type { MapKey } from '../map/key.ts'
+import type { SetOptions, SharedMap } from '../map/shared-map.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { MapEntry } from './map-entry.ts'
+import { decodeKey, encodeKey, type KeyBytes } from './map-key.ts'
+import { isOver, type MapChange, type MapShard } from './map-shard.ts'
+import type { Promised } from './promised.ts'
+
+/** The longest value of a group's map in bytes, encoded: a block has 64 KiB. */
+export const GROUP_VALUE_BYTES_MAX: number = 60 * 1024
+
+/** Options of `map()` of a group's structures. All but the last are the same for all who open it. */
+export interface GroupMapOptions<V> {
+  /** How values become bytes. Default `structured`. */
+  readonly codec?: Codec<V>
+  /** How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and lives with them. */
+  readonly ttlMs?: number
+  /** How many entries it is made for: 1 to 2 million at each home, default 5000. It does not grow; beyond, new keys are refused sooner or later. */
+  readonly capacity?: number
+  /** Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too. */
+  readonly spread?: boolean
+  /** The longest value that this rank writes, in bytes, encoded. Default and most 60 KiB. */
+  readonly valueBytesMax?: number
+}
+
+/** What a map was opened with. */
+export interface GroupMapSettings<V> {
+  readonly codec: Codec<V>
+  /** 0: for ever. */
+  readonly ttlMs: number
+  readonly valueBytesMax: number
+}
+
+/** A part of a map: at one home. */
+export interface MapPart {
+  readonly shard: MapShard
+  readonly seed: number
+}
+
+/**
+ * A hash map that the ranks of a group read and write; as {@link SharedMap} on one machine. Reads are one round trip or two; writes three, of a new key four or three; see map-shard.ts for why they are each one step
+ * for all who look, and what a rank that dies leaves behind.
+ */
+export class GroupMap<V> implements Promised<SharedMap<V>> {
+  readonly name: string
+  readonly #parts: readonly MapPart[]
+  readonly #settings: GroupMapSettings<V>
+
+  /** @internal */
+  constructor(name: string, parts: readonly MapPart[], settings: GroupMapSettings<V>) {
+    this.name = name
+    this.#parts = parts
+    this.#settings = settings
+  }
+
+  /** The value of `key`; undefined when there is none. @throws HomeLostError, of all methods. */
+  async get(key: MapKey, options?: WaitOptions): Promise<V | undefined> {
+    options?.signal?.throwIfAborted()
+    const { shard, bytes } = this.#find(key)
+    const found = await shard.find(bytes)
+    return found === undefined || this.#isOver(found.entry) ? undefined : this.#decode(found.entry)
+  }
+
+  async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    const { shard, bytes } = this.#find(key)
+    const found = await shard.find(bytes)
+    return found !== undefined && !this.#isOver(found.entry)
+  }
+
+  /** Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its home has no memory. */
+  async set(key: MapKey, value: V, options?: SetOptions): Promise<void> {
+    const put = this.#put(value, options)
+    await this.#change(key, options, () => put)
+  }
+
+  /** Put a value where there is none; false when there is one. */
+  async setIfAbsent(key: MapKey, value: V, options?: SetOptions): Promise<boolean> {
+    const put = this.#put(value, options)
+    const there = await this.#change(key, options, (entry) => (entry === undefined ? put : KEEP))
+    return there === undefined
+  }
+
+  /**
+   * Put `value` in the place of `expected` (undefined: nothing); false when something else is there. Values are compared as the codec encodes
+   * them: objects by content, with their properties in the same order.
+   */
+  async compareAndSet(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): Promise<boolean> {
+    if (expected === undefined) return await this.setIfAbsent(key, value, options)
+    const wanted = new Uint8Array(this.#settings.codec.encode(expected))
+    const put = this.#put(value, options)
+    const isWanted = (entry: MapEntry | undefined): boolean =>
+      entry !== undefined && Buffer.compare(entry.value, wanted) === 0
+    return isWanted(await this.#change(key, options, (entry) => (isWanted(entry) ? put : KEEP)))
+  }
+
+  /**
+   * Replace a value by what `change` makes of it; undefined stands for no value, before and after. Gives the new value. When another writes in between `change` is called again, so it
+   * must bear that. Keeps the end of life of the entry unless told otherwise.
+   */
+  async update(
+    key: MapKey,
+    change: (value: V | undefined) => V | undefined,
+    options?: SetOptions,
+  ): Promise<V | undefined> {
+    let value: V | undefined
+    await this.#change(key, options, (entry) => {
+      value = change(entry && this.#decode(entry))
+      if (value === undefined) return REMOVE
+      const endOfLife = options?.ttlMs === undefined && entry !== undefined ? entry.endOfLife : undefined
+      return this.#put(value, options, endOfLife)
+    })
+    return value
+  }
+
+  /** False when there was no value. */
+  async delete(key: MapKey, options?: WaitOptions): Promise<boolean> {
+    return (await this.#change(key, options, () => REMOVE)) !== undefined
+  }
+
+  /** How many entries there are, expired ones included that nobody has met since. Reads the whole table, so what is changed meanwhile is counted or not. */
+  async size(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    const counts = await Promise.all(this.#parts.map(({ shard }) => shard.count()))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /**
+   * Keys and values, in no order. Whoever is there from begin to end is given once, with a value that it had meanwhile; of those that come and go
+   * meanwhile some are given.
+   */
+  async *entries({ signal }: WaitOptions = {}): AsyncGenerator<[MapKey, V], undefined> {
+    for (const { shard } of this.#parts) {
+      for await (const some of shard.visit()) {
+        signal?.throwIfAborted()
+        for (const entry of some)
+          if (!this.#isOver(entry)) yield [decodeKey(entry.keyMeta, entry.key), this.#decode(entry)]
+      }
+    }
+    return undefined
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<[MapKey, V], undefined> {
+    return this.entries()
+  }
+
+  /** Delete all that is there; what others put meanwhile may stay. */
+  async clear(options?: WaitOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+    await Promise.all(this.#parts.map(({ shard }) => shard.clear()))
+  }
+
+  /** Gives the living entry that was there before. */
+  async #change(
+    key: MapKey,
+    options: WaitOptions | undefined,
+    decide: (there: MapEntry | undefined) => MapChange,
+  ): Promise<MapEntry | undefined> {
+    const { shard, bytes } = this.#find(key)
+    let living: MapEntry | undefined
+    await shard.change(bytes, (entry) => {
+      options?.signal?.throwIfAborted()
+      living = entry === undefined || this.#isOver(entry) ? undefined : entry
+      return decide(living)
+    })
+    return living
+  }
+
+  #find(key: MapKey): { readonly shard: MapShard; readonly bytes: KeyBytes } {
+    const [first] = this.#parts as readonly [MapPart]
+    const bytes = encodeKey(key, first.seed)
+    if (this.#parts.length === 1) return { shard: first.shard, bytes }
+    return { shard: this.#partOf(bytes).shard, bytes }
+  }
+
+  /** By other bits than those that the buckets follow from. */
+  #partOf({ first, second }: KeyBytes): MapPart {
+    const mixed = Math.imul(first ^ (second >>> 5), SPREAD) >>> 0
+    return this.#parts[Math.floor((mixed / 2 ** 32) * this.#parts.length)] as MapPart
+  }
+
+  #put(value: V, options: SetOptions | undefined, endOfLife?: number): MapChange {
+    const { codec, valueBytesMax } = this.#settings
+    const bytes = new Uint8Array(codec.encode(value))
+    if (bytes.length > valueBytesMax) {
+      const why = `a value of ${bytes.length} bytes, encoded; this map takes ${valueBytesMax} (options.valueBytesMax)`
+      throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    }
+    return { kind: 'put', value: bytes, endOfLife: endOfLife ?? this.#endOfLife(options?.ttlMs) }
+  }
+
+  #endOfLife(ttlMs: number = this.#settings.ttlMs): number {
+    if (ttlMs === 0) return 0
+    if (!(ttlMs > 0)) throw new ArgumentError('options.ttlMs', `ttlMs must be positive, not ${ttlMs}`)
+    return this.#nowMs() + ttlMs
+  }
+
+  #isOver(entry: MapEntry): boolean {
+    return isOver(entry, this.#nowMs())
+  }
+
+  #nowMs(): number {
+    return (this.#parts[0] as MapPart).shard.home.words.nowMs()
+  }
+
+  #decode({ value }: MapEntry): V {
+    return this.#settings.codec.decode(value)
+  }
+}
+
+const KEEP: MapChange = { kind: 'keep' }
+const REMOVE: MapChange = { kind: 'remove' }
+const SPREAD = 0x9e3779b1

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { Random } from '../../../src/runtime/index.ts'
+import type { GroupCounter, GroupMap } from '../../../src/structures/index.ts'
+import {
+  checkLinearizable,
+  type EntryInput,
+  entryModel,
+  type HistoryCall,
+} from '../../../src/testing/linearizability/index.ts'
+
+type Call = { input: EntryInput; calledAt: number; returned: { at: number; output: number } | undefined }
+
+/** What clients saw of a map and of a counter, by key. Times may be equal only where calls may have overlapped. */
+export class Histories {
+  readonly #calls = new Map<string, Call[]>()
+  readonly #now: () => number
+  #value = 0
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Calls drawn from a seed, one after the other, on a few keys. */
+  async makeCalls(map: GroupMap<number>, seed: number, calls: number, keys: number): Promise<void> {
+    const random = new Random(seed)
+    for (let call = 0; call < calls; call += 1) {
+      const key = `k${random.below(keys)}`
+      const kind = random.below(6)
+      this.#value += 1
+      const value = this.#value
+      if (kind < 2) await this.#call(key, { type: 'get' }, async () => (await map.get(key)) ?? 0)
+      else if (kind === 2) await this.#call(key, { type: 'set', value }, () => map.set(key, value).then(() => 1))
+      else if (kind === 3)
+        await this.#call(key, { type: 'setIfAbsent', value }, async () => Number(await map.setIfAbsent(key, value)))
+      else if (kind === 4) await this.#call(key, { type: 'delete' }, async () => Number(await map.delete(key)))
+      else await this.#compareAndSet(map, key, value)
+    }
+  }
+
+  /** As calls on an entry that begins at 0: what is added is the counter's next value. */
+  async count(counter: GroupCounter, calls: number): Promise<void> {
+    for (let call = 0; call < calls; call += 1) {
+      this.#value += 1
+      const value = this.#value
+      await this.#call('counter', { type: 'set', value }, () => counter.set(value).then(() => 1))
+      await this.#call('counter', { type: 'get' }, () => counter.get())
+    }
+  }
+
+  /** @throws AssertionError where no order explains what was seen. */
+  check(what: string): void {
+    for (const [key, calls] of this.#calls) {
+      const history = calls as readonly HistoryCall<EntryInput, number>[]
+      assert.ok(checkLinearizable(entryModel, history).linearizable, `${what}, ${key}: ${JSON.stringify(calls)}`)
+    }
+  }
+
+  get length(): number {
+    return [...this.#calls.values()].reduce((sum, calls) => sum + calls.length, 0)
+  }
+
+  async #compareAndSet(map: GroupMap<number>, key: string, value: number): Promise<void> {
+    let expected = 0
+    await this.#call(key, { type: 'get' }, async () => (expected = (await map.get(key)) ?? 0))
+    if (expected === 0) return
+    const input: EntryInput = { type: 'compareAndSet', expected, value }
+    await this.#call(key, input, async () => Number(await map.compareAndSet(key, expected, value)))
+  }
+
+  async #call(key: string, input: EntryInput, make: () => Promise<number>): Promise<void> {
+    const call: Call = { input, calledAt: this.#now(), returned: undefined }
+    const calls = this.#calls.get(key) ?? []
+    this.#calls.set(key, calls)
+    calls.push(call)
+    const output = await make()
+    call.returned = { at: this.#now(), output }
+  }
+}
