@@ -1,0 +1,61 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** Workers behind one port: one that ends is replaced. */
+export class Crew {
+  readonly #listening = new Map<number, Worker>()
+  #wanted = true
+  started = 0
+  killed = 0
+
+  /** Resolves with the address when `workers` listen. */
+  async start(workers: number, words: readonly string[]): Promise<string> {
+    // Each worker takes connections by itself: with turns given by this process, one that was given to a worker that is dead would hang.
+    cluster.schedulingPolicy = cluster.SCHED_NONE
+    cluster.setupPrimary({ exec: fileURLToPath(new URL('./server.js', import.meta.url)), args: [...words] })
+    const addresses = Array.from({ length: workers }, () => this.#fork())
+    const [address] = await Promise.all(addresses)
+    return address as string
+  }
+
+  get listening(): number {
+    return this.#listening.size
+  }
+
+  /** Kill the worker of this process id, at once. False when it is not there, or would leave nobody. */
+  kill(processId: number): boolean {
+    const worker = this.#listening.get(processId)
+    if (worker === undefined || this.#listening.size < 2) return false
+    this.#listening.delete(processId)
+    this.killed += 1
+    return worker.process.kill('SIGKILL')
+  }
+
+  /** End all, and replace none. */
+  async stop(): Promise<void> {
+    this.#wanted = false
+    const processes = Object.values(cluster.workers ?? {}).flatMap((worker) => worker?.process ?? [])
+    await Promise.all(
+      processes.map(async (each) => {
+        if (each.exitCode !== null || each.signalCode !== null) return
+        const ended = once(each, 'exit')
+        each.kill('SIGKILL')
+        await ended
+      }),
+    )
+  }
+
+  async #fork(): Promise<string> {
+    this.started += 1
+    const worker = cluster.fork()
+    const processId = worker.process.pid as number
+    worker.once('exit', () => {
+      this.#listening.delete(processId)
+      if (this.#wanted) void this.#fork()
+    })
+    const [{ address, port }] = (await once(worker, 'listening')) as [{ address: string; port: number }]
+    this.#listening.set(processId, worker)
+    return `http://${address}:${port}`
+  }
+}

@@ -1,0 +1,16 @@
+import type { RateLimiterAetherOptions } from 'aether-dsm/adapters/rate-limiter-flexible'
+
+/** What servers tell visitors. */
+export const Header = {
+  Visits: 'x-visits',
+  Catalogue: 'x-catalogue',
+  Worker: 'x-worker',
+  Ticket: 'x-ticket',
+} as const
+
+export const hourMs = 3_600_000
+
+/** So many tickets, for all visitors together. */
+export function limitOptions(tickets: number): Omit<RateLimiterAetherOptions, 'storeClient'> {
+  return { points: tickets, duration: hourMs / 1000, keyPrefix: 'shop' }
+}
