@@ -24,11 +24,12 @@ const help = `Usage: aether simulate [options]
 Plays clusters of coherent memory in virtual time, one for each seed: 2 to 5 nodes with the state machine and the connections of the agents over
 simulated devices, whose packets, lines of memory, completions and wake-ups may be late, lost, doubled or out of order, and programs that load,
 store and add on a few pages that they share. What goes wrong in a run (its hazards) is drawn from the seed, too: losses, cuts and links that heal,
-pauses, slow adapters, torn lines, completions before visibility.
+pauses, slow adapters, torn lines, completions before visibility; and deaths: crashes with and without late writes, pauses beyond the lease.
 
-After every event: one writer or many readers, by what the mmu allows; whoever may look sees what was stored last, byte by byte. At the end: every
-access was made, all is at rest, homes know every holder, and for histories of up to 64 accesses one order is found that explains them all
-(sequential consistency). Now and then a seed is played twice, and must take the same course.
+After every event: one writer or many readers, by what the mmu allows; whoever may look sees what was stored last, byte by byte; a page that is
+said to be lost is had by nobody, was had by no survivor, and stays so. At the end: every access of the living was made or failed because of a
+lost page, they agree on who lives, all is at rest, homes know every holder, and for histories of up to 64 accesses one order is found that
+explains them all (sequential consistency). Now and then a seed is played twice, and must take the same course.
 
 Options:
   --seeds N          so many seeds (default 200)
@@ -147,6 +148,8 @@ interface Summary {
   readonly accesses: number
   readonly events: number
   readonly searched: number
+  readonly deaths: number
+  readonly lost: number
   readonly simulatedSeconds: number
 }
 
@@ -162,21 +165,25 @@ function summaryOf(reports: readonly SeedReport[]): Summary[] {
       accesses: sum(({ accesses }) => accesses),
       events: sum(({ events }) => events),
       searched: sum(({ searched }) => (searched ? 1 : 0)),
+      deaths: sum(({ deaths }) => deaths),
+      lost: sum(({ lost }) => lost),
       simulatedSeconds: sum(({ virtualNs }) => virtualNs) / 1e9,
     }
   })
 }
 
 function tableOf(reports: readonly SeedReport[]): string[] {
-  const titles = ['seeds', 'failed', 'accesses', 'events', 'orders searched', 'simulated s']
+  const titles = ['seeds', 'failed', 'accesses', 'events', 'orders searched', 'deaths', 'pages lost', 'simulated s']
   const columns = [
     { title: 'protocol', align: 'left' as const },
     ...titles.map((title) => ({ title, align: 'right' as const })),
   ]
-  const rows = summaryOf(reports).map(({ protocol, seeds, failed, accesses, events, searched, simulatedSeconds }) => [
-    protocol,
-    ...[seeds, failed, accesses, events, searched].map((value) => value.toLocaleString('en')),
-    simulatedSeconds.toFixed(1),
-  ])
+  const rows = summaryOf(reports).map(({ protocol, simulatedSeconds, ...counts }) => {
+    const { seeds, failed, accesses, events, searched, deaths, lost } = counts
+    const columnsOf = [seeds, failed, accesses, events, searched, deaths, lost].map((value) =>
+      value.toLocaleString('en'),
+    )
+    return [protocol, ...columnsOf, simulatedSeconds.toFixed(1)]
+  })
   return formatTable(columns, rows)
 }

@@ -25,7 +25,14 @@ export {
   Locks,
   LockTimeoutError,
 } from './locks/index.ts'
-export type { MembershipView } from './membership-machine.ts'
+export {
+  type MembershipEffect,
+  type MembershipEvent,
+  MembershipMachine,
+  type MembershipStatement,
+  type MembershipView,
+} from './membership-machine.ts'
+export { decodeStatement, encodeStatement } from './membership-message.ts'
 export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'

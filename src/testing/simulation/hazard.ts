@@ -7,12 +7,20 @@ export interface Hazard {
   readonly network?: Partial<NetworkOptions>
   readonly adapter?: Partial<AdapterOptions>
   readonly fault?: SimulatedFault
+  /** Of a crash: so much later the others know that it is certain, as where a process ends whose kernel says so. Never, where its machine is gone. */
+  readonly certainNs?: number
 }
 
 /** Cuts, stalls and links that are down heal before peers are given up, and so does their sum. */
 const OUTAGE_NS_MAX = 300_000_000
 /** Faults begin within the time that a run without any takes. */
 const BEGIN_NS_MAX = 2_000_000
+
+/** Of the members of a simulated cluster. No outage of those that members survive is so long. */
+export const LEASE_NS = 10_000_000_000
+/** Nothing of a dead member is under way any more. */
+const CERTAIN_NS_MIN = 50_000_000
+const CERTAIN_NS_MAX = 500_000_000
 
 /** Draws a hazard in a cluster of `hosts`. */
 type Draw = (stream: Stream, hosts: number) => Hazard
@@ -53,7 +61,34 @@ function path(stream: Stream, hosts: number): { readonly from: number; readonly 
 
 const begin = (stream: Stream): { readonly atNs: number } => ({ atNs: stream.between(0, BEGIN_NS_MAX) })
 
-/** Every kind of hazard that members survive. */
+/** What it costs: a member, or several. */
+const deaths: readonly Draw[] = [
+  (stream, hosts) => {
+    const lingerNs = stream.chance(0.5) ? 0 : duration(stream, 5_000_000)
+    const crash: SimulatedFault = { kind: 'crash', host: stream.below(hosts), ...begin(stream), lingerNs }
+    if (stream.chance(0.3)) return { text: JSON.stringify(crash), fault: crash }
+    const certainNs = lingerNs + stream.between(CERTAIN_NS_MIN, CERTAIN_NS_MAX)
+    return { text: `${JSON.stringify(crash)}, certain after ${certainNs} ns`, fault: crash, certainNs }
+  },
+  (stream, hosts) => {
+    const crash: SimulatedFault = { kind: 'crash', host: stream.below(hosts), ...begin(stream), keeps: 'memory' }
+    return { text: JSON.stringify(crash), fault: crash }
+  },
+  fault((stream, hosts) => ({
+    kind: 'pause',
+    host: stream.below(hosts),
+    ...begin(stream),
+    forNs: stream.between(LEASE_NS, 3 * LEASE_NS),
+  })),
+]
+
+/** Whether members may be lost by it. */
+export function isDeadly({ fault: drawn }: Hazard): boolean {
+  if (drawn?.kind === 'crash') return true
+  return drawn?.kind === 'pause' && (drawn.forNs ?? LEASE_NS) >= LEASE_NS
+}
+
+/** Every kind of hazard that members survive, and those that they do not. */
 const draws: readonly Draw[] = [
   network('loss', (stream) => ({ loss: percent(stream, 5) })),
   network('duplicates', (stream) => ({ duplicate: percent(stream, 20) })),
@@ -118,6 +153,7 @@ const draws: readonly Draw[] = [
     ...begin(stream),
     forNs: duration(stream, OUTAGE_NS_MAX),
   })),
+  ...deaths,
 ]
 
 /** A hazard of any kind. */

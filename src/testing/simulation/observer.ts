@@ -14,6 +14,12 @@ export class Observer {
   readonly #truth: Uint8Array
   readonly #rights: Uint8Array[]
   readonly #pages: number
+  /** Ranks that the others go on without: what they do is nobody's. */
+  readonly #out = new Set<number>()
+  /** Pages that were said to be lost. */
+  readonly #lost = new Set<number>()
+  /** Pages that somebody had who went on into the present epoch: those are not to be lost in it. */
+  #had: ReadonlySet<number> = new Set()
 
   constructor(nodes: number, pages: number, pageBytes: number) {
     this.pageBytes = pageBytes
@@ -28,8 +34,11 @@ export class Observer {
 
   /** A node's mmu lets its program do more, or less: one writer or many readers, and whoever may look sees what is true. */
   rightChanged(rank: number, page: number, right: PageRight, frame: Uint8Array): void {
+    if (this.#out.has(rank)) return
     this.#rights[rank]![page] = right
     if (right === PageRight.None) return
+    if (this.#lost.has(page))
+      throw new ViolationError(`lost: rank ${rank} may ${nameOf(right)} page ${page}, which was said to be lost`)
     this.#rights.forEach((rights, other) => {
       const theirs = rights[page]!
       if (other !== rank && theirs !== PageRight.None && (right === PageRight.Write || theirs === PageRight.Write))
@@ -49,6 +58,7 @@ export class Observer {
     left: number | undefined,
     frame: Uint8Array,
   ): void {
+    if (this.#out.has(rank)) return
     const at = page * this.pageBytes + offset
     const truth = new DataView(this.#truth.buffer, at, 4)
     if (seen !== truth.getInt32(0, true))
@@ -57,6 +67,42 @@ export class Observer {
       )
     if (left !== undefined) truth.setInt32(0, left, true)
     this.compare(rank, page, frame, 'accessed')
+  }
+
+  /** The members of an epoch go on without `rank`: all of them know, and none has anything from it any more. */
+  goOnWithout(rank: number): void {
+    this.#out.add(rank)
+    this.#rights[rank]!.fill(PageRight.None)
+  }
+
+  /** An epoch has come into force for all its members. */
+  epochBegan(): void {
+    this.#had = new Set(
+      Array.from({ length: this.#pages }, (_, page) => page).filter((page) => this.holders(page).length > 0),
+    )
+  }
+
+  isOut(rank: number): boolean {
+    return this.#out.has(rank)
+  }
+
+  get lostPages(): number {
+    return this.#lost.size
+  }
+
+  /** `rank` was told that nobody has the page any more. */
+  lost(rank: number, page: number): void {
+    if (this.#out.has(rank)) return
+    const holders = this.holders(page)
+    if (holders.length > 0)
+      throw new ViolationError(`lost: rank ${rank} is told that page ${page} is lost, and rank ${holders[0]} has it`)
+    if (this.#out.size === 0)
+      throw new ViolationError(`lost: page ${page} is lost to rank ${rank}, and nobody has died`)
+    if (this.#had.has(page) && !this.#lost.has(page))
+      throw new ViolationError(
+        `lost: page ${page} is lost to rank ${rank}, and somebody who lives had it at the last death`,
+      )
+    this.#lost.add(page)
   }
 
   compare(rank: number, page: number, frame: Uint8Array, what: string): void {

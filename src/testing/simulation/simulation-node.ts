@@ -1,16 +1,20 @@
-import { Mesh, type MeshMessage } from '../../cluster/index.ts'
+import { type MembershipView, Mesh, MeshChannel, type MeshMessage } from '../../cluster/index.ts'
 import {
   CoherenceCodec,
   type CoherenceMessage,
-  CoherenceNode,
+  decodeRecovery,
+  EpochNode,
+  type EpochPort,
+  encodeRecovery,
   type FrameReference,
-  type NodePort,
   type Protocol,
+  type RecoveryMessage,
 } from '../../dsm/index.ts'
 import type { SimulatedCluster, SimulatedHost, SimulatedProcess, Stream } from '../../providers/index.ts'
 import type { MemoryRegion, RemoteEndpoint } from '../../verbs/index.ts'
 import type { Access, Observation } from './access.ts'
 import { type Observer, PageRight, ViolationError } from './observer.ts'
+import { SimulationMembership } from './simulation-membership.ts'
 import type { SimulationThread, ThreadHost } from './simulation-thread.ts'
 
 /** An agent never sleeps longer, so that a wake-up that was lost is no more than a delay. */
@@ -28,15 +32,21 @@ export interface SimulationNodeOptions {
   readonly threads: readonly SimulationThread[]
   /** Which page is given up. */
   readonly stream: Stream
+  /** Where nobody dies, nobody is to be suspected of it. */
+  readonly membersMayDie: boolean
+  /** The node is in another epoch. */
+  readonly onView: () => void
+  /** The node's process has ended itself. */
+  readonly onEnd: (rank: number) => void
 }
 
 /**
  * A member: the coherence engine and the mesh of the agents over a simulated device, and the threads of a program. One process of its host runs all of it, in steps;
  * what a step does happens at one moment.
  */
-export class SimulationNode implements NodePort, ThreadHost {
+export class SimulationNode implements EpochPort, ThreadHost {
   readonly rank: number
-  readonly engine: CoherenceNode
+  readonly engine: EpochNode
   readonly #options: SimulationNodeOptions
   readonly #host: SimulatedHost
   readonly #mesh: Mesh
@@ -47,6 +57,10 @@ export class SimulationNode implements NodePort, ThreadHost {
   readonly #changed = new Set<number>()
   /** Pages that others may have now. */
   readonly #released = new Set<number>()
+  readonly #membership: SimulationMembership
+  /** Members whose end is certain, and has not been taken notice of. */
+  #endings: number[] = []
+  #hasEnded = false
   #cancelWait: () => void = nothing
 
   constructor(options: SimulationNodeOptions) {
@@ -59,11 +73,28 @@ export class SimulationNode implements NodePort, ThreadHost {
       size: ranks,
       device: `${cluster.device}/${this.#host.index}`,
       onMessage: (message) => this.#receive(message),
-      onEnd: (peer, reason) => this.#lost(peer, reason),
-      onSuspicion: (peer, reason) => this.#lost(peer, reason),
+      onEnd: (peer, reason) => this.#suspect(peer, reason),
+      onSuspicion: (peer, reason) => this.#suspect(peer, reason),
     })
     this.#memory = this.#mesh.register(new Uint8Array(observer.pages * observer.pageBytes), NOWHERE)
-    this.engine = new CoherenceNode({ rank, ranks, protocol, homeOf: (page) => page % ranks, port: this })
+    this.#membership = new SimulationMembership({
+      rank,
+      size: ranks,
+      mesh: this.#mesh,
+      now: () => cluster.kernel.nowNs,
+      onView: (view) => this.#viewChanged(view),
+      onEnd: () => this.#end(),
+    })
+    const { view } = this.#membership
+    this.engine = new EpochNode({
+      rank,
+      ranks,
+      protocol,
+      homeOf: (page) => page % ranks,
+      view,
+      recovered: 0,
+      port: this,
+    })
     this.#process = this.#host.spawn(() => this.#step())
   }
 
@@ -79,6 +110,35 @@ export class SimulationNode implements NodePort, ThreadHost {
     this.#process.wake()
   }
 
+  /** Its process is there, and has not found itself out of the group. */
+  get isLive(): boolean {
+    return this.#host.alive && !this.#hasEnded
+  }
+
+  get isPaused(): boolean {
+    return this.#host.paused
+  }
+
+  get view(): MembershipView {
+    return this.#membership.view
+  }
+
+  /** Nobody waits for what its program does. */
+  get isFinished(): boolean {
+    return !this.isLive || this.#options.threads.every(({ done }) => done)
+  }
+
+  /** The end of a member's process is certain. */
+  tellEnd(rank: number): void {
+    this.#endings.push(rank)
+    this.#process.wake()
+  }
+
+  /** What its program does is nobody's any more. */
+  seal(): void {
+    for (const thread of this.#options.threads) thread.seal()
+  }
+
   /** The bytes of a page as they are here. */
   frame(page: number): Uint8Array {
     const { pageBytes } = this.#options.observer
@@ -87,7 +147,7 @@ export class SimulationNode implements NodePort, ThreadHost {
 
   close(): void {
     this.#cancelWait()
-    this.#mesh.close()
+    if (!this.#hasEnded) this.#mesh.close()
   }
 
   // ---- what its threads ask for --------------------------------------------------------------------------------------------------
@@ -122,9 +182,19 @@ export class SimulationNode implements NodePort, ThreadHost {
 
   // ---- what the engine asks for --------------------------------------------------------------------------------------------------
 
-  send(to: number, message: CoherenceMessage): void {
-    this.#mesh.send(to, this.#codec.encode(REGION, message, 0))
+  send(to: number, message: CoherenceMessage, epoch: number): void {
+    this.#mesh.send(to, this.#codec.encode(REGION, message, epoch))
   }
+
+  sendRecovery(to: number, message: RecoveryMessage): void {
+    for (const bytes of encodeRecovery(REGION, message)) this.#mesh.send(to, bytes)
+  }
+
+  restore(page: number): void {
+    throw new ViolationError(`recovery: page ${page} is to be restored at rank ${this.rank}, which keeps nothing`)
+  }
+
+  recovered(): void {}
 
   push(page: number, to: number, target: FrameReference): void {
     const { pageBytes } = this.#options.observer
@@ -158,7 +228,11 @@ export class SimulationNode implements NodePort, ThreadHost {
   evicted(): void {}
 
   failed(page: number, rank: number): void {
-    throw new ViolationError(`progress: page ${page} cannot be had at rank ${this.rank}, because of rank ${rank}`)
+    if (!this.#options.membersMayDie)
+      throw new ViolationError(`progress: page ${page} cannot be had at rank ${this.rank}, because of rank ${rank}`)
+    this.#options.observer.lost(this.rank, page)
+    for (const thread of this.#options.threads) thread.failed(page)
+    this.#released.add(page)
   }
 
   mustHold(page: number): boolean {
@@ -166,19 +240,24 @@ export class SimulationNode implements NodePort, ThreadHost {
     return this.#options.threads.some((thread) => thread.needs(page, right))
   }
 
-  isAlive(): boolean {
-    return true
+  isAlive(rank: number): boolean {
+    return this.#mesh.isAlive(rank)
   }
 
   // ---- running -------------------------------------------------------------------------------------------------------------------
 
   #step(): void {
     this.#cancelWait()
-    for (;;) {
-      while (this.#mesh.turn() || this.#runThreads());
-      if (this.#mesh.prepareSleep()) break
-    }
-    this.#sleep()
+    if (this.#hasEnded) return
+    const endings = this.#endings
+    this.#endings = []
+    for (const rank of endings) this.#membership.ended(rank)
+    do {
+      this.#membership.run()
+      while (!this.#hasEnded && (this.#mesh.turn() || this.#runThreads()));
+    } while (!this.#hasEnded && !this.#mesh.prepareSleep())
+    if (this.#hasEnded) this.#leave()
+    else this.#sleep()
   }
 
   #runThreads(): boolean {
@@ -206,14 +285,27 @@ export class SimulationNode implements NodePort, ThreadHost {
     const [descriptor] = this.#mesh.descriptors
     this.#cancelWait = this.#host.whenReadable(descriptor!, () => this.#process.wake())
     const thinking = Math.min(...this.#options.threads.map((thread) => thread.wakeNs))
-    this.#process.wakeAt(Math.min(thinking, kernel.nowNs + SLEEP_NS_MAX))
+    this.#process.wakeAt(Math.min(thinking, this.#membership.wakeNs, kernel.nowNs + SLEEP_NS_MAX))
   }
 
   #receive({ from, bytes }: MeshMessage): void {
+    if (this.#hasEnded || bytes[0] === MeshChannel.Nothing) return
+    if (bytes[0] === MeshChannel.Membership) this.#membership.hear(from, bytes)
+    else if (bytes[0] === MeshChannel.Recovery) this.#receiveRecovery(from, bytes)
+    else this.#receiveCoherence(from, bytes)
+  }
+
+  #receiveRecovery(from: number, bytes: Uint8Array): void {
+    const decoded = decodeRecovery(bytes)
+    if (decoded === undefined) throw new ViolationError(`rank ${from} sent words of a recovery that are none`)
+    this.engine.receiveRecovery(from, decoded.message)
+  }
+
+  #receiveCoherence(from: number, bytes: Uint8Array): void {
     const decoded = this.#codec.decode(from, bytes)
     if (decoded === undefined) throw new ViolationError(`rank ${from} sent a message that is none`)
     this.#options.cluster.kernel.trace.add(decoded.message.kind)
-    this.engine.receive(decoded.message)
+    this.engine.receive(decoded.message, decoded.epoch)
   }
 
   #setRight(page: number, right: PageRight): void {
@@ -221,8 +313,28 @@ export class SimulationNode implements NodePort, ThreadHost {
     this.#changed.add(page)
   }
 
-  #lost(peer: number, reason: string): never {
-    throw new ViolationError(`connection: rank ${this.rank} has lost rank ${peer}: ${reason}`)
+  #suspect(peer: number, reason: string): void {
+    if (!this.#options.membersMayDie)
+      throw new ViolationError(`connection: rank ${this.rank} has lost rank ${peer}: ${reason}`)
+    this.#membership.suspected(peer, reason)
+  }
+
+  #viewChanged(view: MembershipView): void {
+    this.#options.onView()
+    this.engine.viewChanged(view)
+  }
+
+  #end(): void {
+    if (!this.#options.membersMayDie)
+      throw new ViolationError(`membership: rank ${this.rank} finds itself out of a group of which nobody has died`)
+    this.#hasEnded = true
+  }
+
+  /** As the kernel does where a process ends. */
+  #leave(): void {
+    this.seal()
+    this.#mesh.close()
+    this.#options.onEnd(this.rank)
   }
 }
 

@@ -19,6 +19,7 @@ export class SimulationThread {
   #position = 0
   #thinksUntilNs = 0
   #waiting = false
+  #sealed = false
 
   constructor(accesses: readonly Access[], tag: number) {
     this.#accesses = accesses
@@ -26,7 +27,7 @@ export class SimulationThread {
   }
 
   get done(): boolean {
-    return this.#position === this.#accesses.length
+    return this.#sealed || this.#position === this.#accesses.length
   }
 
   /** When it has something to do by itself; Infinity while it waits. */
@@ -37,7 +38,7 @@ export class SimulationThread {
   /** It waits for this page, and has what it waits for: until it has run, the page must stay. */
   needs(page: number, right: number): boolean {
     const access = this.#accesses[this.#position]
-    return this.#waiting && access !== undefined && access.page === page && right >= rightFor(access)
+    return this.#waiting && !this.#sealed && access !== undefined && access.page === page && right >= rightFor(access)
   }
 
   /** The rights on a page have changed: whoever waits for it looks once more. */
@@ -45,10 +46,22 @@ export class SimulationThread {
     if (this.#accesses[this.#position]?.page === page) this.#waiting = false
   }
 
+  /** The page is lost: an access that waits for it fails, and the program goes on without. */
+  failed(page: number): void {
+    if (!this.#waiting || this.#accesses[this.#position]?.page !== page) return
+    this.#waiting = false
+    this.#position += 1
+  }
+
+  /** Its node is out of the group, and what it does is nobody's any more. */
+  seal(): void {
+    this.#sealed = true
+  }
+
   /** Go on as far as possible; true where an access was made. */
   run(nowNs: number, host: ThreadHost): boolean {
     const access = this.#accesses[this.#position]
-    if (access === undefined || this.#waiting || nowNs < this.#thinksUntilNs) return false
+    if (access === undefined || this.#sealed || this.#waiting || nowNs < this.#thinksUntilNs) return false
     if (host.right(access.page) < rightFor(access)) {
       this.#waiting = true
       host.demand(access.page, access.kind !== 'load')

@@ -20,6 +20,9 @@ export interface SeedReport {
   readonly events: number
   readonly accesses: number
   readonly virtualNs: number
+  readonly deaths: number
+  /** Pages that were lost with them. */
+  readonly lost: number
   readonly searched: boolean
   readonly violation: string | undefined
 }
@@ -29,7 +32,7 @@ const port = parentPort!
 port.on('message', ({ seed, options, twice }: SeedTask) => {
   const plan = planSimulation(seed, options)
   const result = simulate(plan)
-  const { events, accesses, virtualNs, searched, traceHash } = result
+  const { events, accesses, virtualNs, searched, deaths, lost, traceHash } = result
   const again = twice ? simulate(plan).traceHash : traceHash
   const differs =
     again === traceHash ? undefined : `determinism: two runs of the same seed took courses ${traceHash} and ${again}`
@@ -42,6 +45,8 @@ port.on('message', ({ seed, options, twice }: SeedTask) => {
     accesses,
     virtualNs,
     searched,
+    deaths,
+    lost,
     violation: result.violation ?? differs,
   }
   port.postMessage(report)
