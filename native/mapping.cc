@@ -14,6 +14,7 @@ namespace aether {
 struct Extent {
   size_t length;
   MappingKind kind;
+  size_t pageBytes;
 };
 
 static std::mutex extentsMutex;
@@ -31,20 +32,30 @@ void forgetMapping(uintptr_t address, size_t length, MappingKind kind) {
   if (it != map.begin()) --it;
   while (it != map.end() && it->first < address + length) {
     const uintptr_t begin = it->first, end = begin + it->second.length;
+    const size_t page = it->second.pageBytes;
     if (it->second.kind != kind || end <= address) {
       ++it;
       continue;
     }
     it = map.erase(it);
-    if (begin < address) map[begin] = {address - begin, kind};
-    if (end > address + length) it = map.insert({address + length, {end - address - length, kind}}).first;
+    if (begin < address) map[begin] = {address - begin, kind, page};
+    if (end > address + length) it = map.insert({address + length, {end - address - length, kind, page}}).first;
   }
 }
 
-void rememberMapping(uintptr_t address, size_t length, MappingKind kind) {
+void rememberMapping(uintptr_t address, size_t length, MappingKind kind, size_t pageBytes) {
   forgetMapping(address, length, kind);
   std::lock_guard<std::mutex> lock(extentsMutex);
-  extents()[address] = {length, kind};
+  extents()[address] = {length, kind, pageBytes};
+}
+
+size_t pagesAt(uintptr_t address) {
+  std::lock_guard<std::mutex> lock(extentsMutex);
+  auto& map = extents();
+  auto it = map.upper_bound(address);
+  if (it == map.begin()) return pageSize();
+  --it;
+  return address - it->first < it->second.length ? it->second.pageBytes : pageSize();
 }
 
 bool isMapped(uintptr_t address, size_t length, MappingKind kind) {
@@ -98,7 +109,7 @@ constexpr size_t kBufferMax = size_t{1} << 32;
 
 class Mapped {
  public:
-  Mapped(uintptr_t at, size_t bytes) : address(at), length(bytes) { rememberMapping(at, bytes, MappingKind::Buffer); }
+  Mapped(uintptr_t at, size_t bytes, size_t pageBytes) : address(at), length(bytes) { rememberMapping(at, bytes, MappingKind::Buffer, pageBytes); }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
   ~Mapped() {
@@ -149,7 +160,7 @@ static napi_value MapMemory(napi_env env, napi_callback_info info) {
   const int mapFlags = MAP_SHARED | ((flags & kPopulate) != 0 ? MAP_POPULATE : 0);
   void* address = mmap(nullptr, length, PROT_READ | PROT_WRITE, mapFlags, descriptor, static_cast<off_t>(offset));
   if (address == MAP_FAILED) return throwSystem(env, "mmap", errno);
-  auto mapped = std::make_shared<Mapped>(reinterpret_cast<uintptr_t>(address), length);
+  auto mapped = std::make_shared<Mapped>(reinterpret_cast<uintptr_t>(address), length, pagesOf(descriptor));
   // A forked child must not share what only this process answers for.
   madvise(address, length, MADV_DONTFORK);
   if ((flags & kLock) != 0 && mlock(address, length) != 0) return throwSystem(env, "mlock", errno);
@@ -259,7 +270,7 @@ static napi_value MapView(napi_env env, napi_callback_info info) {
     return throwSystem(env, "mmap", error);
   }
   madvise(address, length, MADV_DONTFORK);
-  rememberMapping(reinterpret_cast<uintptr_t>(address), length, MappingKind::View);
+  rememberMapping(reinterpret_cast<uintptr_t>(address), length, MappingKind::View, pagesOf(descriptor));
   return makeNumber(env, static_cast<double>(reinterpret_cast<uintptr_t>(address)));
 }
 

@@ -10,7 +10,9 @@ namespace aether {
 
 enum class MappingKind { Buffer, View };
 
-void rememberMapping(uintptr_t address, size_t length, MappingKind kind);
+void rememberMapping(uintptr_t address, size_t length, MappingKind kind, size_t pageBytes);
+// The size of the pages under the mapping there; of the system's where there is none.
+size_t pagesAt(uintptr_t address);
 // Forgets [address, address + length) of the given kind: mappings that lie in it whole are removed, others are cut.
 void forgetMapping(uintptr_t address, size_t length, MappingKind kind);
 // Views there are not read-only any more.

@@ -1,9 +1,11 @@
 // Taking the space of a memory object now, honestly. fallocate(2) on a memfd has no limit of its own: asked for more than the machine has,
 // it takes page after page until the kernel kills a process. So what is asked for is compared with what is there first.
+#include "mappings.h"
 #include "support.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -124,9 +126,30 @@ static napi_value ReserveMemory(napi_env env, napi_callback_info info) { return 
 
 static napi_value ReleaseMemory(napi_env env, napi_callback_info info) { return changeRange(env, info, false); }
 
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, younger than the headers of Debian 11
+
+// (descriptor, offsetBytes, bytes: where that part of the object is mapped) -> 0 or a negative errno
+static napi_value PopulateHuge(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const int descriptor = arguments.descriptor(0, "descriptor");
+  const double offset = arguments.integer(1, "offsetBytes", 0, kSafeIntegerMax);
+  const Bytes bytes = arguments.bytes(2, "bytes");
+  if (!arguments.ok()) return nullptr;
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data);
+  if (bytes.length == 0 || address % pageSize() != 0 || bytes.length % pageSize() != 0 || !isMapped(address, bytes.length, MappingKind::Buffer))
+    return throwArgument(env, "bytes", "bytes must be whole pages of a buffer that mapMemory made");
+  if (!isRoomFor(descriptor, offset, static_cast<double>(bytes.length))) return makeNumber(env, -ENOMEM);
+  if (madvise(bytes.data, bytes.length, MADV_HUGEPAGE) != 0) return makeNumber(env, -errno);
+  int result;
+  do result = madvise(bytes.data, bytes.length, kPopulateWrite);
+  while (result != 0 && errno == EINTR);
+  return makeNumber(env, result == 0 ? 0 : -errno);
+}
+
 void registerReserve(napi_env env, napi_value exports) {
   define(env, exports, "reserveMemory", ReserveMemory);
   define(env, exports, "releaseMemory", ReleaseMemory);
+  define(env, exports, "populateHuge", PopulateHuge);
 }
 
 }  // namespace aether

@@ -39,6 +39,18 @@ static int openDevice() {
   return descriptor;
 }
 
+// A kernel built without huge pages knows all features but the one of those.
+static bool handshake(int descriptor, struct uffdio_api* api) {
+  for (const uint64_t features : {kFeatures | UFFD_FEATURE_MINOR_HUGETLBFS, kFeatures}) {
+    *api = {};
+    api->api = UFFD_API;
+    api->features = features;
+    if (ioctl(descriptor, UFFDIO_API, api) == 0) return true;
+    if (errno != EINVAL) return false;
+  }
+  return false;
+}
+
 static napi_value OpenUserfault(napi_env env, napi_callback_info) {
   bool userModeOnly = false;
   int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK));
@@ -51,9 +63,7 @@ static napi_value OpenUserfault(napi_env env, napi_callback_info) {
   }
   if (descriptor < 0) return throwSystem(env, "userfaultfd", error);
   struct uffdio_api api = {};
-  api.api = UFFD_API;
-  api.features = kFeatures;
-  if (ioctl(descriptor, UFFDIO_API, &api) != 0) {
+  if (!handshake(descriptor, &api)) {
     error = errno;
     close(descriptor);
     return throwSystem(env, "UFFDIO_API", error);
@@ -117,7 +127,7 @@ static int wake(const Range& range) {
 
 // CONTINUE stops at a page that is mapped already: that page's waiters are woken, and the work goes on behind it.
 int64_t installRange(int userfault, uint64_t address, uint64_t length, bool writeProtected) {
-  const uint64_t page = pageSize(), end = address + length;
+  const uint64_t page = pagesAt(address), end = address + length;
   int64_t installed = 0;
   for (uint64_t at = address; at < end;) {
     struct uffdio_continue request = {};

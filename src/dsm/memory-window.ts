@@ -17,6 +17,8 @@ export class MemoryWindow {
   readonly offsetBytes: number
   readonly lengthBytes: number
   readonly buffer: SharedArrayBuffer
+  /** Where in the buffer the window begins. */
+  readonly beginBytes: number
   /** Where the window lies in this process, for userfaultfd. */
   readonly address: number
   readonly bytes: Uint8Array
@@ -26,7 +28,7 @@ export class MemoryWindow {
   #mapped = true
 
   /**
-   * Map `lengthBytes` (a page multiple) of `descriptor` from `fileOffsetBytes` on. With `readOnly`, a store ends the process with that sentence.
+   * Map `lengthBytes` (a multiple of `pageBytes`, the size of its pages) of `descriptor` from `fileOffsetBytes` on. With `readOnly`, a store ends the process with that sentence.
    * @throws SystemError where the address space or the kernel's number of mappings is exhausted.
    */
   constructor(
@@ -35,16 +37,18 @@ export class MemoryWindow {
     offsetBytes: number,
     lengthBytes: number,
     readOnly?: string,
+    pageBytes: number = 4096,
   ) {
-    const pages = Math.ceil(lengthBytes / WASM_PAGE_BYTES)
-    this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+    const { memory, beginBytes } = alignedMemory(lengthBytes, pageBytes)
+    this.#memory = memory
+    this.beginBytes = beginBytes
     this.buffer = this.#memory.buffer as SharedArrayBuffer
     this.offsetBytes = offsetBytes
     this.lengthBytes = lengthBytes
-    this.address = native.mapView(this.#memory, 0, descriptor, fileOffsetBytes, lengthBytes)
+    this.address = native.mapView(memory, beginBytes, descriptor, fileOffsetBytes, lengthBytes)
     if (readOnly !== undefined) native.makeViewReadOnly(this.address, lengthBytes, readOnly)
-    this.bytes = new Uint8Array(this.buffer, 0, lengthBytes)
-    this.words = new BigUint64Array(this.buffer, 0, lengthBytes / 8)
+    this.bytes = new Uint8Array(this.buffer, beginBytes, lengthBytes)
+    this.words = new BigUint64Array(this.buffer, beginBytes, lengthBytes / 8)
   }
 
   /** Whether the window holds the whole range. */
@@ -56,6 +60,24 @@ export class MemoryWindow {
   close(): void {
     if (!this.#mapped) return
     this.#mapped = false
-    native.unmapView(this.#memory, 0, this.lengthBytes)
+    native.unmapView(this.#memory, this.beginBytes, this.lengthBytes)
   }
+}
+
+/** A memory with room for `lengthBytes` from a multiple of `pageBytes` on: the engine places memories by smaller steps than huge pages are. */
+function alignedMemory(lengthBytes: number, pageBytes: number): { memory: WebAssembly.Memory; beginBytes: number } {
+  const exact = newMemory(lengthBytes)
+  const beyond = addressOf(exact) % pageBytes
+  if (beyond === 0) return { memory: exact, beginBytes: 0 }
+  const memory = newMemory(lengthBytes + pageBytes)
+  return { memory, beginBytes: (pageBytes - (addressOf(memory) % pageBytes)) % pageBytes }
+}
+
+function newMemory(lengthBytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(lengthBytes / WASM_PAGE_BYTES)
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+}
+
+function addressOf(memory: WebAssembly.Memory): number {
+  return native.addressOf(new Uint8Array(memory.buffer, 0, 1))
 }

@@ -39,6 +39,11 @@ export interface MemoryUse {
   readonly cachedBytes: number
   /** The bound on that in bytes; 0 where nothing is kept, null where there is no bound. */
   readonly cacheSize: number | null
+  /**
+   * What it is made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages where the kernel finds them; `ordinary`. Huge ones are
+   * for regions whose page size is a multiple of 2 MiB.
+   */
+  readonly pages: 'huge' | 'transparent' | 'ordinary'
 }
 
 /** What a region is, fixed when it is made. */
@@ -189,7 +194,7 @@ export abstract class Region implements AsyncDisposable {
     this.checkRange(byteOffset, lengthBytes)
     this.#checkViewLength(byteOffset, lengthBytes)
     const window = this.windowAt(byteOffset, lengthBytes)
-    return new kind(window.buffer, byteOffset - window.offsetBytes, length)
+    return new kind(window.buffer, window.beginBytes + byteOffset - window.offsetBytes, length)
   }
 
   get int8(): Int8Array {

@@ -1,5 +1,6 @@
 import { type MemoryWindow, WINDOW_BYTES_MAX } from './memory-window.ts'
 
+const SYSTEM_PAGE_BYTES = 4096
 /** Large regions get a window every 2 GiB, each of 4 GiB: any range of up to 2 GiB lies within one. */
 const WINDOW_STRIDE_BYTES = WINDOW_BYTES_MAX / 2
 
@@ -10,13 +11,22 @@ const WINDOW_STRIDE_BYTES = WINDOW_BYTES_MAX / 2
 export class WindowSet {
   readonly #open: (offsetBytes: number, lengthBytes: number) => MemoryWindow
   readonly #sizeBytes: number
+  readonly #pageBytes: number
+  /** A window of huge pages may have to be moved within its memory by less than one of them. */
+  readonly #windowBytesMax: number
   #windows: MemoryWindow[] = []
   /** The window that was used last: nearly always the next one too. */
   #last: MemoryWindow | undefined
 
-  /** `open` maps one window; `sizeBytes` is the region's length rounded up to whole pages. */
-  constructor(sizeBytes: number, open: (offsetBytes: number, lengthBytes: number) => MemoryWindow) {
+  /** `open` maps one window; `sizeBytes` is the region's length rounded up to whole pages, of which the system's are of `pageBytes`. */
+  constructor(
+    sizeBytes: number,
+    open: (offsetBytes: number, lengthBytes: number) => MemoryWindow,
+    pageBytes: number = SYSTEM_PAGE_BYTES,
+  ) {
     this.#sizeBytes = sizeBytes
+    this.#pageBytes = pageBytes
+    this.#windowBytesMax = pageBytes === SYSTEM_PAGE_BYTES ? WINDOW_BYTES_MAX : WINDOW_BYTES_MAX - pageBytes
     this.#open = open
   }
 
@@ -42,7 +52,7 @@ export class WindowSet {
 
   #map(offsetBytes: number, lengthBytes: number): MemoryWindow {
     const begin = this.#beginOf(offsetBytes, lengthBytes)
-    const window = this.#open(begin, Math.min(WINDOW_BYTES_MAX, this.#sizeBytes - begin))
+    const window = this.#open(begin, Math.min(this.#windowBytesMax, this.#sizeBytes - begin))
     this.#windows.push(window)
     return window
   }
@@ -50,7 +60,7 @@ export class WindowSet {
   /** A regular place where the range fits in one; for the odd range above 2 GiB a window that begins at its page. */
   #beginOf(offsetBytes: number, lengthBytes: number): number {
     const regular = Math.floor(offsetBytes / WINDOW_STRIDE_BYTES) * WINDOW_STRIDE_BYTES
-    if (offsetBytes + lengthBytes <= regular + WINDOW_BYTES_MAX) return regular
-    return Math.floor(offsetBytes / 4096) * 4096
+    if (offsetBytes + lengthBytes <= regular + this.#windowBytesMax) return regular
+    return Math.floor(offsetBytes / this.#pageBytes) * this.#pageBytes
   }
 }

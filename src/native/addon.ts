@@ -97,6 +97,11 @@ export interface Addon {
   reserveMemory(descriptor: number, offsetBytes: number, lengthBytes: number): void
   /** fallocate(2) PUNCH_HOLE | KEEP_SIZE: give the space back; the bytes read as zero afterwards. */
   releaseMemory(descriptor: number, offsetBytes: number, lengthBytes: number): void
+  /**
+   * Take the memory under `bytes`, whole pages of the mapping of `descriptor` from `offsetBytes` on, by touching it (MADV_HUGEPAGE, MADV_POPULATE_WRITE): the
+   * kernel may make it of huge pages then. Returns 0 or a negative errno: -ENOMEM where there is no room.
+   */
+  populateHuge(descriptor: number, offsetBytes: number, bytes: Uint8Array): number
   describeMemory(descriptor: number): MemoryDescription
   /** dup(2) with close-on-exec. */
   duplicateDescriptor(descriptor: number): number

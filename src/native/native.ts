@@ -14,6 +14,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'resizeMemory',
   'reserveMemory',
   'releaseMemory',
+  'populateHuge',
   'describeMemory',
   'duplicateDescriptor',
   'closeDescriptor',

@@ -48,6 +48,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   resizeMemory: [one(resizable), page],
   reserveMemory: [one(memory), zero, page],
   releaseMemory: [one(memory), zero, page],
+  populateHuge: [one(memory), zero, () => new Uint8Array(native.mapMemory(memory, 0, pageBytes, 0))],
   describeMemory: [one(memory)],
   duplicateDescriptor: [one(memory)],
   closeDescriptor: [() => native.duplicateDescriptor(memory)],

@@ -154,7 +154,7 @@ class RegionAgentMachine implements Machine {
   }
 
   close(): void {
-    for (const server of this.#servers.values()) server.close()
+    for (const server of this.#servers.values()) server.close(false)
     this.#group.close()
   }
 
@@ -378,7 +378,7 @@ class RegionAgentMachine implements Machine {
   #closeIfQuiescent(id: number): void {
     const server = this.#servers.get(id)
     if (server?.isQuiescent() === false) return
-    server?.close()
+    server?.close(true)
     this.#lane?.close(id)
     this.#servers.delete(id)
     this.#early.delete(id)

@@ -15,6 +15,7 @@ import {
 import type { RegionAccess } from '../region-request.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
+import { HUGE_PAGE_BYTES } from './frame-object.ts'
 import { Frames } from './frames.ts'
 import { Lookahead } from './lookahead.ts'
 import { PageAccess } from './page-access.ts'
@@ -32,6 +33,7 @@ const PAGE_ANSWER_MS = 5000
 const PAGES_AHEAD = 16
 /** Pages that are asked for at once where nothing else is to be done meanwhile: half of what the ring of demands holds. */
 const PAGES_AT_ONCE = 512
+const SYSTEM_PAGE_BYTES = 4096
 
 /** Where the home of a page does not answer. */
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
@@ -57,7 +59,7 @@ export class CoherentRegion extends Region {
     this.id = id
     const { size, pageSize } = plan
     const pages = pageCount(size, pageSize)
-    this.#frames = new Frames(plan.framesDescriptor, pages * pageSize, pageSize)
+    this.#frames = new Frames(plan.framesDescriptor, pages * pageSize, pageSize, plan.framePages)
     this.#windowTable = new WindowTable(plan.windows)
     this.#windows = this.#newWindows()
     this.#access = this.#newAccess()
@@ -233,9 +235,13 @@ export class CoherentRegion extends Region {
 
   #newWindows(): WindowSet {
     const { size, pageSize } = this.plan
-    return new WindowSet(pageCount(size, pageSize) * pageSize, (offsetBytes, lengthBytes) =>
-      this.#openWindow(offsetBytes, lengthBytes),
-    )
+    const open = (offsetBytes: number, lengthBytes: number): MemoryWindow => this.#openWindow(offsetBytes, lengthBytes)
+    return new WindowSet(pageCount(size, pageSize) * pageSize, open, this.#systemPageBytes)
+  }
+
+  /** Views are mapped by whole pages of the system's. */
+  get #systemPageBytes(): number {
+    return this.plan.framePages === 'huge' ? HUGE_PAGE_BYTES : SYSTEM_PAGE_BYTES
   }
 
   /** The agent must know the window before a page of it can be touched. */
@@ -248,6 +254,7 @@ export class CoherentRegion extends Region {
       offsetBytes,
       lengthBytes,
       this.storeSentence,
+      this.#systemPageBytes,
     )
     native.registerUserfault(userfault.descriptor, window.address, lengthBytes)
     if (this.#windowTable.tryAdd({ address: window.address, offsetBytes, lengthBytes })) return window

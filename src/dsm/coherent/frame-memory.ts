@@ -78,9 +78,14 @@ export class FrameMemory {
     this.#frames.release(offsetBytes, lengthBytes)
   }
 
-  close(): void {
+  /**
+   * With `giveBack` the kernel has all of it at once: else it keeps it until the last peer has taken its mapping away. Not while somebody has a view, whose
+   * pages would go, too.
+   */
+  close(giveBack: boolean): void {
     for (const memory of this.#registered.values()) memory.close()
     this.#registered.clear()
+    if (giveBack) this.#frames.releaseAll()
     this.#frames.close()
   }
 

@@ -1,4 +1,5 @@
 import { native } from '../../native/index.ts'
+import type { FramePages } from './frame-object.ts'
 
 /** Frames are mapped by pieces of about so many bytes. */
 const CHUNK_BYTES = 4 * 2 ** 20
@@ -18,12 +19,14 @@ export class Frames {
   readonly descriptor: number
   readonly #chunkBytes: number
   readonly #sizeBytes: number
+  readonly #pages: FramePages
   readonly #chunks = new Map<number, FrameChunk & { readonly buffer: ArrayBuffer }>()
 
   /** No unit of `unitBytes` lies in two chunks. */
-  constructor(descriptor: number, sizeBytes: number, unitBytes: number) {
+  constructor(descriptor: number, sizeBytes: number, unitBytes: number, pages: FramePages) {
     this.descriptor = descriptor
     this.#sizeBytes = sizeBytes
+    this.#pages = pages
     this.#chunkBytes = Math.max(1, Math.floor(CHUNK_BYTES / unitBytes)) * unitBytes
   }
 
@@ -41,12 +44,25 @@ export class Frames {
 
   /** Take this memory from the kernel now, so that no later store can fail. @throws SystemError */
   reserve(offsetBytes: number, lengthBytes: number): void {
-    native.reserveMemory(this.descriptor, offsetBytes, Math.min(lengthBytes, this.#sizeBytes - offsetBytes))
+    const taken = Math.min(lengthBytes, this.#sizeBytes - offsetBytes)
+    if (this.#pages === 'transparent') this.#populate(offsetBytes, taken)
+    native.reserveMemory(this.descriptor, offsetBytes, taken)
   }
 
   /** Give it back; what is read there afterwards is zero. */
   release(offsetBytes: number, lengthBytes: number): void {
     native.releaseMemory(this.descriptor, offsetBytes, Math.min(lengthBytes, this.#sizeBytes - offsetBytes))
+  }
+
+  releaseAll(): void {
+    this.release(0, this.#sizeBytes)
+  }
+
+  /** Memory that is taken by touching it may be made of huge pages where fallocate(2) gives ordinary ones. What fails is left to that. */
+  #populate(offsetBytes: number, lengthBytes: number): void {
+    const chunk = this.chunkAt(offsetBytes)
+    const begin = offsetBytes - chunk.offsetBytes
+    native.populateHuge(this.descriptor, offsetBytes, chunk.bytes.subarray(begin, begin + lengthBytes))
   }
 
   /** Unmap this thread's chunks. The descriptor stays its owner's. */

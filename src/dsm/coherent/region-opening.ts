@@ -7,6 +7,7 @@ import type { RegionRequest } from '../region-request.ts'
 import { formatSize } from '../size.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { CoherentRegion } from './coherent-region.ts'
+import { createFrames } from './frame-object.ts'
 import { PageWords } from './page-words.ts'
 import { type AgreedPlacement, type EvaluatedPlacement, evaluatePlacement, placementInWords } from './placement.ts'
 import { pageCount, type RegionPlan } from './region-plan.ts'
@@ -36,7 +37,8 @@ async function openAlone(host: CoherentHost, request: RegionRequest): Promise<Re
   }
   await known?.close()
   const { agreement, placement } = await agree(host, request)
-  const plan = makePlan(request, agreement, placement)
+  const { userfault } = host
+  const plan = makePlan(request, agreement, placement, 'refused' in userfault || userfault.hugePages)
   const id = await register(host, request, plan, agreement)
   // Other ranks still had it: this rank's agent went on serving it, with the memory it has.
   const served = known?.id === id ? known.plan : undefined
@@ -101,9 +103,11 @@ function makePlan(
   { name, cacheBytes }: RegionRequest,
   agreement: Agreement,
   placement: EvaluatedPlacement,
+  mayBeHuge: boolean,
 ): RegionPlan {
   const { size, pageSize } = agreement
   const pages = pageCount(size, pageSize)
+  const frames = createFrames(pages * pageSize, pageSize, mayBeHuge)
   return {
     ...agreement,
     placement,
@@ -111,7 +115,8 @@ function makePlan(
     words: new PageWords(pages).buffer,
     windows: new WindowTable().buffer,
     cacheBytes,
-    framesDescriptor: native.createMemory('aether-frames', pages * pageSize, 0),
+    framesDescriptor: frames.descriptor,
+    framePages: frames.pages,
   }
 }
 

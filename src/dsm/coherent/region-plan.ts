@@ -1,4 +1,5 @@
 import type { CoherenceKind } from '../coherence.ts'
+import type { FramePages } from './frame-object.ts'
 import type { EvaluatedPlacement } from './placement.ts'
 
 /** What the main thread hands to the agent for a region; everything in it is shared or plain. */
@@ -13,6 +14,7 @@ export interface RegionPlan {
   readonly words: SharedArrayBuffer
   readonly windows: SharedArrayBuffer
   readonly framesDescriptor: number
+  readonly framePages: FramePages
   /** The most that pages of other ranks may occupy here; 0: a page is given back after each use; undefined: no bound. */
   readonly cacheBytes: number | undefined
 }

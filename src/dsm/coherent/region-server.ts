@@ -139,7 +139,7 @@ export class RegionServer implements EpochPort {
       placement: plan.placement.agreed,
       isHome: (page) => this.#homeOf(page) === rank,
     })
-    const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, this.#units.unitBytes)
+    const frames = new Frames(plan.framesDescriptor, pages * plan.pageSize, this.#units.unitBytes, plan.framePages)
     this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize, (offsetBytes, lengthBytes) =>
       this.#markUntouched(offsetBytes, lengthBytes),
     )
@@ -333,7 +333,8 @@ export class RegionServer implements EpochPort {
 
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
     const residentBytes = native.describeMemory(this.plan.framesDescriptor).allocatedBytes
-    return { residentBytes, registeredBytes: this.#memory.registeredBytes, cachedBytes: this.#cache.usedBytes }
+    const { registeredBytes } = this.#memory
+    return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, pages: this.plan.framePages }
   }
 
   /** True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames. */
@@ -346,10 +347,11 @@ export class RegionServer implements EpochPort {
     this.#recorder?.flush()
   }
 
-  close(): void {
+  /** `giveBack`: every rank has closed the region, and nobody has a view of it. */
+  close(giveBack: boolean): void {
     this.#recorder?.close()
     this.#cache.close()
-    this.#memory.close()
+    this.#memory.close(giveBack)
     // Peers find the frames through it, so it goes with the registrations.
     native.closeDescriptor(this.plan.framesDescriptor)
   }

@@ -3,9 +3,13 @@ import { AetherError, native, SystemError, UnsupportedError } from '../../native
 import { MemoryWindow } from '../memory-window.ts'
 
 const PAGE_BYTES = 4096
+/** UFFD_FEATURE_MINOR_HUGETLBFS. */
+const MINOR_HUGETLBFS = 1 << 9
 
-/** The userfaultfd of this process, or why views of coherent regions are not to be had here. */
-export type UserfaultProbe = { readonly descriptor: number } | { readonly refused: UnsupportedError }
+/** The userfaultfd of this process and whether it governs huge pages, too; or why views of coherent regions are not to be had here. */
+export type UserfaultProbe =
+  | { readonly descriptor: number; readonly hugePages: boolean }
+  | { readonly refused: UnsupportedError }
 
 /**
  * Open a userfaultfd and try, on one page, all that views need of it. Found out by doing: kernels, containers and sysctls differ.
@@ -15,9 +19,10 @@ export function probeUserfault(): UserfaultProbe {
   if (process.env['AETHER_USERFAULT'] === 'off') return refuse('AETHER_USERFAULT=off forbids userfaultfd')
   let descriptor = -1
   try {
-    descriptor = native.openUserfault().descriptor
+    const opened = native.openUserfault()
+    descriptor = opened.descriptor
     tryOnePage(descriptor)
-    return { descriptor }
+    return { descriptor, hugePages: (opened.features & MINOR_HUGETLBFS) !== 0 }
   } catch (error) {
     if (!(error instanceof AetherError)) throw error
     if (descriptor >= 0) native.closeDescriptor(descriptor)
