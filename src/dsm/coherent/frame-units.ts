@@ -4,8 +4,10 @@ import type { AgreedPlacement } from './placement.ts'
 const CHUNK_BYTES = 4 * 2 ** 20
 /** A bound is made of so many units: each leaves as a whole. */
 const UNITS_PER_BOUND = 16
-/** Where homes are strewn over a region, no more registrations than this: a device and a process have only so many. */
-const STREWN_UNITS_MAX = 1024
+/** Where homes are strewn over a region, no more registrations than this at a time: a device and a process have only so many. */
+const REGISTRATIONS_MAX = 4096
+/** Where that is not to be had, units are so few. */
+const MIXED_UNITS_MAX = 1024
 
 /** A stretch of the frames that is taken, registered and given back at once. */
 export interface FrameUnit {
@@ -78,15 +80,26 @@ export class FrameUnits {
   }
 }
 
-function unitPages({ pages, pageBytes, limitBytes, placement }: FrameUnitsOptions): number {
+function unitPages(options: FrameUnitsOptions): number {
+  const { pages, pageBytes, limitBytes, placement } = options
   const chunk = Math.ceil(CHUNK_BYTES / pageBytes)
   if (limitBytes === undefined) return chunk
   const wanted = Math.min(chunk, Math.max(1, Math.floor(limitBytes / UNITS_PER_BOUND / pageBytes)))
   const run = runPages(placement)
   if (run === Number.POSITIVE_INFINITY) return wanted
-  const least = Math.ceil(pages / STREWN_UNITS_MAX)
-  for (let divisor = Math.min(run, wanted); divisor >= least; divisor--) if (run % divisor === 0) return divisor
-  return Math.max(wanted, least)
+  const most = registeredPages(options, limitBytes)
+  for (let divisor = Math.min(run, wanted); divisor >= Math.ceil(most / REGISTRATIONS_MAX); divisor--)
+    if (run % divisor === 0) return divisor
+  return Math.max(wanted, Math.ceil(pages / MIXED_UNITS_MAX))
+}
+
+/** The most pages that are registered at a time where units hold pages of one home: our own, and those in the cache. */
+function registeredPages({ pages, pageBytes, placement, isHome }: FrameUnitsOptions, limitBytes: number): number {
+  // Where nobody knows yet, all may come to be ours.
+  if (placement === 'first-touch') return pages
+  let own = 0
+  for (let page = 0; page < pages; page++) if (isHome(page)) own++
+  return Math.min(pages, own + Math.ceil(limitBytes / pageBytes))
 }
 
 /** How many pages in a row have one home. */
