@@ -118,6 +118,7 @@ if (missing.length > 0) throw new Error(`not called by this program: ${missing.j
 /** Wait places and descriptors that a call may not be given. */
 function isHarmful(name: string, index: number, value: unknown): boolean {
   if ((name === 'poll' || name.startsWith('futexWait')) && index === 3) return isSecondsLong(value)
+  if (name === 'pollAnswering' && index === 4) return isSecondsLong(value)
   if (name === 'lockFile' && index === 1) return value === true
   if (
     name === 'closeDescriptor' ||
