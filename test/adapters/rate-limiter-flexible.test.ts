@@ -74,6 +74,15 @@ describe('rate-limiter-flexible over shared memory', options, () => {
     assert.equal((await mine.consume('a')).remainingPoints, 0)
   })
 
+  it('takes whole points, as numbers or as text', async () => {
+    const mine = limiter('whole')
+    await mine.consume('a', '1' as unknown as number)
+    assert.equal((await mine.consume('a', '1' as unknown as number)).consumedPoints, 2)
+    await assert.rejects(mine.consume('a', 0.5), { argument: 'points' })
+    await assert.rejects(mine.consume('a', Number.NaN), { argument: 'points' })
+    assert.equal((await mine.get('a'))?.consumedPoints, 2)
+  })
+
   it('blocks a key by hand, and one that asks for too much, for all limiters', async () => {
     const [one, other] = [limiter('blocks', { blockDuration: 2 * LONG_S }), limiter('blocks')]
     await one.block('a', LONG_S)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { type IRateLimiterStoreOptions, RateLimiterRes, type RateLimiterStoreAbstract } from 'rate-limiter-flexible'
-import { native } from '../../native/index.ts'
+import { ArgumentError, native } from '../../native/index.ts'
 import type { SharedMap, Structures } from '../../structures/index.ts'
 import { LeasedMap } from '../leased-map.ts'
 import { type Consumed, consumed } from './consumed.ts'
@@ -48,10 +48,11 @@ export class RateLimiterAether extends Base {
 
   /** @internal Add points to what is there; where nothing is, or it is to be replaced, a window begins. A duration of 0 never ends. */
   async _upsert(key: string, points: number, durationMs: number, replace: boolean = false): Promise<Consumed> {
+    const amount = wholePoints(points)
     const map = await this.#map.open()
     for (;;) {
       const there = map.getSync(key)
-      const wanted = there === undefined || replace ? begun(points, durationMs) : added(there, points)
+      const wanted = there === undefined || replace ? begun(amount, durationMs) : added(there, amount)
       if (put(map, key, there, wanted)) return wanted
     }
   }
@@ -61,6 +62,13 @@ export class RateLimiterAether extends Base {
     const left = endMs === 0 ? -1 : Math.max(0, Math.ceil(endMs - nowMs()))
     return new RateLimiterRes(Math.max(this.points - points, 0), left, points, points === changed)
   }
+}
+
+/** Programs without types pass text, too, which a Redis takes. @throws ArgumentError unless it is a whole number: a Redis takes no other. */
+function wholePoints(points: unknown): number {
+  const amount = Number(points)
+  if (Number.isSafeInteger(amount)) return amount
+  throw new ArgumentError('points', `points must be a whole number, not ${points}`)
 }
 
 function begun(points: number, durationMs: number): Consumed {
