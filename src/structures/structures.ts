@@ -21,6 +21,8 @@ import { type MapOptions, SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts
 import { MemberPeers } from './member-peers.ts'
 import { LocalMemory } from './memory/local-memory.ts'
 import { MUTEX_BYTES, Mutex } from './mutex.ts'
+import { CommitLog } from './mvrlu/commit-log.ts'
+import { MvRlu, type MvRluOptions, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
 import { RATE_LIMITER_BYTES, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
@@ -85,6 +87,7 @@ export class Structures implements AsyncDisposable {
   readonly #region: Region
   readonly #heap: Heap
   readonly #directory: Directory
+  readonly #commits: CommitLog
   readonly #stop: () => void
 
   /** @internal Made by {@link openStructures}. */
@@ -94,6 +97,7 @@ export class Structures implements AsyncDisposable {
     if (poison) this.#heap.poisonFreed()
     this.rcu = new Rcu(this.#heap)
     this.#directory = new Directory(this.#heap)
+    this.#commits = new CommitLog(this.#heap)
     addReaches(this.#heap)
     this.#heap.join()
     this.#stop = membership.onChange(() => this.#settle())
@@ -226,6 +230,13 @@ export class Structures implements AsyncDisposable {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecNumber(codec)])
     return new RcuCell(name, this.#heap, offset, codec, valueBytesMax)
+  }
+
+  /** The objects `name`: one that is there from the begin, and those that are made and linked from it. */
+  async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<MvRlu<V>> {
+    const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
+    const { offset } = this.#open('mv-rlu', name, ROOT_BODY_BYTES, [codecNumber(codec)])
+    return new MvRlu(name, this.#heap, offset, this.#commits, { codec, valueBytesMax })
   }
 
   /** Leave. What this member holds is given up. Idempotent. */

@@ -56,7 +56,7 @@ function assertLinearizable(key: string, calls: readonly Call[]): void {
   assert.ok(check(key, calls), `${key}: no order explains ${JSON.stringify(calls)}`)
 }
 
-test('what processes see of a map, a queue, a stack and a log could have happened in one order, also where one of them is killed', async () => {
+test('what processes see of a map, a queue, a stack, a log and an object could have happened in one order, also where one of them is killed', async () => {
   for (let round = 0; round < HISTORIES; round += 1) {
     await using shared = await Shared.open()
     const files = Array.from({ length: PROCESSES }, (_, index) => join(directory, `history-${round}-${index}`))
@@ -71,7 +71,7 @@ test('what processes see of a map, a queue, a stack and a log could have happene
     await Promise.allSettled(making)
     const histories = new Map<string, Call[]>()
     for (const file of files) readHistory(file, histories)
-    assert.equal(histories.size, 5)
+    assert.equal(histories.size, 6)
     for (const [key, calls] of histories) assertLinearizable(key, calls)
   }
 })

@@ -31,12 +31,18 @@ export class Inhabitant {
     try {
       work()
     } catch (error) {
-      if (!(error instanceof Killed)) throw error
+      if (!isKilled(error)) throw error
     }
     const done = this.memory.callsLeft > 0
     this.memory.callsLeft = 0
     return done
   }
+}
+
+/** Also where a `using` could not end what it held, for the same reason. */
+function isKilled(error: unknown): boolean {
+  if (error instanceof Error && 'suppressed' in error && 'error' in error) return isKilled(error.error)
+  return error instanceof Killed
 }
 
 /** A heap whose participants are objects of one process, that live and die as a test says. */

@@ -34,6 +34,7 @@ export const StructureKind = {
   log: 12,
   channel: 13,
   'rcu cell': 14,
+  'mv-rlu': 15,
 } as const
 export type StructureKindName = keyof typeof StructureKind
 

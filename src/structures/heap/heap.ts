@@ -18,7 +18,7 @@ import {
 } from './layout.ts'
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
-import { Recovery } from './recovery.ts'
+import { Recovery, type Settler } from './recovery.ts'
 
 /** How often to try before saying that there is no memory; between two attempts others may leave their operations. */
 const PRESSURE_ATTEMPTS = 24
@@ -46,6 +46,8 @@ export class Heap {
   readonly epochs: Epochs
   /** Rings when somebody has left. */
   readonly left: Bell
+  /** This participant's entry. */
+  readonly self: Participant
   /** What this participant's operation does that is under way. */
   readonly intent: Intent
   /** This participant as the holder of something. */
@@ -55,7 +57,8 @@ export class Heap {
   readonly #allocator: Allocator
   readonly #recovery: Recovery
   readonly #reach = new Map<number, ReachTest>()
-  readonly #self: Participant
+  readonly #settlers: Settler[] = []
+  readonly #collectors: (() => void)[] = []
   readonly #allocation: Allocation = { reference: 0, state: 0 }
   readonly #listeners: (() => void)[] = []
   readonly #holds = new Set<() => void>()
@@ -72,9 +75,9 @@ export class Heap {
     this.#allocator = new Allocator(this.blocks, peers.slot)
     this.left = new Bell(this, HeaderOffset.LeftBell)
     this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers, () => this.left.ring())
-    this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach)
-    this.#self = new Participant(memory, peers.slot)
-    this.intent = this.#self.intent
+    this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach, this.#settlers)
+    this.self = new Participant(memory, peers.slot)
+    this.intent = this.self.intent
     this.owner = ownerWord(peers.slot, peers.epoch)
   }
 
@@ -83,9 +86,19 @@ export class Heap {
     this.#reach.set(reach, test)
   }
 
+  /** Say how something else in a participant's entry is settled. Before {@link join}. */
+  addSettler(settler: Settler): void {
+    this.#settlers.push(settler)
+  }
+
+  /** Have `collector` called, between operations, where memory is wanted: it retires what it can do without. */
+  addCollector(collector: () => void): void {
+    this.#collectors.push(collector)
+  }
+
   /** Take this member's entry, after recovering who had it before. */
   join(): void {
-    const self = this.#self
+    const { self } = this
     for (let attempt = 0; attempt < JOIN_ATTEMPTS; attempt += 1) {
       const { identity } = self
       if (identity === 0 && self.become(0, this.peers.epoch, ParticipantState.Active)) {
@@ -141,6 +154,7 @@ export class Heap {
 
   /** Free all that can be freed now. */
   collect(): void {
+    for (const collector of this.#collectors) collector()
     for (let turn = 0; turn < 3; turn += 1) this.epochs.advance()
     this.epochs.collect()
   }
@@ -176,17 +190,19 @@ export class Heap {
   close(): void {
     if (this.#closed) return
     for (const release of this.#holds) release()
+    for (const settle of this.#settlers) settle(this.self)
     this.epochs.leave()
     this.collect()
     this.abandon()
     const state = this.epochs.waiting === 0 ? ParticipantState.Vacant : ParticipantState.Ended
-    this.#self.become(this.#self.identity, this.peers.epoch, state)
+    this.self.become(this.self.identity, this.peers.epoch, state)
   }
 
   #allocateUnderPressure(lengthBytes: number, essential: boolean): void {
     let behind = -1
     for (let attempt = 0; attempt < PRESSURE_ATTEMPTS && !this.epochs.inside; attempt += 1) {
       this.recover(attempt > 2)
+      this.#collectMeanwhile()
       behind = this.epochs.advance()
       this.epochs.collect()
       if (attempt > 0) this.#allocator.closeEmptySlabs()
@@ -198,6 +214,13 @@ export class Heap {
     const why =
       behind < 0 ? '' : `, some of it because the member in slot ${behind} is inside an operation (is it stopped?)`
     throw new HeapFullError(lengthBytes, usedBytes, sizeBytes, why)
+  }
+
+  /** Collectors have intents of their own; ours has begun and names nothing yet. */
+  #collectMeanwhile(): void {
+    const { structure, reach } = this.intent
+    for (const collector of this.#collectors) collector()
+    this.intent.begin(structure, reach)
   }
 
   /** For what is essential, better a block that is too large than none. */

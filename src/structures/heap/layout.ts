@@ -27,6 +27,9 @@ export const HeaderOffset = {
   ParticipantsHigh: 128,
   /** A bell, rung when somebody leaves an operation or a section. */
   LeftBell: 192,
+  /** The chain of what MV-RLU has committed. */
+  CommitHead: 256,
+  CommitTail: 260,
 } as const
 
 export const PARTICIPANTS_OFFSET = 4096

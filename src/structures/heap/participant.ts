@@ -3,7 +3,15 @@ import { Intent } from './intent.ts'
 import { PARTICIPANT_BYTES, PARTICIPANTS_OFFSET } from './layout.ts'
 
 /** Words of an entry. The rest is the participant's intent. */
-const Offset = { Identity: 0, Reservation: 4, Recoverer: 8, Intent: 64 } as const
+const Offset = {
+  Identity: 0,
+  Reservation: 4,
+  Recoverer: 8,
+  Intent: 64,
+  WriteSet: 128,
+  WriteSetState: 132,
+  Snapshot: 136,
+} as const
 
 /** `Ended`: closed in order, but blocks that it retired still wait; recovered like the dead. */
 export const ParticipantState = { Vacant: 0, Active: 1, Ended: 2 } as const
@@ -60,6 +68,39 @@ export class Participant {
 
   reserve(value: number): void {
     this.#memory.store(this.#offset + Offset.Reservation, value)
+  }
+
+  /** Where the reference of its open write set is (see ../mvrlu/layout.ts); 0: it has none. */
+  get writeSetPlace(): number {
+    return this.#offset + Offset.WriteSet
+  }
+
+  get writeSet(): number {
+    return this.#memory.load(this.#offset + Offset.WriteSet)
+  }
+
+  /** State of the write set's block. */
+  get writeSetState(): number {
+    return this.#memory.peek(this.#offset + Offset.WriteSetState)
+  }
+
+  /** Before the write set's reference is there. */
+  noteWriteSet(state: number): void {
+    this.#memory.poke(this.#offset + Offset.WriteSetState, state)
+  }
+
+  /** Take away the write set's reference. */
+  clearWriteSet(): void {
+    this.#memory.store(this.#offset + Offset.WriteSet, 0)
+  }
+
+  /** Of its oldest section: see ../mvrlu/snapshots.ts. */
+  get snapshot(): number {
+    return this.#memory.load(this.#offset + Offset.Snapshot)
+  }
+
+  publishSnapshot(word: number): void {
+    this.#memory.store(this.#offset + Offset.Snapshot, word)
   }
 
   /** Owner word of who recovers the entry; 0 when nobody does. */

@@ -9,12 +9,15 @@ import { GRANULE_BYTES, HeaderOffset } from './layout.ts'
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
 
+/** Settles what a structure of its own has in the entry of one who has ended. May be called twice. */
+export type Settler = (participant: Participant) => void
+
 /**
  * Finishes or undoes what members were doing when they ended. Whoever meets one does it: who joins, who hears of a death, who is short of memory.
  *
  * One recoverer at a time, by compare-and-swap of a word in the dead one's entry; every step may be done twice, so when the recoverer dies the next begins anew.
- * 1. Slabs that it was making ready or giving back. 2. Its intents: did the one compare-and-swap happen? 3. Blocks that it had
- * retired: they wait with us. Then the entry is free.
+ * 1. Slabs that it was making ready or giving back. 2. Its intents: did the one compare-and-swap happen? 3. What structures have of their own in its entry.
+ * 4. Blocks that it had retired: they wait with us. Then the entry is free.
  */
 export class Recovery {
   readonly #memory: WordMemory
@@ -23,6 +26,7 @@ export class Recovery {
   readonly #epochs: Epochs
   readonly #peers: Peers
   readonly #reach: ReadonlyMap<number, ReachTest>
+  readonly #settlers: readonly Settler[]
 
   constructor(
     memory: WordMemory,
@@ -31,6 +35,7 @@ export class Recovery {
     epochs: Epochs,
     peers: Peers,
     reach: ReadonlyMap<number, ReachTest>,
+    settlers: readonly Settler[],
   ) {
     this.#memory = memory
     this.#blocks = blocks
@@ -38,6 +43,7 @@ export class Recovery {
     this.#epochs = epochs
     this.#peers = peers
     this.#reach = reach
+    this.#settlers = settlers
   }
 
   /** Recover all who are gone; `ask`: ask the operating system, too. */
@@ -75,6 +81,7 @@ export class Recovery {
     participant.reserve(0)
     this.#allocator.recoverSlabs(participant.slot)
     this.#settle(participant.intent)
+    for (const settle of this.#settlers) settle(participant)
     this.#adoptRetired(participant.slot)
   }
 

@@ -65,14 +65,19 @@ export class Chain {
 
   /** The one access that takes effect: link `node`, which the intent names. Ends the intent. False when `last` was not the last one any more. */
   tryLink(last: number, node: number): boolean {
-    const { memory, intent } = this.#heap
+    const { intent } = this.#heap
     intent.arm(0, 0, 0, 0, 0)
-    if (memory.compareExchange(offsetOf(last) + NodeOffset.Next, 0, node) !== 0) {
-      intent.disarm()
-      return false
-    }
+    const linked = this.tryLinkNamed(last, node)
+    if (linked) intent.end()
+    else intent.disarm()
+    return linked
+  }
+
+  /** The same for a node that is named elsewhere than in the intent. */
+  tryLinkNamed(last: number, node: number): boolean {
+    const { memory } = this.#heap
+    if (memory.compareExchange(offsetOf(last) + NodeOffset.Next, 0, node) !== 0) return false
     memory.compareExchange(this.#tail, last, node)
-    intent.end()
     return true
   }
 

@@ -16,7 +16,8 @@ export const entryModel: SequentialModel<number, EntryInput, number> = {
   nameOf: String,
 }
 
-function entryStep(state: number, input: EntryInput): readonly [state: number, output: number] {
+/** What a key does: its value afterwards, and the output. */
+export function entryStep(state: number, input: EntryInput): readonly [state: number, output: number] {
   switch (input.type) {
     case 'get':
       return [state, state]

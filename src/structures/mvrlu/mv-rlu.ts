@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ArgumentError } from '../../native/index.ts'
+import type { Codec } from '../codec/codec.ts'
+import { HeapFullError } from '../errors.ts'
+import type { Heap } from '../heap/heap.ts'
+import { GRANULE_BYTES, HEAP_MAGIC, HeaderOffset } from '../heap/layout.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { CommitLog } from './commit-log.ts'
+import { OBJECT_BYTES } from './layout.ts'
+import { type MvRluObject, MvRluSection, type SectionSettings } from './section.ts'
+
+/** Bytes of the body: the root's words. */
+export const ROOT_BODY_BYTES: number = OBJECT_BYTES
+
+/** Objects that one section changes, unless told otherwise. */
+const OBJECTS_DEFAULT = 30
+const OBJECTS_MAX = 2000
+/** At which attempt there being no memory is an error. */
+const MEMORY_ATTEMPTS = 5
+/** The longest pause before another attempt. */
+const PAUSE_MS_MAX = 8
+
+/** Options of `mvRlu()`. */
+export interface MvRluOptions<V> {
+  /** How values become bytes. Default `structured`. The same for all who open it. */
+  readonly codec?: Codec<V>
+  /** The longest value that this process assigns, in bytes, encoded. Default 1 MiB. */
+  readonly valueBytesMax?: number
+}
+
+/** Options of a section. */
+export interface SectionOptions {
+  /** The most objects that it locks and makes: 1 to 2000. Default 30. */
+  readonly objectsMax?: number
+}
+
+/**
+ * Objects that refer to each other, read without waiting and changed several at a time: multi-version read-log-update. A section sees all
+ * objects as they were when it began (snapshot isolation), whatever is committed meanwhile.
+ *
+ * ```ts
+ * const accounts = await shared.mvRlu<Account>('accounts')
+ * accounts.updateSync((section) => {
+ *   if (!section.tryLock(ada) || !section.tryLock(eve)) return section.abort()
+ *   section.assign(ada, less(section.dereference(ada)))
+ *   section.assign(eve, more(section.dereference(eve)))
+ * })
+ * ```
+ *
+ * Two sections that read the same and change different objects can both commit, though neither could after the other ("write skew"); where that matters, `tryLockConst` what
+ * was read. How it works, and why it is right, is in ./layout.ts. Made by {@link Structures.mvRlu}.
+ */
+export class MvRlu<V> {
+  readonly name: string
+  /** The object that is there from the begin, without a value. */
+  readonly root: MvRluObject
+  readonly #heap: Heap
+  readonly #log: CommitLog
+  readonly #settings: Omit<SectionSettings<V>, 'objectsMax'>
+
+  /** @internal */
+  constructor(
+    name: string,
+    heap: Heap,
+    offset: number,
+    log: CommitLog,
+    settings: Pick<SectionSettings<V>, 'codec' | 'valueBytesMax'>,
+  ) {
+    this.name = name
+    this.root = offset / GRANULE_BYTES
+    this.#heap = heap
+    this.#log = log
+    this.#settings = { ...settings, name, root: this.root }
+  }
+
+  /** Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects locked. */
+  readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): MvRluSection<V> {
+    this.#heap.checkOpen()
+    if (!Number.isSafeInteger(objectsMax) || objectsMax < 1 || objectsMax > OBJECTS_MAX) {
+      const rule = `options.objectsMax must be a whole number from 1 to ${OBJECTS_MAX}`
+      throw new ArgumentError('options.objectsMax', `${rule}, not ${objectsMax}`)
+    }
+    return new MvRluSection(this.#heap, this.#log, { ...this.#settings, objectsMax })
+  }
+
+  /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again. Resolves with what it gave. */
+  async update<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & WaitOptions = {}): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      options.signal?.throwIfAborted()
+      const done = this.#attempt(work, options, attempt)
+      if (done !== undefined) return done.value
+      await sleep(pauseMs(attempt))
+    }
+  }
+
+  /** The same, on this thread, for as long as it takes. */
+  updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions = {}): T {
+    for (let attempt = 0; ; attempt += 1) {
+      const done = this.#attempt(work, options, attempt)
+      if (done !== undefined) return done.value
+      // Nobody wakes this.
+      if (attempt > 1) this.#heap.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, pauseMs(attempt))
+    }
+  }
+
+  /** Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with looking for some. */
+  #attempt<T>(
+    work: (section: MvRluSection<V>) => T,
+    options: SectionOptions,
+    attempt: number,
+  ): { readonly value: T } | undefined {
+    using section = this.readLock(options)
+    try {
+      const value = work(section)
+      if (section.aborted) return undefined
+      section.readUnlock()
+      return { value }
+    } catch (error) {
+      if (error instanceof HeapFullError && attempt < MEMORY_ATTEMPTS) return undefined
+      throw error
+    }
+  }
+}
+
+/** Longer with each attempt, and never the same for two. */
+function pauseMs(attempt: number): number {
+  return Math.random() * Math.min(PAUSE_MS_MAX, 2 ** attempt / 4)
+}

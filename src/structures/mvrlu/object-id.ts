@@ -1,0 +1,32 @@
+import { ArgumentError } from '../../native/index.ts'
+import { BlockKind, blockState, generationOf, kindOf } from '../heap/block-state.ts'
+import type { Heap } from '../heap/heap.ts'
+import { GRANULES_PER_SLAB } from '../heap/layout.ts'
+
+/** An object, by the number that other objects keep of it: its block's reference and generation. */
+export type MvRluObject = number
+
+const REFERENCES = 2 ** 26
+
+export function objectId(reference: number, state: number): MvRluObject {
+  return generationOf(state) * REFERENCES + reference
+}
+
+/** @throws ArgumentError for what is no object of this heap. */
+export function referenceOf(heap: Heap, object: MvRluObject): number {
+  const reference = object % REFERENCES
+  const { firstReference, slabs } = heap.blocks.layout
+  const isInside = reference >= firstReference && reference < firstReference + slabs * GRANULES_PER_SLAB
+  if (Number.isSafeInteger(object) && object >= 0 && isInside) return reference
+  throw new ArgumentError('object', `${String(object)} is no object; use what allocate() gave, or root`)
+}
+
+/** The state of the object's block; undefined when it is not there any more. Inside an epoch it stays in memory if it was. */
+export function stateOf(heap: Heap, object: MvRluObject): number | undefined {
+  const state = heap.blocks.state(object % REFERENCES)
+  const isIt = kindOf(state) === BlockKind.Live && generationOf(state) === Math.floor(object / REFERENCES)
+  return isIt ? state : undefined
+}
+
+/** For roots, which lie within the block of their name and are never freed: in no state that a block could be retired from. */
+export const ROOT_STATE: number = blockState(BlockKind.Closed, 0, 0)

@@ -1,0 +1,485 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { number } from '../../src/structures/codec/codecs.ts'
+import type { MvRluSection } from '../../src/structures/index.ts'
+import { CommitLog } from '../../src/structures/mvrlu/commit-log.ts'
+import { MvRlu, ROOT_BODY_BYTES } from '../../src/structures/mvrlu/mv-rlu.ts'
+import { useRuntimeDirectory } from '../cluster/support.ts'
+import type { Account } from './fixtures/process.ts'
+import { Shared } from './processes.ts'
+import { type Inhabitant, settleMemory, Town } from './town.ts'
+
+useRuntimeDirectory()
+
+/** A name with its root and its value, and the dummy of the commit log, which is a write set of 30. */
+const EMPTY_BYTES = 192 + 64 + 768
+
+function objectsOf({ heap, directory }: Inhabitant): MvRlu<number> {
+  const { offset } = directory.open({ kind: 'mv-rlu', name: 'o', bodyBytes: ROOT_BODY_BYTES, parameters: [] })
+  return new MvRlu('o', heap, offset, new CommitLog(heap), { codec: number, valueBytesMax: 8 })
+}
+
+/** Make objects with these values. */
+function make(objects: MvRlu<number>, values: readonly number[]): number[] {
+  return objects.updateSync((section) => values.map((value) => section.allocate(value)))
+}
+
+function valuesOf(objects: MvRlu<number>, of: readonly number[]): (number | undefined)[] {
+  using section = objects.readLock()
+  return of.map((object) => section.dereference(object))
+}
+
+/** False where a lock was not to be had. */
+function move(section: MvRluSection<number>, from: number, to: number, amount: number): boolean {
+  if (!section.tryLock(from) || !section.tryLock(to)) return false
+  section.assign(from, (section.dereference(from) as number) - amount)
+  section.assign(to, (section.dereference(to) as number) + amount)
+  return true
+}
+
+test('a section sees one moment, and its own changes; others see them from the commit on, together', () => {
+  const town = new Town()
+  const [a, b] = [objectsOf(town.settle()), objectsOf(town.settle())]
+  assert.deepEqual(valuesOf(a, [a.root]), [undefined])
+  const [x, y] = make(a, [1, 2]) as [number, number]
+  const before = b.readLock()
+  const writer = a.readLock()
+  assert.equal(move(writer, x, y, 10), true)
+  assert.deepEqual([writer.dereference(x), writer.dereference(y)], [-9, 12])
+  assert.deepEqual(valuesOf(b, [x, y]), [1, 2])
+  writer.readUnlock()
+  writer.readUnlock()
+  assert.deepEqual([before.dereference(x), before.dereference(y)], [1, 2])
+  assert.deepEqual(valuesOf(b, [x, y]), [-9, 12])
+  assert.equal(before.tryLock(x), false, 'it was changed since')
+  before.abort()
+  const undone = a.readLock()
+  assert.equal(move(undone, x, y, 100), true)
+  undone.abort()
+  undone.abort()
+  assert.deepEqual(valuesOf(b, [x, y]), [-9, 12])
+  assert.equal(b.readLock().clock, before.clock + 1)
+})
+
+test('an object is locked by one section at a time; what was only read is not guarded, unless it is locked, too', () => {
+  const town = new Town()
+  const [a, b] = [objectsOf(town.settle()), objectsOf(town.settle())]
+  const [x, y] = make(a, [1, 1]) as [number, number]
+  const skew = (locks: boolean) => {
+    const sections = [a.readLock(), b.readLock()] as const
+    for (const [index, section] of sections.entries()) {
+      const [mine, other] = index === 0 ? [x, y] : [y, x]
+      const locked = section.tryLock(mine) && (!locks || section.tryLockConst(other))
+      if (!locked || section.dereference(other) !== 1) section.abort()
+      else section.assign(mine, 0)
+    }
+    for (const section of sections) if (!section.aborted) section.readUnlock()
+    return valuesOf(a, [x, y])
+  }
+  assert.deepEqual(skew(false), [0, 0])
+  a.updateSync((section) => {
+    for (const object of [x, y]) if (section.tryLock(object)) section.assign(object, 1)
+  })
+  assert.deepEqual(skew(true), [0, 1], 'the second finds that the first has it')
+  const section = a.readLock()
+  assert.deepEqual([section.tryLockConst(x), section.tryLock(x), section.tryLock(x)], [true, true, true])
+  const refused = b.readLock()
+  assert.equal(refused.tryLock(x), false)
+  refused.abort()
+  assert.equal(a.readLock().tryLock(y), false, 'one section of a thread has locks')
+  section.readUnlock()
+  assert.equal(b.readLock().tryLock(x), true)
+})
+
+test('what is misused says so', () => {
+  const objects = objectsOf(new Town().settle())
+  const [x] = make(objects, [1]) as [number]
+  const misuse = { code: 'ERR_AETHER_READ_SECTION' }
+  const section = objects.readLock({ objectsMax: 2 })
+  assert.throws(() => section.assign(x, 2), misuse)
+  assert.throws(() => section.free(x), misuse)
+  assert.equal(section.tryLockConst(x), true)
+  assert.throws(() => section.assign(x, 2), misuse)
+  assert.equal(section.tryLock(objects.root), true)
+  assert.throws(() => section.free(objects.root), misuse)
+  assert.throws(() => section.allocate(3), /at most 2 objects/)
+  assert.throws(() => section.readUnlock(), misuse)
+  section.abort()
+  assert.throws(() => section.dereference(x), misuse)
+  for (const wrong of [-1, 0.5, 3, Number.NaN]) {
+    using other = objects.readLock()
+    assert.throws(() => other.dereference(wrong), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  }
+  assert.throws(() => objects.readLock({ objectsMax: 0 }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+})
+
+test('what is freed is gone for later sections, there for earlier ones, and then its memory is used again', () => {
+  const town = new Town()
+  const inhabitant = town.settle()
+  inhabitant.heap.poisonFreed()
+  const [a, b] = [objectsOf(inhabitant), objectsOf(town.settle())]
+  for (let round = 0; round < 50; round += 1) {
+    const [x, y] = make(a, [1, 2]) as [number, number]
+    const early = b.readLock()
+    a.updateSync((section) => {
+      const made = section.allocate(5)
+      section.free(made)
+      assert.equal(section.tryLock(x) && section.tryLock(y), true)
+      section.assign(x, 7)
+      section.free(x)
+      section.free(y)
+      assert.deepEqual([section.dereference(x), section.tryLock(x)], [undefined, false])
+    })
+    settleMemory(inhabitant.heap)
+    assert.deepEqual([early.dereference(x), early.dereference(y)], [1, 2])
+    assert.deepEqual(valuesOf(a, [x, y]), [undefined, undefined])
+    early.abort()
+    a.updateSync((section) => assert.equal(section.tryLock(x), false))
+    settleMemory(inhabitant.heap)
+    assert.deepEqual(valuesOf(a, [x, y]), [undefined, undefined])
+  }
+  assert.equal(inhabitant.heap.usage().usedBytes, EMPTY_BYTES - 64)
+})
+
+test('who leaves in the middle of a section leaves no lock, no snapshot and no block', () => {
+  const town = new Town()
+  const [stays, leaves] = [town.settle(), town.settle()]
+  const [a, b] = [objectsOf(stays), objectsOf(leaves)]
+  const [x] = make(a, [1]) as [number]
+  const section = b.readLock()
+  assert.equal(section.tryLock(x), true)
+  section.assign(x, 2)
+  section.allocate(3)
+  leaves.heap.close()
+  section.abort()
+  assert.throws(() => section.dereference(x), { code: 'ERR_AETHER_CLOSED' })
+  town.bury(leaves)
+  town.settle()
+  for (let turn = 0; turn < 40; turn += 1) a.updateSync((each) => each.tryLock(x) && each.assign(x, turn))
+  for (let turn = 0; turn < 3; turn += 1) settleMemory(stays.heap)
+  assert.deepEqual([valuesOf(a, [x]), stays.heap.usage().usedBytes], [[39], EMPTY_BYTES + 64])
+})
+
+test('superseded versions are collected up to the oldest section; without one, so that memory is enough', () => {
+  const town = new Town()
+  const inhabitant = town.settle()
+  const [a, b] = [objectsOf(inhabitant), objectsOf(town.settle())]
+  const [x] = make(a, [0]) as [number]
+  const increment = () =>
+    a.updateSync((section) => section.tryLock(x) && section.assign(x, (section.dereference(x) as number) + 1))
+  for (let turn = 0; turn < 5000; turn += 1) increment()
+  const early = b.readLock()
+  for (let turn = 0; turn < 200; turn += 1) increment()
+  settleMemory(inhabitant.heap)
+  assert.deepEqual([early.dereference(x), valuesOf(b, [x])[0]], [5000, 5200])
+  const { usedBytes } = inhabitant.heap.usage()
+  assert.ok(usedBytes > 200 * 64)
+  const later = b.readLock()
+  early.abort()
+  increment()
+  settleMemory(inhabitant.heap)
+  assert.equal(later.dereference(x), 5200)
+  later.abort()
+  settleMemory(inhabitant.heap)
+  settleMemory(inhabitant.heap)
+  assert.equal(inhabitant.heap.usage().usedBytes, EMPTY_BYTES + 64)
+})
+
+test('where there is no memory a section can only be aborted, and the next one finds what was collected meanwhile', () => {
+  const town = new Town()
+  const a = objectsOf(town.settle())
+  const fill = () => {
+    using section = a.readLock({ objectsMax: 2000 })
+    for (let made = 0; made < 2000; made += 1) section.allocate(made)
+    section.readUnlock()
+  }
+  const filled: number[] = []
+  assert.throws(
+    () => {
+      for (;;) filled.push(...make(a, Array(30).fill(1)))
+    },
+    { code: 'ERR_AETHER_HEAP_FULL' },
+  )
+  assert.throws(fill, { code: 'ERR_AETHER_HEAP_FULL' })
+  for (let at = 0; at < filled.length; at += 10) {
+    a.updateSync((section) => {
+      for (const object of filled.slice(at, at + 10)) {
+        assert.equal(section.tryLock(object), true)
+        section.free(object)
+      }
+    })
+  }
+  make(a, Array(30).fill(1))
+})
+
+type Action =
+  | { readonly type: 'read' | 'write' | 'hold'; readonly by: number; readonly object: number }
+  | { readonly type: 'commit' | 'abort' | 'collect'; readonly by: number }
+
+test('sections of several participants do what snapshots of one history do', () => {
+  const [participants, objectsCount] = [3, 3]
+  const by = fc.nat(participants - 1)
+  const object = fc.nat(objectsCount - 1)
+  const onObject = (type: 'read' | 'write' | 'hold') => fc.record({ type: fc.constant(type), by, object })
+  const other = (type: 'commit' | 'abort' | 'collect') => fc.record({ type: fc.constant(type), by })
+  const action: fc.Arbitrary<Action> = fc.oneof(
+    { weight: 3, arbitrary: onObject('read') },
+    { weight: 4, arbitrary: onObject('write') },
+    onObject('hold'),
+    { weight: 2, arbitrary: other('commit') },
+    other('abort'),
+    other('collect'),
+  )
+  fc.assert(
+    fc.property(fc.array(action, { minLength: 40, maxLength: 200, size: 'max' }), (actions) => {
+      const town = new Town()
+      const people = Array.from({ length: participants }, () => town.settle())
+      for (const { heap } of people) heap.poisonFreed()
+      const all = people.map((inhabitant) => objectsOf(inhabitant))
+      const ids = make(all[0] as MvRlu<number>, Array(objectsCount).fill(0))
+      // The model: what is committed, when each was changed last, and each participant's section.
+      const committed = Array<number>(objectsCount).fill(0)
+      const changedAt = Array<number>(objectsCount).fill(0)
+      let [time, lastValue] = [0, 0]
+      interface Open {
+        readonly section: MvRluSection<number>
+        readonly sees: number[]
+        readonly began: number
+        readonly held: Set<number>
+        readonly wrote: Set<number>
+      }
+      const sections: (Open | undefined)[] = people.map(() => undefined)
+      const opened = (who: number): Open => {
+        const known = sections[who]
+        if (known !== undefined) return known
+        const section = (all[who] as MvRlu<number>).readLock()
+        const open = { section, sees: [...committed], began: time, held: new Set<number>(), wrote: new Set<number>() }
+        sections[who] = open
+        return open
+      }
+      for (const did of actions) {
+        const open = opened(did.by)
+        const { section, sees, held, wrote } = open
+        if (did.type === 'read') assert.equal(section.dereference(ids[did.object] as number), sees[did.object])
+        else if (did.type === 'write' || did.type === 'hold') {
+          const id = ids[did.object] as number
+          const isFree = sections.every((each) => each === undefined || each === open || !each.held.has(did.object))
+          const expected = held.has(did.object) || (isFree && (changedAt[did.object] as number) <= open.began)
+          assert.equal(did.type === 'hold' ? section.tryLockConst(id) : section.tryLock(id), expected)
+          if (!expected) continue
+          held.add(did.object)
+          if (did.type === 'hold') continue
+          lastValue += 1
+          section.assign(id, lastValue)
+          sees[did.object] = lastValue
+          wrote.add(did.object)
+        } else if (did.type === 'collect') {
+          people[did.by]?.heap.collect()
+        } else {
+          if (did.type === 'commit') {
+            section.readUnlock()
+            if (wrote.size > 0) time += 1
+            for (const each of wrote) {
+              committed[each] = sees[each] as number
+              changedAt[each] = time
+            }
+          } else section.abort()
+          sections[did.by] = undefined
+        }
+      }
+    }),
+    { numRuns: 80 },
+  )
+})
+
+/** What the victims of the tests below do: move 1 from x to y, and replace what the root refers to. */
+function work(objects: MvRlu<number>, x: number, y: number): void {
+  const { root } = objects
+  const done = objects.updateSync((section) => {
+    if (!section.tryLock(root) || !move(section, x, y, 1)) {
+      section.abort()
+      return false
+    }
+    const old = section.dereference(root)
+    const made = section.allocate((section.dereference(x) as number) * 1000)
+    section.assign(root, made)
+    if (old !== undefined && section.tryLock(old)) section.free(old)
+    return true
+  })
+  assert.ok(done)
+}
+
+function assertWhole(objects: MvRlu<number>, x: number, y: number, times: readonly number[], what: string): void {
+  using section = objects.readLock()
+  const [left, right] = [section.dereference(x) as number, section.dereference(y) as number]
+  assert.equal(left + right, 100, what)
+  assert.ok(times.includes(right), `${what}: ${right} moves, not ${times.join(' or ')}`)
+  const top = section.dereference(objects.root)
+  assert.equal(top === undefined ? undefined : section.dereference(top), right === 0 ? undefined : left * 1000, what)
+}
+
+/** Objects with a version each: x, y and what the root refers to; the root's version; and what is there always. */
+const WORKED_BYTES = EMPTY_BYTES + 3 * 128
+
+/** A town in which two have worked once each, so that they have blocks of every size at hand. */
+function workedTown() {
+  const town = new Town()
+  const survivor = town.settle()
+  const ours = objectsOf(survivor)
+  const [x, y] = make(ours, [100, 0]) as [number, number]
+  work(ours, x, y)
+  const victim = town.settle()
+  const theirs = objectsOf(victim)
+  work(theirs, x, y)
+  settleMemory(victim.heap)
+  return { town, survivor, ours, x, y, victim, theirs }
+}
+
+for (const meets of ['wants the same', 'looks for the dead'] as const) {
+  test(`killed at any access, a section is committed or has not been; who ${meets} settles what it held, and nothing is lost`, () => {
+    for (let calls = 0, done = false; !done; calls += 1) {
+      const { town, survivor, ours, x, y, victim, theirs } = workedTown()
+      done = victim.killedAfter(calls, () => work(theirs, x, y))
+      const what = `after ${calls} accesses`
+      if (meets === 'wants the same') assertWhole(ours, x, y, done ? [3] : [2, 3], what)
+      town.bury(victim)
+      if (meets === 'looks for the dead') settleMemory(survivor.heap)
+      assertWhole(ours, x, y, done ? [3] : [2, 3], what)
+      const found = valuesOf(ours, [y])[0] as number
+      work(ours, x, y)
+      assertWhole(ours, x, y, [found + 1], what)
+      settleMemory(survivor.heap)
+      settleMemory(survivor.heap)
+      assert.equal(survivor.heap.usage().usedBytes, WORKED_BYTES, what)
+    }
+  })
+}
+
+test('one that is killed while it settles or collects what another left is settled with it', () => {
+  const { victim: timed, theirs: timing, x: left, y: right } = workedTown()
+  timed.memory.callsLeft = 1e6
+  work(timing, left, right)
+  const accesses = 1e6 - timed.memory.callsLeft
+  for (const share of [0.3, 0.6, 0.75, 0.85, 0.95]) {
+    // After these are blocks that are looked through, one like the other.
+    for (let calls = 0, done = false; !done; calls += calls < 160 ? 1 : 400) {
+      const { town, survivor, ours, x, y, victim, theirs } = workedTown()
+      victim.killedAfter(Math.floor(accesses * share), () => work(theirs, x, y))
+      const second = town.settle()
+      town.bury(victim)
+      done = second.killedAfter(calls, () => {
+        second.heap.recover()
+        second.heap.collect()
+      })
+      town.bury(second)
+      // What the second had retired is used again before anybody collects.
+      survivor.heap.poisonFreed()
+      survivor.heap.recover()
+      for (let turn = 0; turn < 3; turn += 1) survivor.heap.epochs.advance()
+      survivor.heap.epochs.collect()
+      const what = `at ${share}, after ${calls} accesses`
+      settleMemory(survivor.heap)
+      assertWhole(ours, x, y, [2, 3], what)
+      settleMemory(survivor.heap)
+      assert.equal(survivor.heap.usage().usedBytes, WORKED_BYTES, what)
+    }
+  }
+})
+
+/** What another does in between: the same two objects, or one of them. Gives whether it got its locks. */
+const betweens = {
+  both: (section: MvRluSection<number>, x: number, y: number) => move(section, x, y, 1),
+  one(section: MvRluSection<number>, _x: number, y: number) {
+    if (!section.tryLock(y)) return false
+    section.assign(y, (section.dereference(y) as number) + 10)
+    return true
+  },
+}
+
+for (const [which, between] of Object.entries(betweens)) {
+  test(`between any two accesses of a section another may change ${which}: each happens once, or finds that it has to begin anew`, () => {
+    const [lessX, moreY] = which === 'both' ? [1, 1] : [0, 10]
+    for (let at = 0, done = false; !done; at += 1) {
+      const town = new Town()
+      const people = [town.settle(), town.settle()] as const
+      for (const { heap } of people) heap.poisonFreed()
+      const [a, b] = [objectsOf(people[0]), objectsOf(people[1])]
+      const [x, y] = make(a, [100, 0]) as [number, number]
+      work(b, x, y)
+      work(a, x, y)
+      let [seen, changed] = [0, 0]
+      people[0].memory.before = () => {
+        seen += 1
+        if (seen !== at) return
+        const section = b.readLock()
+        if (between(section, x, y)) changed = 1
+        section.readUnlock()
+        people[1].heap.collect()
+      }
+      work(a, x, y)
+      people[0].heap.collect()
+      done = seen < at
+      people[0].memory.before = undefined
+      assert.deepEqual(valuesOf(b, [x, y]), [97 - changed * lessX, 3 + changed * moreY], `at access ${at}`)
+      for (let turn = 0; turn < 3; turn += 1) for (const { heap } of people) settleMemory(heap)
+      assert.equal(people[1].heap.usage().usedBytes, WORKED_BYTES, `at access ${at}`)
+    }
+  })
+}
+
+test('torture: processes that are killed while they move amounts between objects leave every acknowledged move, once, and no sum that is wrong is seen', async () => {
+  await using shared = await Shared.open()
+  const { structures } = shared
+  const bank = await structures.mvRlu<Account>('bank')
+  const [people, amount] = [4, 1000]
+  const empty = { amount, moves: 0, others: [], note: '' }
+  bank.updateSync((section) => {
+    section.tryLock(bank.root)
+    section.assign(bank.root, { ...empty, others: Array.from({ length: people }, () => section.allocate(empty)) })
+  })
+  const total = (people + 1) * amount
+  const watchers = [await shared.start()]
+  for (const watcher of watchers) await watcher.call('watchBank', 'bank', total)
+  for (let round = 0; round < 2; round += 1) {
+    const victims = [await shared.start(), await shared.start()]
+    for (const [index, victim] of victims.entries()) await victim.call('moveForEver', 'bank', (round + index) % people)
+    await sleep(20 + Math.random() * 50)
+    for (const victim of victims) await victim.kill()
+  }
+  await (await structures.flag('over')).raise()
+  for (const watcher of watchers) {
+    const { wrong, looks } = await watcher.call<{ wrong: number; looks: number }>('watched')
+    assert.equal(wrong, 0)
+    assert.ok(looks > 0)
+    await watcher.kill()
+  }
+  await shared.recovered()
+  {
+    using section = bank.readLock()
+    const top = section.dereference(bank.root) as Account
+    const accounts = top.others.map((other) => section.dereference(other) as Account)
+    assert.equal(
+      accounts.reduce((sum, each) => sum + each.amount, top.amount),
+      total,
+    )
+    for (const [index, { moves }] of accounts.entries()) {
+      const acknowledged = (await structures.counter(`moved ${index}`)).getSync()
+      assert.ok(moves >= acknowledged && moves <= acknowledged + 2, `${moves} of ${acknowledged}`)
+    }
+  }
+  bank.updateSync((section) => {
+    const top = section.dereference(bank.root) as Account
+    for (const other of top.others) {
+      assert.equal(section.tryLock(other), true)
+      section.free(other)
+    }
+    section.tryLock(bank.root)
+    section.assign(bank.root, empty)
+  })
+  shared.collect()
+  shared.collect()
+  const { usedBytes } = structures.usage()
+  assert.ok(usedBytes < 20_000, `${usedBytes} bytes are still in use`)
+})
