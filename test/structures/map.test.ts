@@ -137,6 +137,18 @@ test('codecs are what they say', () => {
   assert.throws(() => small.setSync('f', 'x'.repeat(100)), { code: 'ERR_AETHER_VALUE_TOO_LARGE' })
 })
 
+test('values of any length follow each other, and each that was read is a copy of its own', () => {
+  const map = mapOf<Uint8Array>(new Town(4 * 2 ** 20).settle(), { codec: bytes })
+  const lengths = [5, 1024, 0, 1023, 3000, 6000, 6001, 5, 3000, 5, 0]
+  for (const [index, length] of lengths.entries()) map.setSync(index, new Uint8Array(length).fill(index + 1))
+  const read = lengths.map((_, index) => map.getSync(index))
+  for (const [index, length] of lengths.entries()) {
+    assert.deepEqual(read[index], new Uint8Array(length).fill(index + 1), `value ${index}`)
+    read[index]?.fill(99)
+    assert.deepEqual(map.getSync(index), new Uint8Array(length).fill(index + 1), `value ${index}, once more`)
+  }
+})
+
 test('entries expire, and their memory comes back as others write', async () => {
   const inhabitant = new Town().settle()
   const map = mapOf<string>(inhabitant, { ttlMs: 20 })

@@ -59,6 +59,8 @@ export class SharedMap<V> {
   /** Values are copied here before they are decoded. */
   #copy: Uint8Array = new Uint8Array(1024)
   #copied: number = 0
+  /** The begin of that memory, as long as some value was: made anew only for one of another length. */
+  #value: Uint8Array = this.#copy
 
   /** @internal */
   constructor(name: string, heap: Heap, body: number, settings: MapSettings<V>) {
@@ -327,13 +329,17 @@ export class SharedMap<V> {
     const { memory } = this.#heap
     const at = offsetOf(entry)
     const length = memory.peek(at + EntryOffset.ValueLength)
-    if (length > this.#copy.length) this.#copy = new Uint8Array(length * 2)
+    if (length > this.#copy.length) {
+      this.#copy = new Uint8Array(length * 2)
+      this.#value = this.#copy
+    }
     this.#copied = length
     memory.read(at + EntryOffset.Bytes + keyRoom(memory.peek(at + EntryOffset.Key)), this.#copy, length)
   }
 
   #decode(): V {
-    return this.#settings.codec.decode(this.#copy.subarray(0, this.#copied))
+    if (this.#value.length !== this.#copied) this.#value = this.#copy.subarray(0, this.#copied)
+    return this.#settings.codec.decode(this.#value)
   }
 
   #hasValue(there: number, wanted: Uint8Array): boolean {
