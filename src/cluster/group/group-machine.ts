@@ -244,7 +244,7 @@ export class GroupMachine {
     else this.#control(rank, { op: 'ask', token: this.#remember(rank, done, undefined), question })
   }
 
-  /** Say something to the program of rank `rank`; lost where that is gone. @throws ArgumentError where it is too long. */
+  /** Say something to the program of rank `rank`; lost where that is gone. */
   tell(rank: number, topic: string, value: unknown): void {
     if (!this.#gone.has(rank)) this.#control(rank, { op: 'tell', topic, value })
   }

@@ -13,6 +13,7 @@ import { type JoinOptions, type JoinPlan, planJoin } from './group-options.ts'
 import { LocalMeeting } from './local-meeting.ts'
 import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
 import type { Meeting } from './meeting.ts'
+import { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 import type { RankMember } from './rank-member.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
 import { Topics } from './topics.ts'
@@ -143,9 +144,10 @@ export abstract class Group implements AsyncDisposable {
     return rank >= 0 && rank < this.size && !this.#gone.has(rank)
   }
 
-  /** @internal Say something short to the program of another rank, for rooms above; what JSON can say, about 1.9 KiB. Lost where that rank is gone. */
+  /** @internal Say something short to the program of another rank, for rooms above; what JSON can say, about 1.9 KiB. Lost where that rank is gone. @throws ArgumentError where it is longer. */
   async tell(rank: number, topic: string, value: unknown): Promise<void> {
     this.checkOpen()
+    checkTold(topic, value)
     await this.parts.agent.command('tell', { rank, topic, value })
   }
 
@@ -193,6 +195,14 @@ export abstract class Group implements AsyncDisposable {
     this.#gone.add(note.rank)
     for (const listener of [...this.#listeners]) listener(note)
   }
+}
+
+/** Here and not in the agent, where it would end the process. */
+function checkTold(topic: string, value: unknown): void {
+  const lengthBytes = 1 + Buffer.byteLength(JSON.stringify({ op: 'tell', topic, value }))
+  if (lengthBytes <= MESSAGE_BYTES_MAX) return
+  const rule = `what is told with its topic has at most ${MESSAGE_BYTES_MAX} bytes as JSON`
+  throw new ArgumentError('value', `${rule}, not ${lengthBytes}`)
 }
 
 /** Apart from those of regions. */

@@ -26,10 +26,7 @@ export class Exchange {
   constructor(group: Tellers, topic: string) {
     this.#group = group
     this.#topic = topic
-    this.#stops = [
-      group.onTold(topic, (rank, value) => this.#take(rank, value as Heard)),
-      group.onEvent(() => this.#changed()),
-    ]
+    this.#stops = [group.onTold(topic, (rank, value) => this.#take(rank, value)), group.onEvent(() => this.#changed())]
   }
 
   /** Say `values[rank]` to each rank; what they said, undefined where a rank is gone. One round at a time, the same number at each rank. */
@@ -65,8 +62,10 @@ export class Exchange {
     return !this.#group.isMember(rank) || this.#of(rank).some((heard) => heard.round === round)
   }
 
-  #take(rank: number, heard: Heard): void {
-    this.#of(rank).push(heard)
+  /** What is nothing that a rank says is passed over. */
+  #take(rank: number, value: unknown): void {
+    if (!isHeard(value)) return
+    this.#of(rank).push(value)
     this.#changed()
   }
 
@@ -81,4 +80,8 @@ export class Exchange {
     this.#heard.set(rank, heard)
     return heard
   }
+}
+
+function isHeard(value: unknown): value is Heard {
+  return typeof value === 'object' && value !== null && Number.isSafeInteger((value as Partial<Heard>).round)
 }

@@ -1,12 +1,12 @@
 import type { Group } from '../../cluster/index.ts'
 import { parseSize, type Size } from '../../dsm/index.ts'
 import { ArgumentError } from '../../native/index.ts'
-import { openDevice, type RemoteEndpoint } from '../../verbs/index.ts'
+import { openDevice } from '../../verbs/index.ts'
 import { StructureError } from '../errors.ts'
+import { agreedText, CARD_VERSION, type Card, isCard } from './card.ts'
 import { EventLoop } from './event-loop.ts'
 import { Exchange } from './exchange.ts'
 import { GroupStructures } from './group-structures.ts'
-import type { RemoteMemory } from './home-link.ts'
 import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './layout.ts'
 import { VerbsWords } from './verbs-words.ts'
 
@@ -25,17 +25,6 @@ export interface GroupStructuresOptions {
 
 const DEFAULT_SIZE = '16MiB'
 const DEFAULT_TIMEOUT_MS = 10_000
-const VERSION = 1
-
-/** What a rank says to another when structures are opened. */
-interface Card {
-  readonly version: number
-  /** Options that have to agree. */
-  readonly agreed: string
-  readonly endpoint: Omit<RemoteEndpoint, 'gid'> & { readonly gid: string }
-  readonly memory: RemoteMemory
-}
-
 /** See `openStructures`. */
 export async function openGroupStructures(
   group: Group,
@@ -58,7 +47,7 @@ export async function openGroupStructures(
     words.close()
   }
   try {
-    await meet(group, exchange, words, JSON.stringify({ lengthBytes, homes }), signal)
+    await meet(group, exchange, words, agreedText(lengthBytes, homes, ranks), signal)
     const structures = new GroupStructures(words, homes, async () => {
       const done = Array.from({ length: ranks }, () => 'done')
       // Where the group was closed first the others know.
@@ -83,13 +72,13 @@ async function meet(
 ): Promise<void> {
   const own = Array.from({ length: group.size }, (_, peer): Card => {
     const { gid, ...endpoint } = words.endpointFor(peer)
-    return { version: VERSION, agreed, endpoint: { ...endpoint, gid: String(gid) }, memory: words.place }
+    return { version: CARD_VERSION, agreed, endpoint: { ...endpoint, gid: String(gid) }, memory: words.place }
   })
-  const cards = (await exchange.next(own, signal)) as readonly (Card | undefined)[]
-  for (const [peer, card] of cards.entries()) {
-    if (card === undefined) continue
-    check(peer, card, agreed)
-    words.connect(peer, { ...card.endpoint, gid: BigInt(card.endpoint.gid) }, card.memory)
+  const cards = await exchange.next(own, signal)
+  for (const [peer, said] of cards.entries()) {
+    if (said === undefined) continue
+    const { endpoint, memory } = checkCard(peer, said, agreed)
+    words.connect(peer, { ...endpoint, gid: BigInt(endpoint.gid) }, memory)
   }
   await exchange.next(
     own.map(() => 'connected'),
@@ -109,13 +98,14 @@ function watch(group: Group, words: VerbsWords, structures: GroupStructures): ()
   return group.onEvent(({ rank, reason }) => ended(rank, reason))
 }
 
-function check(peer: number, { version, agreed }: Card, own: string): void {
-  if (version !== VERSION) {
-    const why = `rank ${peer} has version ${version} of them, this one ${VERSION}; install the same package everywhere`
+/** @throws StructureError where what a peer has said is no card, or one with other options. */
+function checkCard(peer: number, card: unknown, own: string): Card {
+  if (!isCard(card)) {
+    const why = `what rank ${peer} says is not understood; install the same version of the package everywhere`
     throw new StructureError('ERR_AETHER_STRUCTURES_VERSION', 'structures', why)
   }
-  if (agreed === own) return
-  const why = `rank ${peer} opened them with ${agreed}, this one with ${own}; give the same options everywhere`
+  if (card.agreed === own) return card
+  const why = `rank ${peer} opened them with ${card.agreed}, this one with ${own}; give the same options everywhere`
   throw new StructureError('ERR_AETHER_STRUCTURE_MISMATCH', 'structures', why)
 }
 
