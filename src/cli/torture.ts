@@ -4,6 +4,7 @@ import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
 import { formatCount } from './output/units.ts'
+import { UsageError } from './usage-error.ts'
 
 const table = {
   seconds: { type: 'string', default: '10' },
@@ -69,6 +70,8 @@ export const tortureCommand: Command = {
     const whole = (option: keyof typeof values & string, min: number, max: number): number =>
       integerOption('torture', `--${option}`, String(values[option]), min, max)
     const ranks = whole('ranks', 2, 16)
+    const pageSize = whole('page-size', 4096, 2 ** 24)
+    if (pageSize % 4096 !== 0) throw new UsageError(`--page-size takes a multiple of 4096, not ${pageSize}`, 'torture')
     const screen = new Screen(values.json ? undefined : process.stdout)
     const interrupted = new AbortController()
     const interrupt = (): void => interrupted.abort()
@@ -86,7 +89,7 @@ export const tortureCommand: Command = {
       stopMsMax: whole('stop-for', 1, 60_000),
       leaseMs: whole('lease', 500, 600_000),
       pages: whole('pages', 1, 65_536),
-      pageSize: whole('page-size', 4096, 2 ** 24),
+      pageSize,
       seed: whole('seed', 0, 2 ** 31 - 1),
       signal: interrupted.signal,
       onEvent: (text) => screen.progress(text),
