@@ -4,7 +4,20 @@ import type { TortureResult } from '../../src/testing/index.ts'
 import { aether } from './command-line.ts'
 
 test('one group: what was done to it, as a table or as JSON', () => {
-  const short = ['--groups', '1', '--ranks', '3', '--kill-every', '200', '--stop-every', '100', '--stop-for', '20']
+  const short = [
+    '--groups',
+    '1',
+    '--ranks',
+    '3',
+    '--kill-every',
+    '200',
+    '--stop-every',
+    '100',
+    '--stop-for',
+    '20',
+    '--lease',
+    '120000',
+  ]
   const { status, stdout } = aether('torture', ...short, '--coherence', 'mesi', '--place', 'machine', '--json')
   assert.equal(status, 0, stdout)
   const [{ coherence, groups, deaths, violations }] = JSON.parse(stdout) as [TortureResult]
