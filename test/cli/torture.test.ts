@@ -29,7 +29,7 @@ test('what cannot be meant is refused before anything is started', () => {
     [['--coherence', 'mosi'], /--coherence takes mesi or .*, not 'mosi'/],
     [['--place', 'moon'], /--place takes machine or hosts, not 'moon'/],
     [['--ranks', '2', '--survivors', '3'], /--survivors takes an integer from 1 to 2, not '3'/],
-    [['--page-size', '1000'], /--page-size takes a multiple of 4096/],
+    [['--page-size', '5000'], /--page-size takes a multiple of 4096/],
   ] as const) {
     const { status, stderr } = aether('torture', ...args)
     assert.equal(status, 2)

@@ -8,7 +8,7 @@
  *   - a page that was reported as lost stays lost;
  *   - and it is reported only where it may be: not where a living rank had it when it was last written, and not where nobody who died can have had it.
  *
- * What was under way at a death may have taken place or not, but not both.
+ * What was under way at a death, or done by a rank that may have been out of its group by then, may have taken place or not, but not both; what it found is nobody's.
  */
 import { leftBy, type TortureAccess, type TortureHistory } from './history.ts'
 import type { Stamp } from './page-stamp.ts'
@@ -88,7 +88,13 @@ const freshness: Check = (accesses) => {
   for (const access of inOrder(accesses)) {
     for (; next < ends.length && ends[next]!.endedUs < access.beganUs; next++)
       if (latest === undefined || versionKnownBy(ends[next]!) > versionKnownBy(latest)) latest = ends[next]
-    if (access.seen === undefined || latest === undefined || access.seen.version >= versionKnownBy(latest)) continue
+    if (
+      access.outcome === 'doubt' ||
+      access.seen === undefined ||
+      latest === undefined ||
+      access.seen.version >= versionKnownBy(latest)
+    )
+      continue
     return `stale: ${describeAccess(access)}, after ${describeAccess(latest)}`
   }
   return undefined
@@ -97,7 +103,9 @@ const freshness: Check = (accesses) => {
 const finality: Check = (accesses) => {
   const first = firstLoss(accesses)
   if (first === undefined) return undefined
-  const later = accesses.find(({ seen, beganUs }) => seen !== undefined && beganUs > first.endedUs)
+  const later = accesses.find(
+    ({ seen, beganUs, outcome }) => outcome !== 'doubt' && seen !== undefined && beganUs > first.endedUs,
+  )
   return later === undefined ? undefined : `came back: ${describeAccess(later)}, after ${describeAccess(first)}`
 }
 

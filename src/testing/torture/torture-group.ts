@@ -205,16 +205,14 @@ export class TortureGroup {
     return Math.min(stoppedUs ?? silentUs, silentUs)
   }
 
-  /** What a rank did that was out by then, and did not know it yet, is nobody's. */
+  /** Of what a rank did that may have been out by then, and did not know it yet, some may have taken place for the others, too. */
   #accessesOf(process: TortureProcess): TortureAccess[] {
     const accesses = this.#logOf(process)
     if (process.killedUs !== undefined || process.end?.exitCode !== OUT_EXIT_CODE) return accesses
     const sinceUs = this.#outSinceUs(process)
-    return accesses
-      .filter(({ beganUs }) => beganUs < sinceUs)
-      .map((access) =>
-        access.endedUs < sinceUs ? access : { ...access, endedUs: Number.POSITIVE_INFINITY, outcome: 'doubt' },
-      )
+    return accesses.map((access) =>
+      access.endedUs < sinceUs ? access : { ...access, endedUs: Number.POSITIVE_INFINITY, outcome: 'doubt' },
+    )
   }
 
   #logOf({ rank }: TortureProcess): TortureAccess[] {

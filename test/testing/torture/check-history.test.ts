@@ -83,6 +83,17 @@ describe('what was under way at a death', () => {
     assert.match(text ?? '', /^page 0: lost update: version 1 was written twice/)
   })
 
+  it('may have found what is old, where its rank was out by then', () => {
+    const written = access({ kind: 'write', beganUs: 10, endedUs: 20 })
+    const late = { outcome: 'doubt', beganUs: 30, endedUs: Number.POSITIVE_INFINITY, rank: 1 } as const
+    assert.deepEqual(check(written, access(late)), [])
+    // What it wrote then must not be seen beside what the others wrote.
+    const lateWrite = access({ ...late, kind: 'write' })
+    assert.deepEqual(check(written, lateWrite), [])
+    const [text] = check(written, lateWrite, access({ rank: 2, beganUs: 40, endedUs: 41, seen: first }))
+    assert.match(text ?? '', /^page 0: lost update: version 1 was written twice/)
+  })
+
   it('may have taken the page along', () => {
     const lost = { outcome: 'lost', seen: undefined } as const
     assert.deepEqual(check(access({ beganUs: 10, endedUs: 11, ...lost })), [])
