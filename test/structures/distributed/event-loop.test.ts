@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EventLoop } from '../../../src/structures/distributed/event-loop.ts'
 import { type CompletionChannel, openDevice } from '../../../src/verbs/index.ts'
+import { useRuntimeDirectory } from '../../cluster/support.ts'
+
+useRuntimeDirectory()
 
 /** Things under way that are answered at the given number of looks, each of which somebody awaits. */
 class Answers {

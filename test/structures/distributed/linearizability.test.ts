@@ -6,7 +6,7 @@ import { Histories } from './histories.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 
 /** How many orders are drawn; AETHER_TEST_HISTORIES=10000 makes a soak of it. */
-const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 300)
+const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 150)
 const RANKS = 3
 const CALLS = 5
 
@@ -48,7 +48,7 @@ const rough = {
 }
 
 test('the same over simulated adapters, where ranks crash and pause', async () => {
-  for (let seed = 1; seed <= HISTORIES / 10; seed += 1) {
+  for (let seed = 1; seed <= HISTORIES / 5; seed += 1) {
     using world = new SimulatedWorld(RANKS, seed, seed % 2 === 0 ? rough : {}, [0])
     const histories = new Histories(() => world.cluster.nowNs)
     const [maps, counters] = await world.play(
