@@ -24,12 +24,14 @@ export async function runFlips(protocols: readonly Protocol[], only: string, jso
 
 function show(
   screen: Screen,
-  { protocol, flips, found, foundByDeadCells, equivalent, unexplained, stale }: FlipReport,
+  { protocol, flips, found, foundByDeadCells, equivalent, unreached, unexplained, stale }: FlipReport,
 ): void {
   const dead = Object.keys(foundByDeadCells).length
   screen.line(
-    `${protocol}: ${formatCount(flips)} flips: ${formatCount(found)} break an invariant, ${dead} leave cells that nothing leads to, ${equivalent.length} change nothing (explained), ${unexplained.length} unnoticed`,
+    `${protocol}: ${formatCount(flips)} flips: ${formatCount(found)} break an invariant, ${dead} leave cells that nothing leads to, ${equivalent.length} change nothing (explained), ${unreached.length} are in cells that were not reached, ${unexplained.length} unnoticed`,
   )
+  const cells = new Set(unreached.map((name) => name.split(/ ->| without/)[0]))
+  if (cells.size > 0) screen.line(`  cells that no exploration and no walk at random led to: ${[...cells].join(', ')}`)
   for (const name of unexplained) screen.line(`  ${screen.paint('red', 'unnoticed')}: ${name}`)
   for (const name of stale) screen.line(`  ${screen.paint('red', 'said to change nothing, but noticed')}: ${name}`)
 }

@@ -9,7 +9,7 @@ import { firstWithoutProgress, whyStuck } from './progress.ts'
 import { Remnants } from './remnants.ts'
 import { StateSet } from './state-set.ts'
 import { formatTrace, type TraceStep } from './trace.ts'
-import { type Action, World } from './world.ts'
+import { type Action, OPTIONAL, World } from './world.ts'
 
 /** How far to go. */
 export interface ExploreOptions {
@@ -23,6 +23,8 @@ export interface ExploreOptions {
   readonly remnants?: boolean
   /** Begin behind these actions instead of where nothing has been touched: what a long way leads to. */
   readonly after?: readonly Action[]
+  /** No new access, eviction or refusal: only what is sure to happen from where it begins (default false). */
+  readonly quiet?: boolean
   /** Called from time to time. */
   readonly onProgress?: (states: number, depth: number) => void
 }
@@ -123,7 +125,7 @@ class Exploration {
     }
     this.#canonical.assertSymmetric()
     // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others.
-    const named = this.#canonical.factor === 1 && this.#model.threads === 'one'
+    const named = this.#canonical.factor === 1 && this.#model.threads === 'one' && this.#options.quiet !== true
     const stuck = progress ? firstWithoutProgress(this.#graph, this.#world, named) : undefined
     return stuck === undefined ? this.#result(true) : this.#violated(stuck.state, undefined, stuck.what)
   }
@@ -133,7 +135,7 @@ class Exploration {
     this.#graph.beginEdges()
     let failed: { action: Action; what: string } | undefined
     this.#world.forEachAction(vector, 0, (action, label) => {
-      if (failed !== undefined) return
+      if (failed !== undefined || (label === OPTIONAL && this.#options.quiet === true)) return
       const what = this.#attempt(vector, action)
       if (what === undefined) this.#graph.addEdge(this.#found(state), label)
       else failed = { action, what }

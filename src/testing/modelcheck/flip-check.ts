@@ -3,21 +3,32 @@ import { cellText, isOfDeaths } from './coverage.ts'
 import { whyEquivalent } from './equivalent-flips.ts'
 import { type Flip, flipsOf } from './flips.ts'
 import type { Model } from './model.ts'
-import { runTasks, type Task } from './tasks.ts'
+import { runTasks, type Task, type TaskResult } from './tasks.ts'
+import { type WalkResult, walkModel } from './walk.ts'
 
 type Shape = Omit<Model, 'protocol'>
 
-/** Where flips are looked for: those that two nodes do not notice go on to three. */
-const rounds: readonly Shape[] = [
-  { nodes: 2, pages: 1, homes: 'same', threads: 'many', refusals: 1 },
-  { nodes: 3, pages: 1, homes: 'same', threads: 'one', refusals: 1 },
-]
-
-/** Where those are looked for whose cells nothing in the rounds leads to. */
-const lastRound: Shape = { nodes: 3, pages: 1, homes: 'same', threads: 'many', refusals: 1 }
+/** Where every flip is looked for first. */
+const twoNodes: Shape = { nodes: 2, pages: 1, homes: 'same', threads: 'many', refusals: 1 }
+/** Where those that two nodes do not notice are looked for: close behind a way to the cell. */
+const threeNodes: Shape = { nodes: 3, pages: 1, homes: 'same', threads: 'many', refusals: 2 }
+/** Then in all states of three nodes, where there are not too many. */
+const threeNodesWhole: Shape = { nodes: 3, pages: 1, homes: 'same', threads: 'one', refusals: 1 }
+/** Where those are looked for in all states whose cells one thread a node does not lead to. */
+const threeNodesMany: Shape = { nodes: 3, pages: 1, homes: 'same', threads: 'many', refusals: 1 }
 
 /** A mistake that makes the space larger than this is taken for unnoticed. */
 const STATES_MAX = 4_000_000
+/** Ways to cells are found at random. Behind them, first what is sure to happen is looked at, to the end, then so many states of all that may. */
+const searches: readonly { readonly seed: number; readonly quiet: boolean; readonly statesMax: number }[] = [
+  { seed: 1, quiet: true, statesMax: 20_000 },
+  { seed: 1, quiet: false, statesMax: 3_000 },
+  { seed: 2, quiet: true, statesMax: 20_000 },
+  { seed: 3, quiet: true, statesMax: 20_000 },
+  { seed: 2, quiet: false, statesMax: 30_000 },
+]
+/** Actions for the ways of one seed. */
+const WALK_STEPS = 1_000_000
 
 interface FlipTask extends Task {
   readonly flip: Flip
@@ -33,6 +44,8 @@ export interface FlipReport {
   readonly foundByDeadCells: Readonly<Record<string, string>>
   /** Not found, and why they need not be. */
   readonly equivalent: readonly { readonly name: string; readonly why: string }[]
+  /** In cells to which no exploration and no walk led. */
+  readonly unreached: readonly string[]
   /** Not found, and nobody has said why. */
   readonly unexplained: readonly string[]
   /** Said to be equivalent, but found. */
@@ -52,19 +65,29 @@ export async function checkFlips(protocol: Protocol, options: FlipOptions = {}):
   const flips = flipsOf(protocol).filter((flip) => !isOfDeaths(flip.cell) && only(flip))
   const dead: Record<string, string> = {}
   const used = new Set<string>()
-  let left: readonly Flip[] = flips
-  for (const shape of rounds) left = await unnoticed(protocol, shape, left, flips.length, { used, dead, options })
-  const unused = left.filter(({ cell }) => !used.has(cellText(cell)))
-  const later = await unnoticed(protocol, lastRound, unused, flips.length, { used, dead, options })
-  return report(protocol, flips, [...left.filter((flip) => !unused.includes(flip)), ...later], dead)
+  const notes: Notes = { used, explored: new Set(), dead, ways: [], options, all: flips.length }
+  let left = await unnoticed(protocol, twoNodes, flips, notes)
+  for (const search of searches) left = await unnoticedBehindWays(protocol, search, left, notes)
+  if (protocol.tokens === undefined) {
+    left = await unnoticed(protocol, threeNodesWhole, left, notes)
+    const [done, others] = split(left, ({ cell }) => notes.explored.has(cellText(cell)))
+    left = [...done, ...(await unnoticed(protocol, threeNodesMany, others, notes))]
+  }
+  return report(protocol, flips, left, notes)
 }
 
 interface Notes {
-  /** Cells of the protocol that its explorations used. */
+  /** Cells of the protocol that its explorations or its walks used. */
   readonly used: Set<string>
+  /** Those that explorations of every state used. */
+  readonly explored: Set<string>
   /** By flip: a cell that it cuts off. */
   readonly dead: Record<string, string>
+  /** By seed. */
+  readonly ways: WalkResult['ways'][]
   readonly options: FlipOptions
+  /** How many flips there are. */
+  readonly all: number
 }
 
 /** The flips that break no invariant in explorations of one shape. */
@@ -72,45 +95,77 @@ async function unnoticed(
   protocol: Protocol,
   shape: Shape,
   flips: readonly Flip[],
-  all: number,
-  { used, dead, options }: Notes,
-): Promise<Flip[]> {
-  if (flips.length === 0) return []
+  notes: Notes,
+): Promise<readonly Flip[]> {
+  if (flips.length === 0) return flips
   const reference = (await runTasks([{ model: { ...shape, protocol }, options: {} }], { threads: 1 }))[0]!.result
-  for (const cell of reference.visited) used.add(cell)
-  let done = all - flips.length
-  const results = await runTasks(
-    flips.map(
-      (flip): FlipTask => ({
-        flip,
-        model: { ...shape, protocol: flip.protocol },
-        options: { statesMax: STATES_MAX },
-      }),
-    ),
-    {
-      ...(options.threads === undefined ? {} : { threads: options.threads }),
-      onResult: () => {
-        options.onProgress?.(++done, all)
-        return undefined
-      },
-    },
+  for (const cell of reference.visited) {
+    notes.used.add(cell)
+    notes.explored.add(cell)
+  }
+  // What is never taken is never noticed.
+  const [taken, others] = split(flips, ({ cell }) => reference.visited.includes(cellText(cell)))
+  const results = await runFlips(
+    taken.map((flip) => ({
+      flip,
+      model: { ...shape, protocol: flip.protocol },
+      options: { statesMax: STATES_MAX },
+    })),
+    others.length,
+    notes,
   )
   for (const { task, result } of results) {
     const own = cellText(task.flip.cell)
     const lost = result.unvisited.find((cell) => reference.visited.includes(cell) && cell !== own)
-    if (result.exhaustive && lost !== undefined) dead[task.flip.name] ??= lost
+    if (result.exhaustive && lost !== undefined) notes.dead[task.flip.name] ??= lost
   }
-  return results.filter(({ result }) => result.violation === undefined).map(({ task }) => task.flip)
+  return [...results.filter(({ result }) => result.violation === undefined).map(({ task }) => task.flip), ...others]
 }
 
-function report(
+/** The flips that break no invariant close behind a way on which their cell is taken. Such a way is found without the flip; up to the cell it is the same with it. */
+async function unnoticedBehindWays(
   protocol: Protocol,
+  { seed, quiet, statesMax }: (typeof searches)[number],
   flips: readonly Flip[],
-  left: readonly Flip[],
-  dead: Readonly<Record<string, string>>,
-): FlipReport {
+  notes: Notes,
+): Promise<readonly Flip[]> {
+  if (flips.length === 0) return flips
+  notes.ways[seed] ??= walkModel({ ...threeNodes, protocol }, { steps: WALK_STEPS, seed }).ways
+  const ways = notes.ways[seed]
+  for (const cell of ways.keys()) notes.used.add(cell)
+  const [taken, others] = split(flips, ({ cell }) => ways.has(cellText(cell)))
+  const results = await runFlips(
+    taken.map((flip) => ({
+      flip,
+      model: { ...threeNodes, protocol: flip.protocol },
+      options: { statesMax, quiet, after: ways.get(cellText(flip.cell))!.slice(0, quiet ? undefined : -1) },
+    })),
+    others.length,
+    notes,
+  )
+  return [...results.filter(({ result }) => result.violation === undefined).map(({ task }) => task.flip), ...others]
+}
+
+function split(flips: readonly Flip[], test: (flip: Flip) => boolean): [yes: Flip[], no: Flip[]] {
+  return [flips.filter((flip) => test(flip)), flips.filter((flip) => !test(flip))]
+}
+
+/** Explore each, with `later` others to come after these. */
+function runFlips(tasks: readonly FlipTask[], later: number, { options, all }: Notes): Promise<TaskResult<FlipTask>[]> {
+  let done = all - tasks.length - later
+  return runTasks(tasks, {
+    ...(options.threads === undefined ? {} : { threads: options.threads }),
+    onResult: () => {
+      options.onProgress?.(++done, all)
+      return undefined
+    },
+  })
+}
+
+function report(protocol: Protocol, flips: readonly Flip[], left: readonly Flip[], { dead, used }: Notes): FlipReport {
   const why = (name: string): string | undefined => whyEquivalent(protocol.name, name)
-  const names = left.map(({ name }) => name)
+  const [reached, others] = split(left, ({ cell }) => used.has(cellText(cell)))
+  const names = reached.map(({ name }) => name)
   const unnoticed = names.filter((name) => dead[name] === undefined)
   return {
     protocol: protocol.name,
@@ -120,6 +175,7 @@ function report(
       names.flatMap((name) => (dead[name] === undefined ? [] : [[name, dead[name]]])),
     ),
     equivalent: unnoticed.flatMap((name) => (why(name) === undefined ? [] : [{ name, why: why(name)! }])),
+    unreached: others.map(({ name }) => name),
     unexplained: unnoticed.filter((name) => why(name) === undefined),
     stale: flips.map(({ name }) => name).filter((name) => why(name) !== undefined && !unnoticed.includes(name)),
   }

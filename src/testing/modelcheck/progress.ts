@@ -1,3 +1,4 @@
+import { FairCircles } from './fair-circles.ts'
 import type { Graph } from './graph.ts'
 import { starved } from './starvation.ts'
 import { OPTIONAL, type World } from './world.ts'
@@ -13,7 +14,8 @@ export interface Stuck {
  * way. Timeouts count only where nothing else can happen. Then, that no thread that waits can be passed over for ever (see starvation.ts).
  *
  * Computed from the end: good are the states at rest, then those all of whose next states are good. What never becomes good can stop short of rest
- * or go in circles.
+ * or go in circles. With tokens there are circles that are left as soon as some message is delivered: while nodes do not agree yet on who starves, what they
+ * feed to each other goes round. Those are allowed, as every message is delivered some time; all others are not, nor is any in other protocols.
  */
 export function firstWithoutProgress(graph: Graph, world: World, named: boolean): Stuck | undefined {
   const good = new Uint8Array(graph.states)
@@ -25,9 +27,19 @@ export function firstWithoutProgress(graph: Graph, world: World, named: boolean)
       changed = true
     }
   }
-  const bad = good.indexOf(0)
+  const bad = world.model.protocol.tokens === undefined ? good.indexOf(0) : firstFairCircle(graph, good)
   if (bad >= 0) return { state: bad, what: describe(graph, world, bad) }
   return named ? starved(graph, world) : undefined
+}
+
+/** -1 where there is none. */
+function firstFairCircle(graph: Graph, good: Uint8Array): number {
+  const circles = new FairCircles(
+    graph,
+    (state) => good[state] === 0,
+    (label) => label !== OPTIONAL,
+  )
+  return circles.first() ?? -1
 }
 
 function isGood(graph: Graph, world: World, good: Uint8Array, state: number): boolean {
