@@ -19,7 +19,7 @@ export interface ExploreOptions {
   readonly symmetry?: boolean
   /** Look for livelock and starvation, too, where all states were visited (default true). */
   readonly progress?: boolean
-  /** Keep what nothing that follows can depend on (default false): see {@link Remnants}. More states, the same findings. */
+  /** Keep what nothing that follows can depend on (default false): see `Remnants`. More states, the same findings. */
   readonly remnants?: boolean
   /** Begin behind these actions instead of where nothing has been touched: what a long way leads to. */
   readonly after?: readonly Action[]
