@@ -203,10 +203,10 @@ test('torture: nobody sees an element two grace periods after it was taken out, 
   for (const reader of readers) await reader.call('tortureRead')
   for (const victim of victims) {
     await victim.call('tortureRead')
-    await tortureWrite(shared, 40)
+    await tortureWrite(shared, 20)
     await victim.kill()
   }
-  await tortureWrite(shared, 120)
+  await tortureWrite(shared, 60)
   await (await shared.structures.flag('over')).raise()
   for (const reader of readers) {
     const { histogram, torn } = await reader.call<{ histogram: number[]; torn: number }>('tortured')
