@@ -181,9 +181,7 @@ export class TortureGroup {
       if (end?.exitCode !== 0 && end?.exitCode !== OUT_EXIT_CODE)
         this.#violations.push(`rank ${rank} ended with ${end?.exitCode ?? end?.signal}: ${end?.said.trim()}`)
     const accesses = this.#processes.flatMap((process) => this.#accessesOf(process))
-    const deaths = new Map(
-      [...killed, ...out].map((process) => [process.rank, process.killedUs ?? this.#outSinceUs(process)]),
-    )
+    const deaths = new Map([...killed, ...out].map((process) => [process.rank, this.#goneSinceUs(process)]))
     const homeOf = (page: number): number => homeOfTorture(page, this.#processes.length)
     const count = (kind: TortureAccessKind): number =>
       accesses.filter((access) => access.kind === kind && access.outcome === 'done').length
@@ -199,17 +197,22 @@ export class TortureGroup {
     }
   }
 
-  /** When others may have begun to do without it. */
-  #outSinceUs({ stoppedUs, end }: TortureProcess): number {
-    const silentUs = (end?.atUs ?? 0) - 2 * this.#plan.leaseMs * 1000
-    return Math.min(stoppedUs ?? silentUs, silentUs)
+  /**
+   * When others may have begun to do without a rank that was killed, or out: since a stop that may have been a lease, with the time it takes to get a processor;
+   * or it was slow without one.
+   */
+  #goneSinceUs({ stops, end, killedUs = Number.POSITIVE_INFINITY }: TortureProcess): number {
+    const leaseUs = this.#plan.leaseMs * 1000
+    const stop = stops.find(({ lastedUs }) => lastedUs > leaseUs / 4)
+    const silentUs = end?.exitCode === OUT_EXIT_CODE ? end.atUs - 2 * leaseUs : Number.POSITIVE_INFINITY
+    return Math.min(killedUs, stop?.beganUs ?? Number.POSITIVE_INFINITY, silentUs)
   }
 
   /** Of what a rank did that may have been out by then, and did not know it yet, some may have taken place for the others, too. */
   #accessesOf(process: TortureProcess): TortureAccess[] {
     const accesses = this.#logOf(process)
-    if (process.killedUs !== undefined || process.end?.exitCode !== OUT_EXIT_CODE) return accesses
-    const sinceUs = this.#outSinceUs(process)
+    if (process.killedUs === undefined && process.end?.exitCode !== OUT_EXIT_CODE) return accesses
+    const sinceUs = this.#goneSinceUs(process)
     return accesses.map((access) =>
       access.endedUs < sinceUs ? access : { ...access, endedUs: Number.POSITIVE_INFINITY, outcome: 'doubt' },
     )

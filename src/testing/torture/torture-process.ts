@@ -22,8 +22,8 @@ export class TortureProcess {
   readonly done: Promise<boolean>
   /** When it was first killed by us, in microseconds. */
   killedUs: number | undefined
-  /** When it was stopped last. */
-  stoppedUs: number | undefined
+  /** When it was stopped, and for how long, in microseconds. */
+  readonly stops: { readonly beganUs: number; lastedUs: number }[] = []
   end: TortureEnd | undefined
   readonly #child: ChildProcess
   #said = ''
@@ -62,12 +62,14 @@ export class TortureProcess {
   }
 
   stop(): void {
-    this.stoppedUs = nowUs()
+    this.stops.push({ beganUs: nowUs(), lastedUs: Number.POSITIVE_INFINITY })
     this.#child.kill('SIGSTOP')
   }
 
   goOn(): void {
     this.#child.kill('SIGCONT')
+    const last = this.stops.at(-1)
+    if (last !== undefined) last.lastedUs = nowUs() - last.beganUs
   }
 
   order(order: TortureOrder): void {
