@@ -481,14 +481,19 @@ export class CoherenceNode implements CachePort {
     }
   }
 
-  /** What waits for a page, in its order, until one has to go on waiting: the page is held once more, or its table defers. */
+  /**
+   * What waits for a page, in its order, until one has to go on waiting: the page is held once more, or its table defers. Who starves comes before
+   * them all: else nodes whose questions arrive while the page is held hand it round among themselves for ever.
+   */
   #serveDeferred(page: number): void {
     const waiting = this.#deferred.get(page)
     if (waiting === undefined) return
     this.#deferred.delete(page)
     let served = 0
-    while (served < waiting.length && !this.#deferred.has(page) && !this.#mustHold(page))
+    while (served < waiting.length && !this.#deferred.has(page) && !this.#mustHold(page)) {
+      if (this.#starvers.size > 0) this.#feedStarver(page)
       this.#caches.receive(this.#copy(page), waiting[served++]!)
+    }
     for (const message of waiting.slice(served)) this.defer(message)
   }
 

@@ -346,3 +346,32 @@ race('an end of starving is acknowledged by all before the frame may go', { toke
   stage.settle()
   assert.ok(stage.evict(2))
 })
+
+// Without this a reader can be passed over for ever: found by the model checker with three nodes.
+race(
+  'who starves is fed before a question that came while the page was held',
+  { token: 'cache M StarvingShared' },
+  (stage) => {
+    const deliver = (...ways: readonly (readonly [from: number, to: number])[]): void => {
+      for (const [from, to] of ways) stage.deliver(from, to)
+    }
+    // Tokens pass node 2 by on their way home and back, so that it starves; and so does node 1, which gave them to it.
+    stage.store(1)
+    stage.store(2)
+    deliver([1, 0], [0, 1], [0, 1])
+    assert.ok(stage.evict(1))
+    stage.store(1)
+    deliver([1, 0], [0, 1], [2, 0], [0, 1], [0, 2], [0, 2], [1, 0], [0, 1], [1, 0], [0, 1], [0, 1], [1, 2], [2, 1])
+    stage.load(1)
+    deliver([1, 0], [0, 1], [0, 1], [1, 0])
+    stage.hold(2)
+    deliver([1, 2], [1, 2], [2, 0], [2, 0], [0, 2], [2, 1], [1, 2])
+    assert.deepEqual([stage.state(1), stage.state(2)], ['IS_P', 'M'])
+
+    stage.store(0)
+    deliver([0, 2])
+    stage.release(2)
+    assert.deepEqual(stage.underWay(2, 1), ['bytes', 'TokensOwner'])
+    assert.deepEqual(stage.underWay(2, 0), ['Answer'])
+  },
+)
