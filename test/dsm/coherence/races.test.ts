@@ -375,3 +375,59 @@ race(
     assert.deepEqual(stage.underWay(2, 0), ['Answer'])
   },
 )
+
+// Cells that need a fourth node: see src/testing/modelcheck/unused-cells.ts.
+race(
+  'home reads while the owner serves another reader',
+  { moesi: 'directory O_B GetShared' },
+  (stage) => {
+    own(stage, 1)
+    share(stage, 2)
+    stage.load(3)
+    stage.deliver(3, 0)
+    stage.load(0)
+  },
+  4,
+)
+
+race(
+  'home writes while the owner serves another reader',
+  { moesi: 'directory O_B GetModified' },
+  (stage) => {
+    own(stage, 1)
+    share(stage, 2)
+    stage.load(3)
+    stage.deliver(3, 0)
+    stage.store(0)
+  },
+  4,
+)
+
+race(
+  'an eviction that lost against a writer is late while the new owner serves a reader',
+  { moesi: 'directory O_B PutStale' },
+  (stage) => {
+    share(stage, 3, 1)
+    assert.ok(stage.evict(3))
+    stage.store(1)
+    for (const [from, to] of [
+      [1, 0],
+      [0, 3],
+      [0, 1],
+      [3, 1],
+      [1, 0],
+    ] as const)
+      stage.deliver(from, to)
+    stage.load(2)
+    for (const [from, to] of [
+      [2, 0],
+      [0, 1],
+      [1, 2],
+      [2, 0],
+    ] as const)
+      stage.deliver(from, to)
+    stage.load(0)
+    stage.deliver(3, 0)
+  },
+  4,
+)
