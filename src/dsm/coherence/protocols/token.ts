@@ -235,8 +235,7 @@ const SM: Row = {
     Store: to('SM'),
     Asked: to('SM_A'),
     AnswerMore: to('SM'),
-    // Only home itself can have asked nobody; in any other case home's own answer comes behind `Asked`.
-    AnsweredShared: to('SM_P', 'activateModified'),
+    ...answeredUpgrader,
     AckMore: to('SM'),
     AckLast: to('SM', 'requestModified'),
     TokensShared: to('SM'),
@@ -263,8 +262,7 @@ const OM: Row = {
     Store: to('OM'),
     Asked: to('SM_A'),
     AnswerMore: to('OM'),
-    AnsweredAll: to('M', 'mapWritable'),
-    AnsweredOwner: to('SM_P', 'activateModified'),
+    ...answeredUpgrader,
     AckMore: to('OM'),
     AckLast: to('OM', 'requestModified'),
     TokensOwner: to('OM'),
@@ -320,9 +318,7 @@ const SM_A: Row = {
     Store: to('SM_A'),
     AnswerMore: to('SM_A'),
     ...answeredUpgrader,
-    TokensShared: to('SM_A'),
-    TokensOwner: to('SM_A'),
-    TokensAll: to('SM_A'),
+    ...counted('SM_A'),
     ...keepQuestions('SM_A'),
     StarvingShared: to('SM_A', 'yieldOwner'),
     StarvingSharedLast: to('IM_A', 'unmap', 'yieldAll'),
@@ -342,10 +338,8 @@ const IS_P: Row = {
     TokensOwner: to('O', 'mapReadOnly', 'deactivate'),
     TokensAll: to('M', 'mapWritable', 'deactivate'),
     TurnCame: to('IS_P', 'activateShared'),
-    // Bytes come with the owner token, and with that it reads: there is nothing here for a reader.
-    ForwardModified: to('IS_P', 'defer'),
-    ForwardMiss: to('IS_P', 'defer'),
-    StarvingModified: to('IS_P', 'yieldAll'),
+    ...keepQuestions('IS_P'),
+    ...giveWay('IS_P'),
   },
 }
 
