@@ -133,6 +133,30 @@ test('killed at any access while it appends, a writer leaves whole records and n
   }
 })
 
+test('a reader whose place was dropped goes on at what is left, wherever the dropper was killed and whatever its memory is used for since', () => {
+  for (let calls = 0, done = false; !done; calls += 1) {
+    const town = new Town()
+    const survivor = town.settle()
+    const core = coreOf(survivor)
+    for (let value = 0; value < 4; value += 1) append(core, value)
+    const position = { next: 0, reference: 0, state: 0 }
+    assert.equal(core.step(position)?.index, 0)
+    // The first record becomes the dummy, and then is dropped.
+    const victim = town.settle()
+    done = victim.killedAfter(calls, () => coreOf(victim).trim(2))
+    // It is dead, which frees what nobody looks at; but it has not been looked for what it was at.
+    town.bury(victim)
+    survivor.heap.blocks.poisons = true
+    core.trim(4)
+    survivor.heap.epochs.advance()
+    survivor.heap.epochs.advance()
+    survivor.heap.epochs.collect()
+    assert.equal(core.step(position), undefined, `after ${calls} accesses`)
+    append(core, 400)
+    assert.equal(core.step(position)?.index, 4, `after ${calls} accesses`)
+  }
+})
+
 test('where there is no memory a log refuses, and keeps what it has; a channel drops its oldest', () => {
   const town = new Town()
   const inhabitant = town.settle()

@@ -164,10 +164,13 @@ export class LogCore {
     return { index, value }
   }
 
-  /** Whether the record before the one that is wanted still is what it was: then, inside this epoch, it leads to the next. */
+  /**
+   * Whether the record before the one that is wanted still leads to it: it is what it was, and not in front of the dummy. What was dropped stays as it is for
+   * a while, for ever where its dropper was killed, but what came after it may have been dropped and used anew.
+   */
   #isThere({ next, reference, state }: LogPosition): boolean {
-    if (reference === 0 || this.#heap.blocks.state(reference) !== state) return false
-    return this.#indexOf(reference) === next - 1
+    if (reference === 0 || this.#indexOf(this.#chain.dummy) >= next) return false
+    return this.#heap.blocks.state(reference) === state && this.#indexOf(reference) === next - 1
   }
 
   /** The record of an index, or the first one that is left; 0 when it is not there yet. */
