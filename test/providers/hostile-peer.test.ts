@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { AetherError, native } from '../../src/native/index.ts'
 import { decodeGid, type SegmentLocation } from '../../src/providers/shm/gid.ts'
-import { FIXED_BYTES } from '../../src/providers/shm/layout.ts'
+import { BlockWord, FIXED_BYTES, PAGE_BYTES } from '../../src/providers/shm/layout.ts'
 import { CompletionBatch, type Device, openDevice, type QueuePair, type RegionToken } from '../../src/verbs/index.ts'
 import { ALL_ACCESS } from '../verbs/loopback.ts'
 
@@ -117,4 +117,43 @@ for (const seed of [1, 2, 3]) {
     const random = seeded(seed)
     for (let round = 0; round < 4; round += 1) assert.ok(disturb(random) > 0, 'there was traffic to disturb')
   })
+}
+
+test('a peer that stays in the middle of an access is waited for once, not once for each registration', () => {
+  const honest = side()
+  const stopped = side()
+  honest.connect(stopped)
+  stopped.connect(honest)
+  stopped.act()
+  honest.act()
+  const ours = mapSegment(honest.device)
+  const block = blockOf(ours.words, honest.pair.number, stopped.pair.number)
+  ours.words[block + BlockWord.Inside]! |= 1
+  const domain = honest.device.createProtectionDomain()
+  const memories = [1, 2, 3].map(() => domain.allocate(4096, ALL_ACCESS))
+  // A clock that goes on by 10 ms whenever somebody looks.
+  let looks = 0
+  performance.now = () => 10 * ++looks
+  try {
+    const waits = memories.map((memory) => {
+      looks = 0
+      assert.throws(() => memory.close(), { errnoName: 'EBUSY' })
+      memory.close()
+      return looks
+    })
+    assert.ok(waits[0]! > 50, `${waits}`)
+    for (const wait of waits.slice(1)) assert.ok(wait < 10, `${waits}`)
+  } finally {
+    Reflect.deleteProperty(performance, 'now')
+  }
+  ours.words[block + BlockWord.Inside]! += 1
+  ours.unmap()
+  for (const { device } of [honest, stopped]) device.close()
+})
+
+/** Where the block of the queue pair `number` begins in its segment. */
+function blockOf(words: Int32Array, number: number, peer: number): number {
+  for (let at = FIXED_BYTES / 4; at < words.length; at += PAGE_BYTES / 4)
+    if (words[at + BlockWord.Number] === number && words[at + BlockWord.DestinationNumber] === peer) return at
+  return assert.fail('there is no such block')
 }

@@ -5,28 +5,25 @@ import type {
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../contract.ts'
-import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import type { EncodedRequest } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
-import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
-import { isUnanswered, plainFor, refusal } from '../service.ts'
-import { CompletionStatus } from '../status.ts'
+import { isUnanswered } from '../service.ts'
 import type { Block } from './block.ts'
-import type { CompletionOwner, Receiver, ShmCompletionQueue } from './completion-queue.ts'
+import type { Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
-import { Initiator, Outcome } from './initiator.ts'
+import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
 import { Memberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
-import { Patience } from './patience.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 import type { Receives } from './receives.ts'
-import { SendQueue } from './send-queue.ts'
+import { type Sender, Sending } from './sending.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
@@ -36,7 +33,7 @@ const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInline
 const INSIDE_TIMEOUT_MS = 1000
 
 /** A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer is not ready. */
-export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receiver {
+export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly number: number
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
@@ -45,6 +42,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   lastErrno = 0
   /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
   generation = 0
+  attributes: QueuePairAttributes = {}
   readonly #domain: ShmProtectionDomain
   readonly #device: ShmDevice
   /** Where sends and receives complete. Types that do not send never come to use the first, which they do not have. */
@@ -52,32 +50,18 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
   readonly #memberships: Memberships
-  readonly #signalAll: boolean
   readonly #own: OwnBlock
   readonly #block: Block
-  readonly #sends: SendQueue
-  /**
-   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out: when meanwhile the queue pair
-   * fails, as it does when its peer still tries that key, it completes all the same.
-   */
-  #headTookBack = false
+  readonly #sending: Sending
   readonly #receives: Receives
-  readonly #memoryOperations: MemoryOperations
-  readonly #initiator: Initiator
-  readonly #patience = new Patience()
-  #attributes: QueuePairAttributes = {}
   #epoch = 0
   #refused = false
   readonly #transport: Transport
-  /** Opcodes of which little has to be asked at the post, one bit each. */
-  readonly #plain: number
-  /** Send slots in use: posted, and no polled completion covers them yet. */
-  #sendOutstanding = 0
-  /** Carried out since the last completion was made. */
-  #uncovered = 0
   #established = false
   /** The request at the head was begun before the send queue was told to drain. */
   #draining = false
+  /** The access in which the peer was when it was waited for in vain. */
+  #stuckIn = Number.NaN
   #notifyDrained = false
   /** The event that nothing more will come from the shared receive queue was raised since the queue pair failed. */
   #lastRequestTold = false
@@ -91,30 +75,22 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     this.type = options.type
     this.capacities = capacitiesOf(options)
     this.sharedQueue = shared
-    this.#signalAll = options.signalAll
     this.#sendQueue = options.sendQueue as ShmCompletionQueue
     this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined
     this.#xrcDomain = options.xrcDomain as ShmXrcDomain | undefined
     this.#own = new OwnBlock(device.segment, ownRequests(options), options.maxReceiveSegments)
     this.#block = this.#own.block
-    this.#sends = new SendQueue(Math.max(1, options.maxSendRequests), options.maxSendSegments, options.maxInlineBytes)
     this.#receives = makeReceives(options, this.#block, device)
     describeBlock(this.#block, domain.id, options)
     this.number = device.addPair(this, this.#own, (number) => {
       this.#block.words[BlockWord.Number] = number
     })
-    this.#memoryOperations = new MemoryOperations(device, domain.id, this.number)
-    this.#initiator = new Initiator(
-      device.keys,
-      this.#memoryOperations,
-      domain.id,
-      this.number,
-      !isUnanswered(this.type),
-    )
     const { number } = this
-    const parts = { device, initiator: this.#initiator, block: this.#block, number, domainId: domain.id }
+    const memoryOperations = new MemoryOperations(device, domain.id, number)
+    const initiator = new Initiator(device.keys, memoryOperations, domain.id, number, !isUnanswered(this.type))
+    const parts = { device, initiator, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
-    this.#plain = plainFor(this.type)
+    this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
     this.#memberships = new Memberships(device.gid, this.number)
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.receivers.add(this)
@@ -133,7 +109,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   // ---- state -------------------------------------------------------------------------------------------------------------------
 
   query(): QueuePairAttributes {
-    return { ...this.#attributes, state: this.state, currentState: this.state }
+    return { ...this.attributes, state: this.state, currentState: this.state }
   }
 
   modify(attributes: QueuePairAttributes): void {
@@ -149,9 +125,14 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   fail(): void {
     if (this.state === QueuePairState.Error || this.state === QueuePairState.Reset) return
     this.#publishState(QueuePairState.Error)
-    this.#patience.forget()
+    this.#sending.giveUp()
     this.#lastRequestTold = false
-    if (!this.#flush()) this.#device.addPending(this)
+    if (!this.#flush()) this.pend()
+  }
+
+  failed(): void {
+    if (isUnanswered(this.type)) this.#failSends()
+    else this.fail()
   }
 
   /** A completion queue that it feeds is overrun. */
@@ -186,16 +167,22 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     this.#memberships.detach(group)
   }
 
-  /** Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. */
+  /**
+   * Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. One that has been waited
+   * for in vain, and is stopped in that same access still, is not waited for again: each of a thousand registrations would take its time.
+   */
   awaitOutside(timeoutMs: number = INSIDE_TIMEOUT_MS): boolean {
     if (this.type === 'ud' || this.type === 'dct')
       return this.#device.visitors.awaitOutside(performance.now() + timeoutMs)
     if (!this.#peerInside()) return true
     const { words } = this.#block
     const before = Atomics.load(words, BlockWord.Inside)
+    if (before === this.#stuckIn) return false
     const deadline = performance.now() + timeoutMs
     while (this.#peerInside() && Atomics.load(words, BlockWord.Inside) === before) {
-      if (performance.now() > deadline) return false
+      if (performance.now() <= deadline) continue
+      if (timeoutMs === INSIDE_TIMEOUT_MS) this.#stuckIn = before
+      return false
     }
     return true
   }
@@ -203,12 +190,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   // ---- sending -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
-    if (this.state !== QueuePairState.ReadyToSend) return this.#postSendElsewhere(request)
-    const errno = this.#admit(request)
-    if (errno !== 0) return errno
-    if (this.#sends.count > 0) this.#sends.push(request)
-    else this.#carryOut(request)
-    return 0
+    return this.state === QueuePairState.ReadyToSend ? this.#sending.post(request) : this.#postElsewhere(request)
   }
 
   postSendList(requests: readonly EncodedRequest[], count: number): number {
@@ -220,16 +202,27 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   }
 
   retireSends(count: number): void {
-    this.#sendOutstanding -= count
+    this.#sending.retire(count)
   }
 
   /** Go on with what could not be done at once. True when nothing is left to wait for. */
   progress(now: number): boolean {
     if (isFailed(this.state)) return this.#flush()
     if (this.state === QueuePairState.SendQueueDrained) return this.#drain(now)
-    if (this.state !== QueuePairState.ReadyToSend) return this.#sends.count === 0
-    while (this.#sends.count > 0 && this.#retryHead(now));
-    return isFailed(this.state) ? this.#flush() : this.#sends.count === 0
+    if (this.state !== QueuePairState.ReadyToSend) return this.#sending.isIdle
+    while (!this.#sending.isIdle && this.#sending.retryHead(now));
+    return isFailed(this.state) ? this.#flush() : this.#sending.isIdle
+  }
+
+  pend(): void {
+    this.#device.addPending(this)
+  }
+
+  #postElsewhere(request: EncodedRequest): number {
+    if (!isFailed(this.state) && this.state !== QueuePairState.SendQueueDrained) return Errno.EINVAL
+    const errno = this.#sending.postWaiting(request)
+    if (errno === 0 && isFailed(this.state) && !this.#flush()) this.pend()
+    return errno
   }
 
   // ---- receiving ---------------------------------------------------------------------------------------------------------------
@@ -239,7 +232,7 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     const errno = this.#receives.post(request)
     if (errno !== 0) return errno
     if (this.state === QueuePairState.Error) {
-      if (!this.#flush()) this.#device.addPending(this)
+      if (!this.#flush()) this.pend()
     } else if (Atomics.load(this.#block.words, BlockWord.Waiting) !== 0) this.#wakeSender()
     return 0
   }
@@ -294,21 +287,21 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   #advance(wanted: QueuePairState, attributes: QueuePairAttributes): void {
     if (wanted === QueuePairState.ReadyToReceive) this.#transport.connect(attributes)
-    this.#attributes = { ...this.#attributes, ...attributes }
+    this.attributes = { ...this.attributes, ...attributes }
     this.#publishAttributes()
     const { state } = this
-    if (wanted === QueuePairState.ReadyToSend) this.#transport.start(this.#attributes)
+    if (wanted === QueuePairState.ReadyToSend) this.#transport.start(this.attributes)
     this.#publishState(wanted)
-    if (wanted === QueuePairState.ReadyToSend && this.#sends.count > 0) this.#device.addPending(this)
+    if (wanted === QueuePairState.ReadyToSend && !this.#sending.isIdle) this.pend()
     if (wanted === QueuePairState.SendQueueDrained && state === QueuePairState.ReadyToSend)
       this.#beginDraining(attributes.sqdNotify === true)
   }
 
   /** What has begun (and waits for its peer) is finished, nothing behind it is begun: IB specification 10.3.1.5. */
   #beginDraining(notify: boolean): void {
-    this.#draining = this.#sends.count > 0
+    this.#draining = !this.#sending.isIdle
     this.#notifyDrained = notify
-    if (this.#draining) this.#device.addPending(this)
+    if (this.#draining) this.pend()
     else this.#drained()
   }
 
@@ -319,14 +312,14 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
   }
 
   #drain(now: number): boolean {
-    if (this.#draining && this.#retryHead(now)) this.#drained()
+    if (this.#draining && this.#sending.retryHead(now)) this.#drained()
     return !this.#draining
   }
 
   #reset(): void {
     this.#leaveConnection('ibv_modify_qp')
     this.#receives.reset()
-    this.#attributes = {}
+    this.attributes = {}
   }
 
   /** Publish RESET in a new epoch, wait for the peer to get out, forget all that is outstanding. */
@@ -340,13 +333,10 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
     for (const word of peerWords) Atomics.store(this.#block.words, word, 0)
     this.generation = (this.generation + 1) | 0
     this.#established = false
+    this.#stuckIn = Number.NaN
     this.#draining = false
     this.#notifyDrained = false
-    this.#sends.clear()
-    this.#headTookBack = false
-    this.#patience.forget()
-    this.#sendOutstanding = 0
-    this.#uncovered = 0
+    this.#sending.clear()
   }
 
   /** EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or broken, for ever. */
@@ -371,8 +361,8 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   #publishAttributes(): void {
     const { words } = this.#block
-    const { access, destinationQueuePair, receivePsn, minRnrTimer, queueKey } = this.#attributes
-    const { maxDestinationReadAtomic = this.type === 'dct' ? MAX_READ_ATOMIC : 0 } = this.#attributes
+    const { access, destinationQueuePair, receivePsn, minRnrTimer, queueKey } = this.attributes
+    const { maxDestinationReadAtomic = this.type === 'dct' ? MAX_READ_ATOMIC : 0 } = this.attributes
     words[BlockWord.Access] = access ?? 0
     words[BlockWord.DestinationNumber] = destinationQueuePair ?? 0
     words[BlockWord.ReceivePsn] = receivePsn ?? 0
@@ -386,117 +376,6 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
       throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
   }
 
-  // ---- carrying out ------------------------------------------------------------------------------------------------------------
-
-  /** Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into every post. */
-  #admit(request: EncodedRequest): number {
-    const { words } = request
-    const opcode = words[RequestSlot.Opcode] as number
-    const plain =
-      (this.#plain & (1 << opcode)) !== 0 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
-    if (!plain) {
-      const refused = this.#refusal(request, opcode)
-      if (refused !== 0) return refused
-    } else if ((words[RequestSlot.SegmentCount] as number) > this.capacities.maxSendSegments) return Errno.EINVAL
-    if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
-    this.#sendOutstanding += 1
-    if (!plain && opcode === Opcode.BindMemoryWindow) this.#memoryOperations.posted(request)
-    return 0
-  }
-
-  #refusal(request: EncodedRequest, opcode: number): number {
-    const refused = refusal(this.type, this.capacities, request, opcode)
-    return refused === 0 && !this.#transport.admits(request) ? Errno.EINVAL : refused
-  }
-
-  #postSendElsewhere(request: EncodedRequest): number {
-    if (!isFailed(this.state) && this.state !== QueuePairState.SendQueueDrained) return Errno.EINVAL
-    const errno = this.#admit(request)
-    if (errno !== 0) return errno
-    this.#sends.push(request)
-    if (isFailed(this.state) && !this.#flush()) this.#device.addPending(this)
-    return 0
-  }
-
-  #carryOut(request: EncodedRequest): void {
-    const status = this.#transport.execute(request)
-    if (status === CompletionStatus.Success) this.#complete(request)
-    else if (status > 0) this.#failRequest(request, status)
-    else this.#wait(request, status)
-  }
-
-  #complete(request: EncodedRequest): void {
-    const { words } = request
-    this.#uncovered += 1
-    if (!this.#signalAll && ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) === 0) return
-    const covered = this.#uncovered
-    this.#uncovered = 0
-    const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
-    this.#sendQueue.pushLocal(this, covered, words[RequestSlot.Id] as number, 0, opcode, this.#initiator.byteLength)
-  }
-
-  /** The completion of the failed request first, then everything behind it as flushed. */
-  #failRequest(request: EncodedRequest, status: number): void {
-    const covered = this.#uncovered + 1
-    this.#uncovered = 0
-    const opcode = completionOpcodeOf[request.words[RequestSlot.Opcode] as number] as number
-    const row = this.#sendQueue.pushLocal(this, covered, request.words[RequestSlot.Id] as number, status, opcode, 0)
-    this.#sendQueue.annotate(row, 0, 0, 0, this.#initiator.vendorError)
-    this.#initiator.vendorError = 0
-    if (isUnanswered(this.type)) this.#failSends()
-    else this.fail()
-  }
-
-  /** A send queue that failed by itself leaves the receive queue working (IB specification 10.3.1.6). */
-  #failSends(): void {
-    this.#publishState(QueuePairState.SendQueueError)
-    if (!this.#flush()) this.#device.addPending(this)
-  }
-
-  #wait(request: EncodedRequest, outcome: number): void {
-    this.#sends.push(request)
-    this.#headTookBack = outcome === Outcome.PeerInside
-    this.#device.addPending(this)
-    this.#lose(outcome, performance.now())
-  }
-
-  /** Try the oldest waiting request once more; true when it is done and the next may follow. */
-  #retryHead(now: number): boolean {
-    const { head } = this.#sends
-    const status = this.#transport.execute(head)
-    this.#headTookBack = status === Outcome.PeerInside
-    if (status < 0) {
-      this.#lose(status, now)
-      return false
-    }
-    this.#sends.shift()
-    if (this.#patience.forget()) this.#markWaiting(false)
-    if (status === CompletionStatus.Success) this.#complete(head)
-    else this.#failRequest(head, status)
-    return status === CompletionStatus.Success
-  }
-
-  /** The head could not be carried out: wait, or give up. */
-  #lose(outcome: number, now: number): void {
-    // Nothing is asked of a peer that might not answer: who is inside gets out, or ends.
-    if (outcome === Outcome.PeerInside) return
-    const noReceive = outcome === Outcome.NoReceive
-    const code = noReceive ? this.#transport.rnrTimer : 0
-    const { patient, began } = noReceive
-      ? this.#patience.receiverNotReady(now, code, this.#attributes)
-      : this.#patience.noAnswer(now, this.#attributes)
-    if (began && noReceive) this.#markWaiting(true)
-    if (patient) return
-    const { head } = this.#sends
-    this.#sends.shift()
-    if (this.#patience.forget()) this.#markWaiting(false)
-    this.#failRequest(head, noReceive ? CompletionStatus.ReceiverNotReadyRetryExceeded : CompletionStatus.RetryExceeded)
-  }
-
-  #markWaiting(on: boolean): void {
-    this.#transport.setWaiting(on)
-  }
-
   #wakeSender(): void {
     const { peer } = this.#transport
     if (peer?.isSelf === false) peer.ring()
@@ -506,19 +385,14 @@ export class ShmQueuePair implements ProviderQueuePair, CompletionOwner, Receive
 
   /** Complete everything outstanding as flushed, as far as there is room; true when nothing is left. */
   #flush(): boolean {
-    while (this.#sends.count > 0) {
-      if (!this.#sendQueue.hasRoom(1)) return false
-      const { head } = this.#sends
-      const status = this.#headTookBack ? this.#transport.execute(head) : CompletionStatus.WorkRequestFlushed
-      if (status < 0) return false
-      this.#headTookBack = false
-      this.#sends.shift()
-      const covered = this.#uncovered + 1
-      this.#uncovered = 0
-      const opcode = completionOpcodeOf[head.words[RequestSlot.Opcode] as number] as number
-      this.#sendQueue.pushLocal(this, covered, head.words[RequestSlot.Id] as number, status, opcode, 0)
-    }
+    if (!this.#sending.flush()) return false
     return this.state !== QueuePairState.Error || this.#flushReceives()
+  }
+
+  /** A send queue that failed by itself leaves the receive queue working (IB specification 10.3.1.6). */
+  #failSends(): void {
+    this.#publishState(QueuePairState.SendQueueError)
+    if (!this.#flush()) this.pend()
   }
 
   #flushReceives(): boolean {

@@ -1,0 +1,223 @@
+import type { ProviderQueuePairOptions, QueuePairAttributes, QueuePairCapacities } from '../contract.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
+import type { QueuePairType } from '../queue-pair-state.ts'
+import { plainFor, refusal } from '../service.ts'
+import { CompletionStatus } from '../status.ts'
+import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
+import { type Initiator, Outcome } from './initiator.ts'
+import type { MemoryOperations } from './memory-operations.ts'
+import { Patience } from './patience.ts'
+import { SendQueue } from './send-queue.ts'
+import type { Transport } from './transport.ts'
+
+/** The queue pair, as its sends know it. */
+export interface Sender extends CompletionOwner {
+  readonly type: QueuePairType
+  readonly capacities: QueuePairCapacities
+  readonly attributes: QueuePairAttributes
+  /** Something waits: `progress` is to be called now and then. */
+  pend(): void
+  /** A request has failed and has its completion; what is behind it is to be flushed. */
+  failed(): void
+}
+
+export interface SendingParts {
+  readonly initiator: Initiator
+  readonly transport: Transport
+  readonly memoryOperations: MemoryOperations
+}
+
+/**
+ * The send queue of a queue pair at work: a request is carried out by the thread that posts it, or waits, with all behind it, until its peer is
+ * ready. In which states of the queue pair that may be is the queue pair's matter.
+ */
+export class Sending {
+  readonly #pair: Sender
+  /** Types that do not send never come to use it, and have none. */
+  readonly #completions: ShmCompletionQueue
+  readonly #signalAll: boolean
+  readonly #initiator: Initiator
+  readonly #transport: Transport
+  readonly #memoryOperations: MemoryOperations
+  readonly #waiting: SendQueue
+  readonly #patience = new Patience()
+  /** Opcodes of which little has to be asked at the post, one bit each. */
+  readonly #plain: number
+  /** Slots in use: posted, and no polled completion covers them yet. */
+  #outstanding = 0
+  /** Carried out since the last completion was made. */
+  #uncovered = 0
+  /**
+   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out: when meanwhile the queue pair
+   * fails, as it does when its peer still tries that key, it completes all the same.
+   */
+  #headTookBack = false
+
+  constructor(pair: Sender, options: ProviderQueuePairOptions, parts: SendingParts) {
+    this.#pair = pair
+    this.#completions = options.sendQueue as ShmCompletionQueue
+    this.#signalAll = options.signalAll
+    this.#initiator = parts.initiator
+    this.#transport = parts.transport
+    this.#memoryOperations = parts.memoryOperations
+    this.#waiting = new SendQueue(Math.max(1, options.maxSendRequests), options.maxSendSegments, options.maxInlineBytes)
+    this.#plain = plainFor(pair.type)
+  }
+
+  /** Whether no request waits. */
+  get isIdle(): boolean {
+    return this.#waiting.count === 0
+  }
+
+  /** Carry a request out, behind those that wait: 0 or an errno. */
+  post(request: EncodedRequest): number {
+    const errno = this.#admit(request)
+    if (errno !== 0) return errno
+    if (this.#waiting.count > 0) this.#waiting.push(request)
+    else this.#carryOut(request)
+    return 0
+  }
+
+  /** Have a request wait, to be carried out or flushed later: 0 or an errno. */
+  postWaiting(request: EncodedRequest): number {
+    const errno = this.#admit(request)
+    if (errno === 0) this.#waiting.push(request)
+    return errno
+  }
+
+  /** Completions of so many requests have been polled. */
+  retire(count: number): void {
+    this.#outstanding -= count
+  }
+
+  /** Try the oldest waiting request once more; true when it is done and the next may follow. */
+  retryHead(now: number): boolean {
+    const { head } = this.#waiting
+    const status = this.#transport.execute(head)
+    this.#headTookBack = status === Outcome.PeerInside
+    if (status < 0) {
+      this.#lose(status, now)
+      return false
+    }
+    this.#shift()
+    if (status === CompletionStatus.Success) this.#complete(head)
+    else this.#fail(head, status)
+    return status === CompletionStatus.Success
+  }
+
+  /** Complete what waits as flushed, as far as there is room; true when nothing is left. */
+  flush(): boolean {
+    while (this.#waiting.count > 0) {
+      if (!this.#completions.hasRoom(1)) return false
+      const { head } = this.#waiting
+      const status = this.#headTookBack ? this.#transport.execute(head) : CompletionStatus.WorkRequestFlushed
+      if (status < 0) return false
+      this.#headTookBack = false
+      this.#waiting.shift()
+      this.#push(head, status)
+    }
+    return true
+  }
+
+  /** The queue pair has failed: nobody waits for its peer any more. */
+  giveUp(): void {
+    this.#patience.forget()
+  }
+
+  /** Forget all that is outstanding. */
+  clear(): void {
+    this.#waiting.clear()
+    this.#headTookBack = false
+    this.#patience.forget()
+    this.#outstanding = 0
+    this.#uncovered = 0
+  }
+
+  /** Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into every post. */
+  #admit(request: EncodedRequest): number {
+    const { words } = request
+    const opcode = words[RequestSlot.Opcode] as number
+    const plain =
+      (this.#plain & (1 << opcode)) !== 0 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
+    const { capacities } = this.#pair
+    if (!plain) {
+      const refused = this.#refusal(request, opcode)
+      if (refused !== 0) return refused
+    } else if ((words[RequestSlot.SegmentCount] as number) > capacities.maxSendSegments) return Errno.EINVAL
+    if (this.#outstanding >= capacities.maxSendRequests) return Errno.ENOMEM
+    this.#outstanding += 1
+    if (!plain && opcode === Opcode.BindMemoryWindow) this.#memoryOperations.posted(request)
+    return 0
+  }
+
+  #refusal(request: EncodedRequest, opcode: number): number {
+    const refused = refusal(this.#pair.type, this.#pair.capacities, request, opcode)
+    return refused === 0 && !this.#transport.admits(request) ? Errno.EINVAL : refused
+  }
+
+  #carryOut(request: EncodedRequest): void {
+    const status = this.#transport.execute(request)
+    if (status === CompletionStatus.Success) this.#complete(request)
+    else if (status > 0) this.#fail(request, status)
+    else this.#wait(request, status)
+  }
+
+  #complete(request: EncodedRequest): void {
+    const { words } = request
+    this.#uncovered += 1
+    if (!this.#signalAll && ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) === 0) return
+    const covered = this.#uncovered
+    this.#uncovered = 0
+    const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
+    const { byteLength } = this.#initiator
+    this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id] as number, 0, opcode, byteLength)
+  }
+
+  /** The completion of the failed request first, then everything behind it as flushed. */
+  #fail(request: EncodedRequest, status: number): void {
+    const row = this.#push(request, status)
+    this.#completions.annotate(row, 0, 0, 0, this.#initiator.vendorError)
+    this.#initiator.vendorError = 0
+    this.#pair.failed()
+  }
+
+  #push(request: EncodedRequest, status: number): number {
+    const { words } = request
+    const covered = this.#uncovered + 1
+    this.#uncovered = 0
+    const opcode = completionOpcodeOf[words[RequestSlot.Opcode] as number] as number
+    return this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id] as number, status, opcode, 0)
+  }
+
+  #wait(request: EncodedRequest, outcome: number): void {
+    this.#waiting.push(request)
+    this.#headTookBack = outcome === Outcome.PeerInside
+    this.#pair.pend()
+    this.#lose(outcome, performance.now())
+  }
+
+  /** The head could not be carried out: wait, or give up. */
+  #lose(outcome: number, now: number): void {
+    // Nothing is asked of a peer that might not answer: who is inside gets out, or ends.
+    if (outcome === Outcome.PeerInside) return
+    const noReceive = outcome === Outcome.NoReceive
+    const code = noReceive ? this.#transport.rnrTimer : 0
+    const { attributes } = this.#pair
+    const { patient, began } = noReceive
+      ? this.#patience.receiverNotReady(now, code, attributes)
+      : this.#patience.noAnswer(now, attributes)
+    if (began && noReceive) this.#transport.setWaiting(true)
+    if (patient) return
+    const { head } = this.#waiting
+    this.#shift()
+    this.#fail(head, noReceive ? CompletionStatus.ReceiverNotReadyRetryExceeded : CompletionStatus.RetryExceeded)
+  }
+
+  /** The head is done with. */
+  #shift(): void {
+    this.#waiting.shift()
+    if (this.#patience.forget()) this.#transport.setWaiting(false)
+  }
+}
