@@ -1,4 +1,11 @@
-import { assembleGroup, Group, type GroupParts, type JoinOptions, type NoteBox } from '../cluster/index.ts'
+import {
+  assembleGroup,
+  type BarrierOptions,
+  Group,
+  type GroupParts,
+  type JoinOptions,
+  type NoteBox,
+} from '../cluster/index.ts'
 import type { RegionAgentData } from './coherent/agent-machine.ts'
 import type { CoherentHost } from './coherent/coherent-host.ts'
 import type { CoherentRegion } from './coherent/coherent-region.ts'
@@ -85,6 +92,19 @@ export class RegionGroup extends Group {
     return await openRegionOf(this.#host, request)
   }
 
+  /** As in a group without regions; what was written in regions with replicas is fenced before. */
+  override async barrier(options: BarrierOptions & { readonly signal?: AbortSignal } = {}): Promise<void> {
+    this.checkOpen()
+    await Promise.all(this.#replicatedRegions().map((region) => region.fence()))
+    await super.barrier(options)
+  }
+
+  override barrierSync(options: BarrierOptions = {}): void {
+    this.checkOpen()
+    for (const region of this.#replicatedRegions()) region.fenceSync()
+    super.barrierSync(options)
+  }
+
   protected release(): void {
     for (const region of this.#coherentRegions()) region.abandon()
   }
@@ -100,6 +120,10 @@ export class RegionGroup extends Group {
     return new UnsupportedError(
       `region '${name}' cannot have coherence 'hardware': the ranks are on several machines (${hosts}), which share no memory; use 'auto' or one of the protocols`,
     )
+  }
+
+  #replicatedRegions(): CoherentRegion[] {
+    return this.#coherentRegions().filter(({ closed, plan }) => !closed && plan.replicas > 0)
   }
 
   #coherentRegions(): CoherentRegion[] {

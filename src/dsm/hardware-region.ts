@@ -120,7 +120,7 @@ export class HardwareRegion extends Region {
   memoryUse(): MemoryUse {
     this.checkOpen()
     const residentBytes = this.#held.reserved ? this.#held.length : 0
-    return { residentBytes, registeredBytes: 0, cachedBytes: 0, cacheSize: null, pages: 'ordinary' }
+    return { residentBytes, registeredBytes: 0, cachedBytes: 0, cacheSize: null, replicaBytes: 0, pages: 'ordinary' }
   }
 
   page(index: number): PageDescription {

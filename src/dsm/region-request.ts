@@ -29,6 +29,12 @@ export interface RegionOptions {
   /** With `false` a page of another rank is given back right after each use. Default `true`. Means nothing to `hardware`. */
   readonly cacheEnabled?: boolean
   /**
+   * With 1, what was last fenced of each page (`fence()`, a barrier, or the page's going to another rank) is kept by two ranks, its home and the next, and
+   * outlives the end of any one rank: the page then goes on with those bytes, without what its last writer had not fenced. With 0, the default, a page is lost
+   * whose only copy has gone. Means nothing to `hardware`. Pages may be up to 64 MiB long.
+   */
+  readonly replicas?: 0 | 1
+  /**
    * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
    * sparse regions; where memory has run out by then, the kernel ends a process.
    */
@@ -47,6 +53,7 @@ export interface RegionRequest {
   readonly access: RegionAccess
   /** The bound on pages of other ranks; 0: none is kept; undefined: no bound. */
   readonly cacheBytes: number | undefined
+  readonly replicas: 0 | 1
   readonly reserve: boolean
   readonly signal: AbortSignal | undefined
 }
@@ -55,6 +62,8 @@ export interface RegionRequest {
 export const REGION_NAME_BYTES_MAX = 128
 
 const PAGE_BYTES_MIN = 4096
+/** A page with replicas travels through messages, as a whole. */
+export const REPLICATED_PAGE_BYTES_MAX: number = 64 * 2 ** 20
 /** Room for an access that lies on two pages, while another is under way. */
 const CACHE_PAGES_MIN = 4
 const CONTROL_CHARACTER = /\p{Cc}/u
@@ -71,6 +80,7 @@ export function parseRegionRequest(name: string, options: RegionOptions, automat
     placement: checkPlacement(options.placement ?? 'block'),
     access: checkAccess(options.access ?? 'write'),
     cacheBytes: checkCache(options, pageSize),
+    replicas: checkReplicas(options.replicas ?? 0, pageSize),
     reserve: checkFlag(options.reserve ?? true, 'reserve'),
     signal: options.signal,
   }
@@ -106,6 +116,14 @@ function checkCache({ cacheSize, cacheEnabled = true }: RegionOptions, pageSize:
   if (bytes >= CACHE_PAGES_MIN * pageSize) return bytes
   const least = `${CACHE_PAGES_MIN} pages, ${CACHE_PAGES_MIN * pageSize} bytes`
   throw new ArgumentError('cacheSize', `cacheSize must hold at least ${least}, not ${bytes}`)
+}
+
+function checkReplicas(replicas: unknown, pageSize: number): 0 | 1 {
+  if (replicas !== 0 && replicas !== 1)
+    throw new ArgumentError('replicas', `replicas must be 0 or 1, not ${String(replicas)}`)
+  if (replicas === 0 || pageSize <= REPLICATED_PAGE_BYTES_MAX) return replicas
+  const most = `${REPLICATED_PAGE_BYTES_MAX} bytes`
+  throw new ArgumentError('pageSize', `pageSize may be at most ${most} with replicas: 1, not ${pageSize}`)
 }
 
 function checkFlag(value: unknown, argument: string): boolean {

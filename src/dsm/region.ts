@@ -39,6 +39,8 @@ export interface MemoryUse {
   readonly cachedBytes: number
   /** The bound on that in bytes; 0 where nothing is kept, null where there is no bound. */
   readonly cacheSize: number | null
+  /** What this rank's agent keeps of pages that were fenced, its own among them, in bytes, beside all of the above; 0 without `replicas`. */
+  readonly replicaBytes: number
   /**
    * What it is made of: `huge`, pages of 2 MiB from the system's pool; `transparent`, such pages where the kernel finds them; `ordinary`. Huge ones are
    * for regions whose page size is a multiple of 2 MiB.

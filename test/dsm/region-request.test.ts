@@ -11,6 +11,7 @@ test('auto is resolved, sizes are parsed, the rest has defaults', () => {
     placement: 'block',
     access: 'write',
     cacheBytes: undefined,
+    replicas: 0,
     reserve: true,
     signal: undefined,
   })
@@ -39,6 +40,11 @@ test('each argument that cannot be right is named', () => {
 })
 
 test('an unknown coherence is answered with those that are known', () => {
+  assert.throws(() => parseRegionRequest('a', { replicas: 2 as 1 }, 'hardware'), /replicas must be 0 or 1, not 2/)
+  assert.throws(
+    () => parseRegionRequest('a', { replicas: 1, pageSize: '128MiB' }, 'hardware'),
+    /pageSize may be at most 67108864 bytes with replicas: 1/,
+  )
   assert.throws(
     () => parseRegionRequest('a', { coherence: 'quantum' as 'auto' }, 'hardware'),
     /coherence 'quantum' is not known; use one of auto, hardware, mesi, moesi, directory, token/,

@@ -16,4 +16,6 @@ export const MeshChannel = {
   Locks: 5,
   /** Binary, see dsm/coherent/recovery-channel.ts. */
   Recovery: 7,
+  /** Binary, see dsm/coherent/replica-channel.ts. */
+  Replicas: 8,
 } as const

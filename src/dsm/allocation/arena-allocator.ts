@@ -71,6 +71,7 @@ export class ArenaAllocator implements Allocator {
       placement: 'block',
       access: 'write',
       cacheBytes: undefined,
+      replicas: 0,
       reserve: false,
       signal: undefined,
     })

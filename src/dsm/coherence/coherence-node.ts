@@ -285,8 +285,8 @@ export class CoherenceNode implements CachePort {
     const all = [...sharers]
     this.#directories.install(this.#entry(page), owner, all)
     if (owner < 0) this.#caches.installAtHome(this.#copy(page), all.filter((rank) => rank !== this.rank).length)
-    // Untouched pages have their tokens at home; one that was inherited from a dead home has been touched.
-    else if (owner !== this.rank) this.#caches.install(this.#copy(page), 'none')
+    // Untouched pages have their tokens at home; one that was inherited from a dead home has been touched. What is here is taken away by `install`.
+    else if (owner !== this.rank && !this.#copies.has(page)) this.#caches.install(this.#copy(page), 'none')
   }
 
   /** Nobody has the page any more whose home we are: whoever drives this node refuses it from now on. */

@@ -1,4 +1,5 @@
 import { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node.ts'
+import { ProtocolError } from './errors.ts'
 import { type CoherenceMessage, MessageKind, noFrame, settles } from './message.ts'
 import type { Protocol, Right, Worth } from './protocol.ts'
 import { type EpochMembers, Recovery, type RecoveryHost } from './recovery.ts'
@@ -11,11 +12,17 @@ export interface EpochPort extends Omit<NodePort, 'send'> {
   send(to: number, message: CoherenceMessage, epoch: number): void
   /** As `send`, on the same channel. */
   sendRecovery(to: number, message: RecoveryMessage): void
-  /** The bytes of `page` that were last fenced are to be its bytes. Only called where `replicas` names the page. */
-  restore(page: number): void
+  /**
+   * The bytes of `page`, whose home this is, are to be those that were last fenced. Where others who keep them have to agree first, `restored` follows;
+   * until then nobody gets the page: what a new holder tells them could come before that.
+   */
+  restore(page: number): Restoration
   /** The region is in order again after deaths. Evictions that were under way were forgotten with everything else: `evicted` may not have been called. */
   recovered(): void
 }
+
+/** Whether what was last fenced of a page is in its place: now, when `restored` is called, or never, since it is not known. */
+export type Restoration = 'done' | 'later' | 'unknown'
 
 export interface EpochNodeOptions {
   readonly rank: number
@@ -32,8 +39,6 @@ export interface EpochNodeOptions {
   readonly heirs?: ReadonlyMap<number, number>
   /** How the node is made; for one that is watched. */
   readonly makeNode?: (options: NodeOptions) => CoherenceNode
-  /** Pages of which this member keeps what was last fenced. */
-  readonly replicas?: () => Iterable<number>
 }
 
 /** The next living rank takes a dead one's pages. */
@@ -60,12 +65,14 @@ export class EpochNode implements RecoveryHost {
   #kept: { readonly message: CoherenceMessage; readonly epoch: number }[] = []
   /** What threads here wait for, by page: whether it is to be written. */
   readonly #wants = new Map<number, boolean>()
-  /** Copies that go as soon as nobody holds them. */
+  /** Copies that the last recovery has taken from the protocol, and that go from our program as soon as it does not hold them. */
   readonly #leaving = new Set<number>()
   /** Pages of dead homes that were found to be somewhere. All others of theirs are lost. */
   readonly #inherited = new Set<number>()
   /** Other pages whose home this is that nobody has any more, and who took them along. */
   readonly #lost = new Map<number, number>()
+  /** Requests of others for lost pages that are being restored. */
+  readonly #restoring = new Map<number, CoherenceMessage[]>()
   /** Those of the last epoch that was recovered. */
   #membersBefore: readonly number[]
 
@@ -103,9 +110,15 @@ export class EpochNode implements RecoveryHost {
   demand(page: number, write: boolean): void {
     this.#wants.set(page, write || this.#wants.get(page) === true)
     if (!this.isServing) return
-    const lostWith = this.homeOf(page) === this.rank ? this.#lostWith(page) : undefined
-    if (lostWith === undefined) this.#node.demand(page, write)
-    else this.#failed(page, lostWith, false)
+    // Who holds it may go on reading. Who wants to write asks for it anew.
+    if (this.#leaving.has(page) && !write) this.#mapReadOnly(page)
+    else if (!this.#isHeldElsewhere(page)) this.#demand(page, write)
+  }
+
+  #demand(page: number, write: boolean): void {
+    const fate = this.homeOf(page) === this.rank ? this.#fate(page) : HERE
+    if (fate === HERE) this.#node.demand(page, write)
+    else if (fate !== LATER) this.#failed(page, fate, false)
   }
 
   /** As {@link CoherenceNode.evict}. */
@@ -121,8 +134,20 @@ export class EpochNode implements RecoveryHost {
 
   /** As {@link CoherenceNode.retry}. */
   retry(page: number): void {
-    if (this.#leaving.has(page)) this.#tryLeave()
+    if (this.#leaving.has(page)) this.#tryLeave(page)
     else if (this.isServing) this.#node.retry(page)
+  }
+
+  /** What was last fenced of `page` is in its place, as {@link EpochPort.restore} has said. */
+  restored(page: number): void {
+    const requests = this.#restoring.get(page)
+    // A recovery that is under way forgets it all.
+    if (requests === undefined || !this.isServing) return
+    this.#restoring.delete(page)
+    this.#isBack(page)
+    for (const message of requests) this.#node.receive(message)
+    const wanted = this.#wants.get(page)
+    if (wanted !== undefined) this.demand(page, wanted)
   }
 
   // ---- what can be seen of it ------------------------------------------------------------------------------------------------
@@ -139,6 +164,11 @@ export class EpochNode implements RecoveryHost {
 
   get epoch(): number {
     return this.#epoch
+  }
+
+  /** Who is left, ascending. */
+  get members(): readonly number[] {
+    return this.#recovery.view.members
   }
 
   homeOf(page: number): number {
@@ -166,7 +196,8 @@ export class EpochNode implements RecoveryHost {
   }
 
   isQuiescent(): boolean {
-    return this.isServing && this.#node.isQuiescent()
+    const isUnderWay = !this.isServing || this.#restoring.size > 0 || this.#leaving.size > 0
+    return !isUnderWay && this.#node.isQuiescent()
   }
 
   // ---- recovery --------------------------------------------------------------------------------------------------------------
@@ -174,14 +205,16 @@ export class EpochNode implements RecoveryHost {
   *claims(): Generator<ClaimEntry & { readonly home: number }> {
     for (const { message } of this.#kept) if (settles(message.kind)) this.#node.absorb(message)
     this.#kept = []
+    // They are asked for again, and begun anew.
+    this.#restoring.clear()
     this.#node.forget()
-    // Who was told to let go and has not, has it still.
+    // What was to go and has not, is here still, as good as all others: its new owner has waited.
+    for (const page of this.#leaving) this.#node.install(page, 'shared')
     this.#leaving.clear()
     for (const page of this.#node.pages()) {
       const claim = this.#claimTo(page)
       if (claim !== undefined) yield { page, claim, home: this.homeOf(page) }
     }
-    for (const page of this.#options.replicas?.() ?? []) yield { page, claim: 'replica', home: this.homeOf(page) }
   }
 
   #claimTo(page: number): Claim | undefined {
@@ -210,16 +243,28 @@ export class EpochNode implements RecoveryHost {
     }
   }
 
-  apply(verdicts: ReadonlyMap<number, Verdict>): void {
+  *apply(verdicts: ReadonlyMap<number, Verdict>): Generator<number> {
     for (const page of new Set([...this.#node.pages(), ...verdicts.keys()])) {
       const verdict = verdicts.get(page) ?? 'none'
-      if (verdict === 'none') this.#leaving.add(page)
-      else {
-        if (this.#node.worth(page) === 'none') this.#port.restore(page)
-        this.#node.install(page, verdict)
-      }
+      if (verdict !== 'none') this.#stay(page, verdict)
+      else if (this.#letGo(page)) this.#giveBack(page)
+      else yield page
     }
-    this.#tryLeave()
+  }
+
+  /** False where our program holds it: only the protocol has let go then. */
+  #letGo(page: number): boolean {
+    const isHeld = this.#node.right(page) !== 'none' && this.#port.mustHold(page)
+    if (isHeld) this.#leaving.add(page)
+    this.#node.install(page, 'none')
+    return !isHeld
+  }
+
+  #stay(page: number, verdict: 'shared' | 'owner'): void {
+    // Bytes that are worth nothing are nobody's.
+    if (this.#node.worth(page) === 'none')
+      throw new ProtocolError('cache', page, this.#node.copyState(page), `verdict '${verdict}'`)
+    this.#node.install(page, verdict)
   }
 
   resume(epoch: number): void {
@@ -231,15 +276,30 @@ export class EpochNode implements RecoveryHost {
     for (const [page, write] of [...this.#wants]) this.demand(page, write)
   }
 
-  #tryLeave(): void {
-    for (const page of this.#leaving) {
-      if (this.#node.right(page) !== 'none' && this.#port.mustHold(page)) continue
-      this.#leaving.delete(page)
-      this.#node.install(page, 'none')
-      // Its memory may be given back, unless a thread here waits for the page to come again.
-      if (this.homeOf(page) !== this.rank && !this.#wants.has(page)) this.#port.evicted(page)
-    }
-    if (this.#leaving.size === 0) this.#recovery.applied()
+  /** Not while members ask each other what they have: it may be the last one of all. */
+  #tryLeave(page: number): void {
+    if (!this.#recovery.isDecided || this.#port.mustHold(page)) return
+    this.#leaving.delete(page)
+    this.#port.unmap(page)
+    this.#giveBack(page)
+    this.#recovery.left(page)
+  }
+
+  /** The memory of a copy that is gone, unless a thread here waits for the page to come again. */
+  #giveBack(page: number): void {
+    if (this.homeOf(page) !== this.rank && !this.#wants.has(page)) this.#port.evicted(page)
+  }
+
+  released(page: number): void {
+    if (!this.isServing) return
+    this.#node.retry(page)
+    const wanted = this.#wants.get(page)
+    if (wanted !== undefined) this.demand(page, wanted)
+  }
+
+  /** We own it, and have to wait for a copy of it that another's program holds. */
+  #isHeldElsewhere(page: number): boolean {
+    return this.#recovery.isHeld(page) && this.#node.right(page) !== 'none'
   }
 
   #isInherited(page: number): boolean {
@@ -258,6 +318,27 @@ export class EpochNode implements RecoveryHost {
     return this.#lost.get(page)
   }
 
+  /** Of a page whose home this is, now that it is wanted: where it is lost, what was last fenced takes its place if that is known. Else who took it along. */
+  #fate(page: number): Fate {
+    if (this.#restoring.has(page)) return LATER
+    const rank = this.#lostWith(page)
+    if (rank === undefined) return HERE
+    const restoration = this.#port.restore(page)
+    if (restoration === 'unknown') return rank
+    if (restoration === 'later') {
+      this.#restoring.set(page, [])
+      return LATER
+    }
+    this.#isBack(page)
+    return HERE
+  }
+
+  #isBack(page: number): void {
+    this.#node.installDirectory(page, -1, [])
+    if (this.#isInherited(page)) this.#inherited.add(page)
+    this.#lost.delete(page)
+  }
+
   #lose(page: number, owner: number): void {
     this.#node.installLost(page)
     this.#inherited.delete(page)
@@ -270,9 +351,10 @@ export class EpochNode implements RecoveryHost {
   // ---- between the world and the node ----------------------------------------------------------------------------------------
 
   #act(message: CoherenceMessage): void {
-    const lostWith = isRequest(message.kind) ? this.#lostWith(message.page) : undefined
-    if (lostWith === undefined) this.#node.receive(message)
-    else this.#refuse(message, lostWith)
+    const fate = isRequest(message.kind) ? this.#fate(message.page) : HERE
+    if (fate === HERE) this.#node.receive(message)
+    else if (fate === LATER) this.#restoring.get(message.page)!.push(message)
+    else this.#refuse(message, fate)
   }
 
   #refuse({ page, requester }: CoherenceMessage, lostWith: number): void {
@@ -294,28 +376,37 @@ export class EpochNode implements RecoveryHost {
     this.#port.failed(page, rank, wantsMemory)
   }
 
+  #mapReadOnly(page: number): void {
+    if (this.#wants.get(page) === false) this.#wants.delete(page)
+    this.#port.mapReadOnly(page)
+  }
+
   #nodePort(): NodePort {
     const port = this.#port
     return {
       send: (to, message) => port.send(to, message, this.#epoch),
       push: (page, to, frame) => port.push(page, to, frame),
       ownFrame: (page) => port.ownFrame(page),
-      mapReadOnly: (page) => {
-        if (this.#wants.get(page) === false) this.#wants.delete(page)
-        port.mapReadOnly(page)
-      },
+      mapReadOnly: (page) => this.#mapReadOnly(page),
       mapWritable: (page) => {
         this.#wants.delete(page)
         port.mapWritable(page)
       },
       protect: (page) => port.protect(page),
-      unmap: (page) => port.unmap(page),
+      unmap: (page) => {
+        if (!this.#leaving.has(page)) port.unmap(page)
+      },
       evicted: (page) => port.evicted(page),
       failed: (page, rank, wantsMemory) => this.#failed(page, rank, wantsMemory),
-      mustHold: (page) => port.mustHold(page),
+      mustHold: (page) => this.#recovery.isHeld(page) || port.mustHold(page),
       isAlive: (rank) => port.isAlive(rank),
     }
   }
 }
+
+/** Of a page at its home: there, there soon, or gone with a rank. */
+type Fate = typeof HERE | typeof LATER | number
+const HERE = 'here'
+const LATER = 'later'
 
 const isRequest = (kind: MessageKind): boolean => kind === MessageKind.GetShared || kind === MessageKind.GetModified

@@ -7,7 +7,7 @@
 
 export type { TransitionWatch } from './cache-controller.ts'
 export { CoherenceNode, type NodeOptions, type NodePort, type SavedNode } from './coherence-node.ts'
-export { EpochNode, type EpochNodeOptions, type EpochPort, livingHome } from './epoch-node.ts'
+export { EpochNode, type EpochNodeOptions, type EpochPort, livingHome, type Restoration } from './epoch-node.ts'
 export { ProtocolError } from './errors.ts'
 export { protocols } from './known-protocols.ts'
 export {

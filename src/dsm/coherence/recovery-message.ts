@@ -1,15 +1,17 @@
 /** What the members of a group say to each other about a region while it recovers; see recovery.ts. All are of one epoch. */
 export type RecoveryMessage = { readonly epoch: number } & (
   | { readonly kind: 'flush' | 'ready' }
+  /** Copies of the sender that were to go and are held by its program: before its `ready`, and when they are gone. */
+  | { readonly kind: 'held' | 'left'; readonly pages: readonly number[] }
   | { readonly kind: 'claims'; readonly entries: readonly ClaimEntry[]; readonly last: boolean }
   | { readonly kind: 'verdicts'; readonly entries: readonly VerdictEntry[]; readonly last: boolean }
 )
 
 /**
  * What a member's copy of a page is worth. A writer's is the only one, and may change until it is taken away; all others of a page hold the same
- * bytes, which home's memory may lack where one is dirty. A replica is what was last fenced.
+ * bytes, which home's memory may lack where one is dirty.
  */
-export type Claim = 'replica' | 'clean' | 'dirty' | 'writer'
+export type Claim = 'clean' | 'dirty' | 'writer'
 
 /** What becomes of a copy that was claimed. */
 export type Verdict = 'none' | 'shared' | 'owner'
@@ -24,5 +26,5 @@ export interface VerdictEntry {
   readonly verdict: Verdict
 }
 
-export const claimCodes: readonly Claim[] = ['replica', 'clean', 'dirty', 'writer']
+export const claimCodes: readonly Claim[] = ['clean', 'dirty', 'writer']
 export const verdictCodes: readonly Verdict[] = ['none', 'shared', 'owner']

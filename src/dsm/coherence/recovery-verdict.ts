@@ -14,16 +14,15 @@ export type PageVerdict =
 
 /**
  * A writer stays the only owner. Else, where home's memory is valid, all who have the page go on sharing it; where it is not, one of them becomes the
- * owner and the others let go: nobody would know of them. Where nobody has it, the last fenced value has to do.
+ * owner and the others let go: nobody would know of them.
  */
 export function judge(claims: readonly RankClaim[], home: number, isMemoryValid: boolean): PageVerdict {
   const writer = claims.find(({ claim }) => claim === 'writer')
   if (writer !== undefined) return { kind: 'owned', owner: writer.rank }
-  const holders = claims.filter(({ claim }) => claim !== 'replica')
   // Home's copy and home's memory are one frame.
-  if (isMemoryValid || holders.some(({ rank }) => rank === home))
-    return { kind: 'shared', sharers: holders.map(({ rank }) => rank) }
-  const heir = holders.find(({ claim }) => claim === 'dirty') ?? holders[0] ?? claims[0]
+  if (isMemoryValid || claims.some(({ rank }) => rank === home))
+    return { kind: 'shared', sharers: claims.map(({ rank }) => rank) }
+  const heir = claims.find(({ claim }) => claim === 'dirty') ?? claims[0]
   return heir === undefined ? { kind: 'lost' } : { kind: 'owned', owner: heir.rank }
 }
 

@@ -9,6 +9,9 @@
  *   4. Ready. Who has done what it was told says so to all; with everybody's word, and not before, it goes on in the new epoch, and asks anew for
  *      what its threads wait for. Messages of older epochs are dropped from then on.
  *
+ * Nobody waits for a program that holds a copy which is to go (a pin may last): its member says which those are before it is ready, and when each has gone.
+ * Until then the page's new owner, through whom all requests for it come, neither writes it nor hands it on.
+ *
  * Another death in the middle starts it over. That is safe at any point: until everybody is ready nobody writes who did not before, so
  * copies that were told to go and ones that were told to stay hold the same bytes; and once somebody is ready for all, all have done as they were told.
  */
@@ -27,13 +30,15 @@ export interface RecoveryHost {
   claims(): Iterable<ClaimEntry & { readonly home: number }>
   /** All claims to pages whose home this member is. Returns what becomes of them. */
   judge(claims: ReadonlyMap<number, readonly RankClaim[]>): Iterable<VerdictEntry & { readonly rank: number }>
-  /** Do what the homes have decided, as soon as the pages can be taken; then call {@link Recovery.applied}. */
-  apply(verdicts: ReadonlyMap<number, VerdictEntry['verdict']>): void
+  /** Do what the homes have decided. Returns the pages that are to go and are held; {@link Recovery.left} follows for each. */
+  apply(verdicts: ReadonlyMap<number, VerdictEntry['verdict']>): Iterable<number>
+  /** Nobody holds `page` any more that was to go elsewhere. */
+  released(page: number): void
   /** Go on in the epoch. */
   resume(epoch: number): void
 }
 
-type Phase = 'idle' | 'flushing' | 'claiming' | 'judging' | 'applying' | 'ready'
+type Phase = 'idle' | 'flushing' | 'claiming' | 'judging' | 'ready'
 
 export class Recovery {
   readonly #rank: number
@@ -49,6 +54,8 @@ export class Recovery {
   readonly #ready = new Set<number>()
   readonly #claims = new Map<number, RankClaim[]>()
   readonly #verdicts = new Map<number, VerdictEntry['verdict']>()
+  /** Who holds copies that were to go. */
+  readonly #held = new Map<number, Set<number>>()
   /** Of epochs that this member has not heard of yet. */
   #early: { readonly from: number; readonly message: RecoveryMessage }[] = []
 
@@ -80,11 +87,21 @@ export class Recovery {
     return this.#view
   }
 
+  /** What was decided last has been done here, or is going to be: nobody has asked since what this member has. */
+  get isDecided(): boolean {
+    return this.#phase === 'idle' || this.#phase === 'ready'
+  }
+
+  /** Another member's program holds a copy of the page that was to go. */
+  isHeld(page: number): boolean {
+    return this.#held.has(page)
+  }
+
   /** The group is in another epoch, or this member has a region of which it does not know whether it was recovered in this one. */
   begin(view: EpochMembers): void {
     this.#view = view
-    for (const each of [this.#flushed, this.#claimed, this.#judged, this.#ready, this.#claims, this.#verdicts])
-      each.clear()
+    const all = [this.#flushed, this.#claimed, this.#judged, this.#ready, this.#claims, this.#verdicts, this.#held]
+    for (const each of all) each.clear()
     this.#phase = 'flushing'
     this.#tellAll({ kind: 'flush', epoch: view.epoch })
     this.#flushed.add(this.#rank)
@@ -99,13 +116,9 @@ export class Recovery {
     this.#advance()
   }
 
-  /** The host has done what the verdicts say. */
-  applied(): void {
-    if (this.#phase !== 'applying') return
-    this.#phase = 'ready'
-    this.#tellAll({ kind: 'ready', epoch: this.#view.epoch })
-    this.#ready.add(this.#rank)
-    this.#advance()
+  /** A copy that was to go, and was held, is gone. */
+  left(page: number): void {
+    this.#tellAll({ kind: 'left', epoch: this.#view.epoch, pages: [page] })
   }
 
   #take(from: number, message: RecoveryMessage): void {
@@ -126,18 +139,28 @@ export class Recovery {
         for (const { page, verdict } of message.entries) this.#verdicts.set(page, verdict)
         if (message.last) this.#judged.add(from)
         break
+      case 'held':
+        for (const page of message.pages) this.#held.set(page, (this.#held.get(page) ?? new Set()).add(from))
+        break
+      case 'left':
+        for (const page of message.pages) this.#takeLeft(from, page)
+        break
       default:
         this.#ready.add(from)
     }
   }
 
+  #takeLeft(from: number, page: number): void {
+    const holders = this.#held.get(page)
+    if (holders?.delete(from) !== true || holders.size > 0) return
+    this.#held.delete(page)
+    this.#host.released(page)
+  }
+
   #advance(): void {
     if (this.#phase === 'flushing' && this.#isFrom(this.#flushed)) this.#claim()
     if (this.#phase === 'claiming' && this.#isFrom(this.#claimed)) this.#judge()
-    if (this.#phase === 'judging' && this.#isFrom(this.#judged)) {
-      this.#phase = 'applying'
-      this.#host.apply(this.#verdicts)
-    }
+    if (this.#phase === 'judging' && this.#isFrom(this.#judged)) this.#apply()
     if (this.#phase === 'ready' && this.#isFrom(this.#ready)) {
       this.#phase = 'idle'
       this.#recovered = this.#view.epoch
@@ -175,6 +198,15 @@ export class Recovery {
       else for (const { page, verdict } of entries) this.#verdicts.set(page, verdict)
     }
     this.#judged.add(this.#rank)
+  }
+
+  #apply(): void {
+    const { epoch } = this.#view
+    this.#phase = 'ready'
+    const pages = [...this.#host.apply(this.#verdicts)]
+    if (pages.length > 0) this.#tellAll({ kind: 'held', epoch, pages })
+    this.#tellAll({ kind: 'ready', epoch })
+    this.#ready.add(this.#rank)
   }
 
   #tellAll(message: RecoveryMessage): void {

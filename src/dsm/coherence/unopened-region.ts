@@ -52,9 +52,11 @@ export class UnopenedRegion implements RecoveryHost {
     }
   }
 
-  apply(): void {
-    this.#recovery.applied()
+  apply(): readonly number[] {
+    return []
   }
+
+  released(): void {}
 
   resume(): void {
     for (const then of this.#whenIdle.splice(0)) then()

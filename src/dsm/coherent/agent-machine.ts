@@ -13,7 +13,13 @@ import {
 import { AetherError, FaultAnswer, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
-import { type CoherenceMessage, MessageKind, protocols, UnopenedRegion } from '../coherence/index.ts'
+import {
+  type CoherenceMessage,
+  MessageKind,
+  protocols,
+  type RecoveryMessage,
+  UnopenedRegion,
+} from '../coherence/index.ts'
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
@@ -34,6 +40,8 @@ import type { PageRange } from './readahead.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
 import type { RegionPlan } from './region-plan.ts'
 import { type PageKnowledge, RegionServer } from './region-server.ts'
+import { decodeReplica, encodeKept, type ReplicaMessage } from './replica-channel.ts'
+import { ReplicaStore } from './replica-store.ts'
 import type { WindowTable } from './window-table.ts'
 
 /** What the agent of a group with regions is started with. */
@@ -60,8 +68,12 @@ class RegionAgentMachine implements Machine {
   readonly #early = new Map<number, ((server: RegionServer) => void)[]>()
   /** Regions that this rank has not opened, and that recovered from a death. */
   readonly #unopened = new Map<number, UnopenedRegion>()
+  /** What this rank keeps of pages of others, also of regions that it has not opened. */
+  readonly #replicas = new Map<number, ReplicaStore>()
   /** Regions that nobody has open any more, but with messages still under way. */
   readonly #freed = new Set<number>()
+  /** Regions that are closed for good: their numbers do not come again. */
+  readonly #forgotten = new Set<number>()
   readonly #allocations = new AllocationKeeper()
   readonly #codec = new CoherenceCodec()
   /** Undefined where there are no views. */
@@ -81,6 +93,7 @@ class RegionAgentMachine implements Machine {
     lookUpRegion: (name, reply) => this.#lookUp(name as string, reply),
     closeWindows: (id, reply) => reply.resolve(this.#servers.get(id as number)?.windows.clear()),
     closeRegion: (name, reply) => this.#group.closeRegion(name as string, () => reply.resolve(undefined)),
+    fence: (id, reply) => this.#fence(id as number, reply),
     giveUp: (range, reply) => this.#giveUp(range as { id: number } & PageRange, reply),
     allocation: (question, reply) => this.#askForAllocation(question as AllocationQuestion, reply),
     memoryUse: (id, reply) => reply.resolve(this.#servers.get(id as number)?.memoryUse()),
@@ -111,6 +124,7 @@ class RegionAgentMachine implements Machine {
           this.#lane?.close(server.id)
           server.memberDied(rank)
         }
+        for (const store of this.#replicas.values()) store.memberDied(rank)
       },
       viewChanged: (view) => {
         for (const region of [...this.#servers.values(), ...this.#unopened.values()]) region.viewChanged(view)
@@ -181,6 +195,12 @@ class RegionAgentMachine implements Machine {
     else server.giveUp(range, () => reply.resolve(undefined))
   }
 
+  #fence(id: number, reply: Reply): void {
+    const server = this.#servers.get(id)
+    if (server === undefined) reply.reject(new AetherError('ERR_AETHER_AGENT', `there is no region ${id} here`))
+    else server.fence(() => reply.resolve(undefined))
+  }
+
   #openRegion({ plan, parameters }: { plan: RegionPlan; parameters: string }, reply: Reply): void {
     this.#group.openRegion(plan.name, parameters, (answer) => {
       if (answer.kind !== 'opened') reply.resolve(answer)
@@ -220,6 +240,7 @@ class RegionAgentMachine implements Machine {
       recovered: view.epoch === 0 ? 0 : (unopened?.recovered ?? -1),
       heirs: unopened?.heirs,
       runtime: this.#context.runtime,
+      replicas: this.#replicasOf(id),
       counters: this.#counters,
       faultNs: this.#faultNs,
       makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
@@ -246,6 +267,7 @@ class RegionAgentMachine implements Machine {
     if (bytes[0] === MeshChannel.Coherence) this.#receiveCoherence(from, bytes)
     else if (bytes[0] === MeshChannel.Homes) this.#receiveHome(from, bytes)
     else if (bytes[0] === MeshChannel.Recovery) this.#receiveRecovery(from, bytes)
+    else if (bytes[0] === MeshChannel.Replicas) this.#receiveReplica(from, bytes)
     else this.#group.mesh.reject(from)
   }
 
@@ -279,12 +301,35 @@ class RegionAgentMachine implements Machine {
     }
     const { region, message } = decoded
     const server = this.#servers.get(region)
-    if (server !== undefined && 'entries' in message && !message.entries.every(({ page }) => server.has(page))) {
+    if (server !== undefined && !pagesOf(message).every((page) => server.has(page))) {
       this.#group.mesh.reject(from)
       return
     }
     const part = server ?? this.#unopened.get(region) ?? this.#newUnopened(region)
     part.receiveRecovery(from, message)
+  }
+
+  #receiveReplica(from: number, bytes: Uint8Array): void {
+    const message = decodeReplica(bytes)
+    // Nobody needs it any more, and who sent it waits to hear that it is kept.
+    if (message !== undefined && this.#forgotten.has(message.region)) this.#answerLate(from, message)
+    else if (message?.kind === 'kept') this.#servers.get(message.region)?.replicaKept(from, message.token)
+    else if (message === undefined || !this.#replicasOf(message.region).receive(from, message))
+      this.#group.mesh.reject(from)
+  }
+
+  #answerLate(from: number, message: ReplicaMessage): void {
+    if ('total' in message && message.offset + message.bytes.length === message.total)
+      this.#group.mesh.send(from, encodeKept(message.region, message.token))
+  }
+
+  #replicasOf(region: number): ReplicaStore {
+    let store = this.#replicas.get(region)
+    if (store === undefined) {
+      store = new ReplicaStore(region, (to, bytes) => this.#group.mesh.send(to, bytes))
+      this.#replicas.set(region, store)
+    }
+    return store
   }
 
   #newUnopened(region: number): UnopenedRegion {
@@ -382,8 +427,15 @@ class RegionAgentMachine implements Machine {
     this.#lane?.close(id)
     this.#servers.delete(id)
     this.#early.delete(id)
+    this.#replicas.delete(id)
+    this.#forgotten.add(id)
     this.#freed.delete(id)
   }
+}
+
+function pagesOf(message: RecoveryMessage): readonly number[] {
+  if ('pages' in message) return message.pages
+  return 'entries' in message ? message.entries.map(({ page }) => page) : []
 }
 
 export const createMachine: MachineFactory = (context, data) => new RegionAgentMachine(context, data as RegionAgentData)

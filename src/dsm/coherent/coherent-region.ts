@@ -26,6 +26,8 @@ import { pageCount, type RegionPlan } from './region-plan.ts'
 import type { PageKnowledge } from './region-server.ts'
 import { WindowTable } from './window-table.ts'
 
+/** A fence waits no longer for those who keep what was written: they live, or are out of the group by then. */
+const FENCE_MS_MAX = 60_000
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
 
@@ -116,11 +118,20 @@ export class CoherentRegion extends Region {
     return this.#atomicSync(offsetBytes, (words, index) => Atomics.exchange(words, index, value))
   }
 
-  /** Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this thread's own accesses. */
+  /**
+   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this thread's own accesses, and, with
+   * `replicas: 1`, the ranks that keep what was written.
+   */
   async fence(options?: RegionCallOptions): Promise<void> {
     options?.signal?.throwIfAborted()
     this.checkOpen()
     Atomics.load(new Int32Array(this.plan.words, 0, 1), 0)
+    if (this.plan.replicas > 0) await this.#host.agent.command('fence', this.id)
+  }
+
+  override fenceSync(): void {
+    super.fenceSync()
+    if (this.plan.replicas > 0) this.#host.agent.commandSync('fence', this.id, FENCE_MS_MAX)
   }
 
   /** Resolves when every page of the range has been here; another rank may have taken some away again by then. */

@@ -4,9 +4,9 @@ import { claimCodes, type RecoveryMessage, verdictCodes } from '../coherence/ind
 /**
  * How a {@link RecoveryMessage} travels, in as many messages as it takes:
  *
- *   byte 0 channel, 1 kind, 2 last   Int32 [1] region [2] epoch   then for each entry Int32 page, code
+ *   byte 0 channel, 1 kind, 2 last   Int32 [1] region [2] epoch   then for each entry Int32 page, code (0 of those that are only pages)
  */
-const kinds = ['flush', 'ready', 'claims', 'verdicts'] as const
+const kinds = ['flush', 'ready', 'claims', 'verdicts', 'held', 'left'] as const
 const HEAD = 3
 /** With the head they fit into a message of the mesh. */
 export const ENTRIES_MAX = 240
@@ -51,6 +51,8 @@ export function decodeRecovery(bytes: Uint8Array): { region: number; message: Re
     if (verdicts.some(({ verdict }) => verdict === undefined)) return undefined
     return { region, message: { kind, epoch, last, entries: verdicts as { page: number; verdict: 'none' }[] } }
   }
+  if (kind === 'held' || kind === 'left')
+    return { region, message: { kind, epoch, pages: pairs.map(({ page }) => page) } }
   return { region, message: { kind, epoch } }
 }
 
@@ -58,5 +60,6 @@ function codesOf(message: RecoveryMessage): [number, number][] {
   if (message.kind === 'claims') return message.entries.map(({ page, claim }) => [page, claimCodes.indexOf(claim)])
   if (message.kind === 'verdicts')
     return message.entries.map(({ page, verdict }) => [page, verdictCodes.indexOf(verdict)])
+  if (message.kind === 'held' || message.kind === 'left') return message.pages.map((page) => [page, 0])
   return []
 }

@@ -19,6 +19,7 @@ interface Agreement {
   readonly pageSize: number
   readonly placement: AgreedPlacement
   readonly coherence: CoherenceKind
+  readonly replicas: 0 | 1
 }
 
 /** Makes or opens a region whose ranks have memory of their own, kept coherent by the protocol `request.coherence`. */
@@ -80,23 +81,23 @@ async function agree(
   const answer = (await host.agent.command('lookUpRegion', request.name)) as RegistryAnswer
   if (answer.kind !== 'opened') throw refusal(request, answer, undefined)
   const agreement = JSON.parse(answer.parameters) as Agreement
-  const { size, pageSize, placement: agreed } = agreement
+  const { size, pageSize, placement: agreed, coherence, replicas } = agreement
   if (typeof agreed !== 'object' || !('explicit' in agreed)) {
     return { agreement, placement: evaluatePlacement(agreed, pageCount(size, pageSize), host.ranks) }
   }
   // What was said page by page is not kept anywhere: the opener says it, too.
-  const own = asked(host, { ...request, size, pageSize, coherence: agreement.coherence })
+  const own = asked(host, { ...request, size, pageSize, coherence, replicas })
   if (JSON.stringify(own.agreement) !== answer.parameters) throw differs(request.name, own.agreement, agreement)
   return own
 }
 
 function asked(
   host: CoherentHost,
-  request: Pick<RegionRequest, 'pageSize' | 'placement'> & { readonly size: number; readonly coherence: CoherenceKind },
+  request: Pick<RegionRequest, 'pageSize' | 'placement' | 'replicas' | 'coherence'> & { readonly size: number },
 ): { agreement: Agreement; placement: EvaluatedPlacement } {
-  const { size, pageSize, coherence } = request
+  const { size, pageSize, coherence, replicas } = request
   const placement = evaluatePlacement(request.placement, pageCount(size, pageSize), host.ranks)
-  return { agreement: { size, pageSize, placement: placement.agreed, coherence }, placement }
+  return { agreement: { size, pageSize, placement: placement.agreed, coherence, replicas }, placement }
 }
 
 function makePlan(
@@ -162,7 +163,7 @@ function differs(name: string, wanted: Agreement, present: Agreement): RegionErr
   return new RegionError('ERR_AETHER_REGION_MISMATCH', name, message)
 }
 
-function inWords({ size, pageSize, placement, coherence }: Agreement): string {
+function inWords({ size, pageSize, placement, coherence, replicas }: Agreement): string {
   const grain = `page size ${formatSize(pageSize)}, placement ${placementInWords(placement)}`
-  return `size ${formatSize(size)}, coherence ${coherence}, ${grain}`
+  return `size ${formatSize(size)}, coherence ${coherence}, ${grain}${replicas === 0 ? '' : ', replicas 1'}`
 }

@@ -17,6 +17,8 @@ export interface RegionPlan {
   readonly framePages: FramePages
   /** The most that pages of other ranks may occupy here; 0: a page is given back after each use; undefined: no bound. */
   readonly cacheBytes: number | undefined
+  /** Whether what is fenced is kept by other ranks, too. */
+  readonly replicas: 0 | 1
 }
 
 /** Why a page could not be had: the rank that took it along, or a want of memory, here or at its home. */

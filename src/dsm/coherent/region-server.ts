@@ -15,6 +15,7 @@ import {
   type NodeOptions,
   type Protocol,
   type RecoveryMessage,
+  type Restoration,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
@@ -24,16 +25,19 @@ import type { FaultLane, ReadFault } from './fault-lane.ts'
 import { FrameMemory, type RegisteredFrame } from './frame-memory.ts'
 import { FrameUnits } from './frame-units.ts'
 import { Frames } from './frames.ts'
+import { GivingUp } from './giving-up.ts'
 import { Holds } from './holds.ts'
 import { HomeClaims, type HomeMessage } from './home-claims.ts'
 import { PageCache } from './page-cache.ts'
 import type { pageCounters } from './page-counters.ts'
 import { PageFailures } from './page-failures.ts'
+import { PageSaving } from './page-saving.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
 import { encodeRecovery } from './recovery-channel.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
+import type { ReplicaStore } from './replica-store.ts'
 import { WindowTable } from './window-table.ts'
 
 export interface RegionServerOptions {
@@ -50,6 +54,8 @@ export interface RegionServerOptions {
   readonly runtime: Runtime
   readonly counters: CounterBlock<(typeof pageCounters.counters)[number]>
   readonly faultNs: HistogramBlock
+  /** What this rank keeps for others. */
+  readonly replicas: ReplicaStore
   readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
   /** Directory in which what happens to the node is written down. */
   readonly recordTo: string | undefined
@@ -95,8 +101,7 @@ export class RegionServer implements EpochPort {
   readonly #memory: FrameMemory
   readonly #cache: PageCache
   readonly #readahead: Readahead
-  /** Ranges that are being given up: the pages of each that are still here. */
-  readonly #givingUp = new Set<{ readonly pages: Set<number>; readonly done: () => void }>()
+  readonly #givingUp = new GivingUp((page) => this.#node.evict(page))
   readonly #mmu: Mmu
   readonly #holds: Holds
   readonly #codec = new CoherenceCodec()
@@ -109,6 +114,8 @@ export class RegionServer implements EpochPort {
   readonly #pages: number
   /** The page that the lane has opened and that the protocol is being told of. */
   #opened = NO_PAGE
+  /** Where the region has replicas. */
+  readonly #saving: PageSaving | undefined
 
   constructor(options: RegionServerOptions) {
     const { plan, runtime } = options
@@ -185,6 +192,8 @@ export class RegionServer implements EpochPort {
       ...(heirs && { heirs }),
       ...(recorder && { makeNode: (node: NodeOptions) => new RecordedNode(node, recorder, runtime) }),
     })
+    if (plan.replicas > 0) this.#saving = this.#newSaving(frames, founders)
+    if (this.#node.isServing) this.#saving?.begin()
   }
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
@@ -243,7 +252,7 @@ export class RegionServer implements EpochPort {
   }
 
   #fetch(page: number, write: boolean): void {
-    if (!this.#reserve(page)) return
+    if (this.#saving?.defers(page, write) === true || !this.#reserve(page)) return
     this.#words.touch(page)
     this.#node.demand(page, write)
     // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
@@ -288,7 +297,20 @@ export class RegionServer implements EpochPort {
   }
 
   viewChanged(view: EpochMembers): void {
+    this.#saving?.stop()
     this.#node.viewChanged(view)
+    this.#saving?.membersChanged()
+  }
+
+  /** Rank `from` keeps what it was sent with this token. */
+  replicaKept(from: number, token: number): void {
+    this.#saving?.kept(from, token)
+  }
+
+  /** What was written here until now is to be kept by other ranks, too, where the region has replicas; `done` is called when it is. */
+  fence(done: () => void): void {
+    if (this.#saving === undefined) done()
+    else this.#saving.fence(done)
   }
 
   receiveRecovery(from: number, message: RecoveryMessage): void {
@@ -304,42 +326,37 @@ export class RegionServer implements EpochPort {
   }
 
   /** Give up the copies of a range that can be given up now; `done` is called when they are gone. */
-  giveUp({ from, to }: PageRange, done: () => void): void {
+  giveUp(range: PageRange, done: () => void): void {
+    // A page that was written leaves when it is kept elsewhere.
+    if (this.#saving === undefined) this.#giveUpSaved(range, done)
+    else this.#saving.fence(() => this.#giveUpSaved(range, done), range)
+  }
+
+  #giveUpSaved({ from, to }: PageRange, done: () => void): void {
     const pages = new Set<number>()
     for (let page = from; page < to; page++)
       if (this.#words.right(page) !== PageRight.None && !this.#isBusy(page) && this.#evict(page)) pages.add(page)
-    const range = { pages, done }
-    this.#givingUp.add(range)
-    this.#finish(range)
+    this.#givingUp.add(pages, done)
   }
 
-  /** What was being given up is given up once more; where that cannot be any more (this rank may be the page's home now), it is let go of. */
+  /** The members agree again on who has what, and the region is served. */
   recovered(): void {
-    for (const range of this.#givingUp) {
-      for (const page of [...range.pages]) if (!this.#node.evict(page)) range.pages.delete(page)
-      this.#finish(range)
-    }
+    this.#givingUp.beginAgain()
     this.#cache.recovered()
-  }
-
-  /** Its eviction is over, also where a thread has asked for it meanwhile and it is here again. */
-  #gone(page: number): void {
-    for (const range of this.#givingUp) if (range.pages.delete(page)) this.#finish(range)
-  }
-
-  #finish(range: { readonly pages: Set<number>; readonly done: () => void }): void {
-    if (range.pages.size === 0 && this.#givingUp.delete(range)) range.done()
+    this.#saving?.begin()
   }
 
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
     const residentBytes = native.describeMemory(this.plan.framesDescriptor).allocatedBytes
     const { registeredBytes } = this.#memory
-    return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, pages: this.plan.framePages }
+    const { keptBytes: replicaBytes } = this.#options.replicas
+    const { framePages: pages } = this.plan
+    return { residentBytes, registeredBytes, cachedBytes: this.#cache.usedBytes, replicaBytes, pages }
   }
 
   /** True where no message about a page of it is under way that anybody waits for: then nobody writes into the frames. */
   isQuiescent(): boolean {
-    return this.#node.isQuiescent() && this.#claims.isQuiescent()
+    return this.#node.isQuiescent() && this.#claims.isQuiescent() && this.#saving?.isQuiescent() !== false
   }
 
   /** Hand what was recorded to the kernel: from then on it outlives the process. */
@@ -367,7 +384,9 @@ export class RegionServer implements EpochPort {
     for (const bytes of encodeRecovery(this.id, message)) this.#options.mesh.send(to, bytes)
   }
 
-  restore(): void {}
+  restore(page: number): Restoration {
+    return this.#saving?.restore(page) ?? 'unknown'
+  }
 
   push(page: number, to: number, frame: FrameReference): void {
     const { counters, mesh } = this.#options
@@ -397,13 +416,14 @@ export class RegionServer implements EpochPort {
 
   unmap(page: number): void {
     this.#options.counters.add('invalidations', 1)
+    this.#saving?.forget(page)
     this.#mmu.unmap(page)
     this.#words.take(page, PageRight.None)
   }
 
   evicted(page: number): void {
     this.#cache.evicted(page)
-    this.#gone(page)
+    this.#givingUp.gone(page)
   }
 
   failed(page: number, rank: number, wantsMemory: boolean): void {
@@ -422,6 +442,7 @@ export class RegionServer implements EpochPort {
 
   #fail(page: number, failure: PageFailure): void {
     this.#failures.add(page, failure)
+    this.#saving?.forget(page)
     this.evicted(page)
     this.#words.fail(page)
     const demand = this.#demands.get(page)
@@ -436,7 +457,7 @@ export class RegionServer implements EpochPort {
       this.#options.counters.add('holds', 1)
       return true
     }
-    if (this.#words.want(page)) return false
+    if (this.#words.want(page)) return this.#saving?.isSaved(page) === false
     this.#pinned.add(page)
     return true
   }
@@ -457,14 +478,38 @@ export class RegionServer implements EpochPort {
     // Left unmapped, so that the first touch is seen.
     if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
     this.#words.grant(page, right)
+    if (right === PageRight.Write) this.#saving?.written(page)
     if (!this.#isHome(page)) this.#cache.granted(page)
-    this.#gone(page)
+    this.#givingUp.gone(page)
   }
 
   #frame(page: number): RegisteredFrame {
     const frame = this.#memory.frame(page)
     this.#words.touch(page)
     return frame
+  }
+
+  #newSaving(frames: Frames, founders: readonly number[]): PageSaving {
+    const { mesh, replicas: store, id: region } = this.#options
+    return new PageSaving({
+      region,
+      mesh,
+      pageBytes: this.plan.pageSize,
+      founders,
+      store,
+      frames,
+      words: this.#words,
+      mmu: this.#mmu,
+      placedAt: this.#homeOf,
+      homeOf: (page) => this.#node.homeOf(page),
+      members: () => this.#node.members,
+      isAwaited: (page) => this.#pinned.has(page),
+      onSaved: (page) => {
+        this.#node.restored(page)
+        this.#node.retry(page)
+      },
+      ask: (page, write) => this.#ask(page, write),
+    })
   }
 
   #isHome(page: number): boolean {

@@ -376,7 +376,7 @@ race(
   },
 )
 
-// Cells that need a fourth node: see src/testing/modelcheck/unused-cells.ts.
+// Cells that need a fourth node.
 race(
   'home reads while the owner serves another reader',
   { moesi: 'directory O_B GetShared' },

@@ -68,3 +68,34 @@ for (const coherence of protocols.keys()) {
     assert.equal(await readByte(ranks, 2, 4), 8)
   })
 }
+
+for (const coherence of protocols.keys()) {
+  test(`${coherence}: pages that are pinned when their home is killed hold up who would write them, and nothing else`, async () => {
+    await using ranks = new Ranks(fixture, 4)
+    await ranks.all('join')
+    await ranks.all('open', 'r', { coherence, size: 12 * 4096 })
+    // Pages 0 to 2 are at home at rank 0, then at rank 1, which has none of them.
+    await ranks.on(0, 'fillPages', 'r', 0, 3, 5)
+    for (const rank of [2, 3]) await ranks.on(rank, 'pin', 'r', 0, 2 * 4096)
+    await ranks.kill(0)
+    assert.equal(await readByte(ranks, 1, 4), 0)
+    for (const rank of [2, 3]) {
+      await ranks.on(rank, 'fillPages', 'r', 6 + rank, 7 + rank, rank)
+      assert.equal(await readByte(ranks, 1, 6 + rank), rank)
+      // Who holds a page goes on reading it.
+      assert.deepEqual([await readByte(ranks, rank, 0), await readByte(ranks, rank, 1)], [5, 5])
+    }
+    let written = 0
+    const writing = [1, 2].map(async (rank) => {
+      await ranks.on(rank, 'fillPages', 'r', rank - 1, rank, 8)
+      written++
+    })
+    await ranks.on(1, 'sleep', 100)
+    assert.deepEqual([written, await readByte(ranks, 3, 0), await readByte(ranks, 3, 1)], [0, 5, 5])
+    await ranks.on(3, 'unpin', 'r')
+    await ranks.on(2, 'unpin', 'r')
+    await Promise.all(writing)
+    for (const rank of [1, 2, 3])
+      assert.deepEqual([await readByte(ranks, rank, 0), await readByte(ranks, rank, 1)], [8, 8])
+  })
+}

@@ -34,6 +34,19 @@ test('claims of any number come back as they were, in messages that the mesh tak
   )
 })
 
+test('pages that are held come back as they were, however many', () => {
+  for (const length of [1, ENTRIES_MAX + 1]) {
+    const pages = Array.from({ length }, (_, index) => 3 * index)
+    const messages = [...encodeRecovery(3, { kind: 'held', epoch: 2, pages })]
+    assert.ok(messages.every((bytes) => bytes.length <= MESSAGE_BYTES_MAX))
+    const decoded = messages.map((bytes) => decodeRecovery(bytes)?.message as RecoveryMessage & { kind: 'held' })
+    assert.deepEqual(
+      decoded.flatMap((message) => message.pages),
+      pages,
+    )
+  }
+})
+
 test('what cannot be a message of a recovery is none', () => {
   const [flush] = [...encodeRecovery(3, { kind: 'flush', epoch: 2 })] as [Uint8Array]
   assert.deepEqual(decodeRecovery(flush), { region: 3, message: { kind: 'flush', epoch: 2 } })

@@ -262,7 +262,8 @@ const OM: Row = {
     Store: to('OM'),
     Asked: to('SM_A'),
     AnswerMore: to('OM'),
-    ...answeredUpgrader,
+    AnsweredAll: to('M', 'mapWritable'),
+    AnsweredOwner: to('SM_P', 'activateModified'), // it has the owner token itself
     AckMore: to('OM'),
     AckLast: to('OM', 'requestModified'),
     TokensOwner: to('OM'),
@@ -318,7 +319,9 @@ const SM_A: Row = {
     Store: to('SM_A'),
     AnswerMore: to('SM_A'),
     ...answeredUpgrader,
-    ...counted('SM_A'),
+    TokensShared: to('SM_A'), // it has bytes
+    TokensOwner: to('SM_A'),
+    TokensAll: to('SM_A'),
     ...keepQuestions('SM_A'),
     StarvingShared: to('SM_A', 'yieldOwner'),
     StarvingSharedLast: to('IM_A', 'unmap', 'yieldAll'),
@@ -338,8 +341,10 @@ const IS_P: Row = {
     TokensOwner: to('O', 'mapReadOnly', 'deactivate'),
     TokensAll: to('M', 'mapWritable', 'deactivate'),
     TurnCame: to('IS_P', 'activateShared'),
-    ...keepQuestions('IS_P'),
-    ...giveWay('IS_P'),
+    // Neither the owner token nor bytes are here, or it would not starve.
+    ForwardModified: to('IS_P', 'defer'),
+    ForwardMiss: to('IS_P', 'defer'),
+    StarvingModified: to('IS_P', 'yieldAll'),
   },
 }
 
