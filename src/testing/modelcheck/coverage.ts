@@ -45,8 +45,3 @@ export class Coverage {
 }
 
 const none: string[] = []
-
-/** Cells that only a death leads to. Nobody dies in these explorations. */
-export function isOfDeaths({ event }: CellName): boolean {
-  return event === 'Refused'
-}

@@ -7,10 +7,7 @@ export interface EquivalentFlips {
   readonly why: string
 }
 
-/**
- * `npm run modelcheck -- --flip` fails for a flip that goes unnoticed and is not here, for one that is here and is noticed, and for a pattern that no flip
- * matches.
- */
+/** Tests fail for one that the invariants notice, and for a pattern that no flip matches; a sample of all others has to be noticed by the invariants. */
 export const equivalentFlips: readonly EquivalentFlips[] = [
   {
     of: ['mesi', 'moesi', 'directory'],

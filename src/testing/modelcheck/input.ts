@@ -12,6 +12,13 @@ export const Operation = {
   /** A fault that is told late: its thread has what it wanted, since others wanted it too. */
   LateLoad: 5,
   LateStore: 6,
+  /** The program wants the page to stay while it has it. */
+  Pin: 7,
+  Unpin: 8,
+  /** The agent sees that a page need not be held any more. Where a thread that was granted the page runs, it sees that at once. */
+  Retry: 9,
+  /** The same, and the program pins the page anew when the first that waited has been served. */
+  RetryBriefly: 10,
 } as const
 export type Operation = (typeof Operation)[keyof typeof Operation]
 
@@ -23,10 +30,20 @@ const names: readonly string[] = [
   'evict',
   'late load',
   'late store',
+  'pin',
+  'unpin',
+  'retry',
+  'retry briefly',
 ]
 export const OPERATIONS: number = names.length
 
 export const operationName = (operation: number): string => names[operation]!
+
+/** The operation of a name; undefined where there is none. */
+export function operationNamed(name: string): Operation | undefined {
+  const index = names.indexOf(name)
+  return index < 0 ? undefined : (index as Operation)
+}
 
 /** The numbers of inputs in a model of so many pages. */
 export class Inputs {

@@ -1,19 +1,16 @@
-import { type CoherenceMessage, CoherenceNode, type NodePort, type Right } from '../../dsm/index.ts'
+import { CoherenceNode, type Right } from '../../dsm/index.ts'
 import { Asymmetry } from './asymmetry.ts'
 import type { Coverage } from './coverage.ts'
 import { Inputs, Operation } from './input.ts'
 import { factsOf, type LocalFacts } from './local-facts.ts'
-import { frameOf, type MessageTable, ownerOfFrame } from './message-table.ts'
+import type { MessageTable } from './message-table.ts'
 import { homesOf, type Model } from './model.ts'
+import { type NodeInput, takeStep } from './node-step.ts'
 import { PairTable } from './pair-table.ts'
 import { Program, Wait } from './program.ts'
+import { type Effect, Recorder } from './recorder.ts'
 import type { Symmetry } from './symmetry.ts'
 import { Violation } from './violation.ts'
-
-/** What a step at one node does to the rest of the world. */
-export type Effect =
-  | { readonly do: 'send'; readonly to: number; readonly message: number; readonly pushed: number }
-  | { readonly do: 'store'; readonly page: number }
 
 /** Everything at one node: its coherence node, its program, its mmu. */
 export interface Local {
@@ -102,69 +99,23 @@ export class LocalAutomaton {
     return this.#steps[id]!
   }
 
+  /** What an input is. */
+  inputOf(input: number): NodeInput {
+    if (this.inputs.isMessage(input)) return this.#messages.at(this.inputs.messageOf(input))
+    return { operation: this.inputs.operationOf(input), page: this.inputs.pageOf(input) }
+  }
+
   #run(local: number, input: number): LocalStep {
     const { rank, node, program } = this.at(local)
     const port = this.#ports[rank]!
     const copy = { node: node.clone(port), program: program.clone() }
-    port.begin(copy.program)
     try {
-      if (this.inputs.isMessage(input)) copy.node.receive(this.#messages.at(this.inputs.messageOf(input)))
-      else this.#operate(copy, this.inputs.operationOf(input), this.inputs.pageOf(input), port)
-      const effects = port.end()
+      const effects = takeStep(copy, this.inputOf(input), port)
       const next = this.#intern({ rank, ...copy, from: { local, input } })
       return { next, effects }
     } catch (cause) {
       return { next: -1, effects: [], violation: cause instanceof Error ? cause.message : String(cause) }
     }
-  }
-
-  #operate(
-    { node, program }: Pick<Local, 'node' | 'program'>,
-    operation: Operation,
-    page: number,
-    port: Recorder,
-  ): void {
-    const write =
-      operation === Operation.Store || operation === Operation.LateStore || operation === Operation.RunWriter
-    if (operation === Operation.Evict) this.#evict({ node, program }, page)
-    else if (operation === Operation.Load || operation === Operation.Store)
-      this.#access({ node, program }, page, write, port)
-    else if (operation === Operation.LateLoad || operation === Operation.LateStore)
-      this.#faultLate({ node, program }, page, write)
-    else this.#runThread({ node, program }, page, write, port)
-  }
-
-  #evict({ node, program }: Pick<Local, 'node' | 'program'>, page: number): void {
-    const evicted = program.evictions
-    if (node.evict(page) && program.evictions === evicted) program.evicting |= 1 << page
-  }
-
-  #runThread({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean, port: Recorder): void {
-    program.held &= ~(1 << page)
-    program.setWait(page, write, Wait.None)
-    this.#access({ node, program }, page, write, port)
-    if ((program.held & (1 << page)) === 0 && node.isDeferred(page)) node.retry(page)
-  }
-
-  #access({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean, port: Recorder): void {
-    if (program.may(page, write)) {
-      if (write) port.stored(page)
-      return
-    }
-    program.setWait(page, write, Wait.Asleep)
-    // A copy that is wanted again before it has gone is not given up.
-    program.evicting &= ~(1 << page)
-    node.demand(page, write)
-  }
-
-  /** The thread sleeps until the page is mapped, be it the second time. */
-  #faultLate({ node, program }: Pick<Local, 'node' | 'program'>, page: number, write: boolean): void {
-    const before = program.mappings
-    node.demand(page, write)
-    if (program.mappings === before)
-      throw new Violation(
-        `progress: a thread that faulted on page ${page} late, when it was mapped already, is never woken`,
-      )
   }
 
   #intern(found: Found): number {
@@ -224,7 +175,7 @@ export class LocalAutomaton {
   }
 
   #possible({ rank, node, program }: Found): number[] {
-    const { pages, threads, protocol } = this.#model
+    const { pages, threads, protocol, pins } = this.#model
     const found: number[] = []
     const mayBegin = threads === 'many' || program.isIdle
     const events = (page: number): object => protocol.cache.states[node.copyState(page)]!.on
@@ -237,8 +188,15 @@ export class LocalAutomaton {
       if (mayBegin && program.wait(page, true) !== Wait.Awake) add(Operation.Store)
       if (threads === 'many' && program.may(page, false)) add(Operation.LateLoad)
       if (threads === 'many' && program.may(page, true)) add(Operation.LateStore)
+      if (program.isPinned(page)) add(Operation.Unpin)
+      else if (pins === true && program.may(page, false)) add(Operation.Pin)
+      if (pins === true && !program.mustHold(page) && node.isDeferred(page)) {
+        add(Operation.Retry)
+        // Where nobody starves: who does is asked for in between.
+        if (program.may(page, false) && node.starvers(page).length === 0) add(Operation.RetryBriefly)
+      }
       const isHome = this.#homes[page] === rank
-      if (!isHome && (program.held & (1 << page)) === 0 && ('Evict' in events(page) || 'EvictOwner' in events(page)))
+      if (!isHome && !program.mustHold(page) && ('Evict' in events(page) || 'EvictOwner' in events(page)))
         add(Operation.Evict)
     }
     return found
@@ -291,88 +249,3 @@ export class LocalAutomaton {
 const allows = (right: Right, less: Right): boolean => less === 'none' || (right === 'write' && less === 'read')
 
 const channelOf = (effect: Effect): number => (effect.do === 'send' ? effect.to : -1)
-
-/** What a coherence node asks of the world, written down. */
-class Recorder implements NodePort {
-  readonly #rank: number
-  readonly #messages: MessageTable
-  #program!: Program
-  #effects: Effect[] = []
-  /** Pushed to each rank since the last message to it, as a mask of pages. */
-  readonly #pushed: number[] = []
-
-  constructor(rank: number, messages: MessageTable) {
-    this.#rank = rank
-    this.#messages = messages
-  }
-
-  begin(program: Program): void {
-    this.#program = program
-    this.#effects = []
-    this.#pushed.length = 0
-  }
-
-  end(): readonly Effect[] {
-    const to = this.#pushed.findIndex((mask) => mask > 0)
-    if (to >= 0) throw new Violation(`push: node ${this.#rank} wrote bytes to node ${to} and no message says so`)
-    return this.#effects
-  }
-
-  stored(page: number): void {
-    this.#effects.push({ do: 'store', page })
-  }
-
-  send(to: number, message: CoherenceMessage): void {
-    const pushed = this.#pushed[to] ?? 0
-    this.#pushed[to] = 0
-    this.#effects.push({ do: 'send', to, message: this.#messages.idOf(message), pushed })
-  }
-
-  push(page: number, to: number, frame: { address: number; key: number }): void {
-    const owner = ownerOfFrame(frame)
-    if (owner?.node !== to || owner.page !== page)
-      throw new Violation(`push: node ${this.#rank} writes page ${page} to node ${to}, but not into its frame there`)
-    if (this.#program.may(page, true))
-      throw new Violation(`push: node ${this.#rank} sends page ${page} while its program may still store to it`)
-    this.#pushed[to] = (this.#pushed[to] ?? 0) | (1 << page)
-  }
-
-  ownFrame(page: number): { address: number; key: number } {
-    this.#program.frames |= 1 << page
-    return frameOf(this.#rank, page)
-  }
-
-  mapReadOnly(page: number): void {
-    this.#program.map(page, 'read')
-  }
-
-  mapWritable(page: number): void {
-    this.#program.map(page, 'write')
-  }
-
-  protect(page: number): void {
-    this.#program.take(page, 'read')
-  }
-
-  unmap(page: number): void {
-    this.#program.take(page, 'none')
-  }
-
-  evicted(page: number): void {
-    this.#program.frames &= ~(1 << page)
-    this.#program.evicting &= ~(1 << page)
-    this.#program.evictions++
-  }
-
-  failed(page: number): void {
-    this.#program.fail(page)
-  }
-
-  mustHold(page: number): boolean {
-    return (this.#program.held & (1 << page)) !== 0
-  }
-
-  isAlive(): boolean {
-    return true
-  }
-}

@@ -59,7 +59,8 @@ export function factsOf(
         node.worth(page) === 'none' &&
         (!node.countsTokens || node.tokens(page).tokens === 0) &&
         !node.isDeferred(page) &&
-        ((program.held | program.evicting) & (1 << page)) === 0 &&
+        !program.mustHold(page) &&
+        (program.evicting & (1 << page)) === 0 &&
         program.wait(page, false) === Wait.None &&
         program.wait(page, true) === Wait.None,
     ),

@@ -26,10 +26,14 @@ export interface Model {
   readonly threads: Threads
   /** How often, over a whole run, a home may be without memory for a page that is asked of it. */
   readonly refusals: number
+  /** Whether programs pin pages that they may touch, for as long as anybody likes (default false). */
+  readonly pins?: boolean
+  /** Whether a home may also say that the page is lost, as after deaths; counted with the refusals (default false). */
+  readonly losses?: boolean
 }
 
-/** The most that state words have bits for. */
-export const NODES_MAX = 3
+/** The most that state words have bits for; four with one page only. */
+export const NODES_MAX = 4
 /** As {@link NODES_MAX}. */
 export const PAGES_MAX = 2
 
@@ -42,5 +46,6 @@ export function homesOf({ homes, pages }: Model): number[] {
 export function assertModel({ nodes, pages, homes }: Model): void {
   if (nodes < 2 || nodes > NODES_MAX) throw new RangeError(`2 to ${NODES_MAX} nodes can be explored, not ${nodes}`)
   if (pages < 1 || pages > PAGES_MAX) throw new RangeError(`1 to ${PAGES_MAX} pages can be explored, not ${pages}`)
+  if (nodes === NODES_MAX && pages > 1) throw new RangeError(`${NODES_MAX} nodes can be explored with one page only`)
   if (homes === 'spread' && pages > nodes) throw new RangeError('there are more pages than nodes to spread them over')
 }

@@ -33,6 +33,8 @@ interface Shape {
   readonly tokenStatesMax?: number
   /** Only for protocols that count tokens, with no refusals. */
   readonly tokensOnly?: boolean
+  /** Programs pin pages. */
+  readonly pins?: boolean
 }
 
 /** Enough for every protocol to be visited whole. */
@@ -50,6 +52,7 @@ const WALK_STEPS = 500_000
 const shapes: readonly Shape[] = [
   { nodes: 2, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
   { nodes: 2, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE },
+  { nodes: 2, pages: 1, homes: 'same', threads: 'many', symmetry: true, statesMax: WHOLE, pins: true },
   { nodes: 2, pages: 2, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },
   { nodes: 2, pages: 2, homes: 'spread', threads: 'one', symmetry: false, statesMax: WHOLE },
   { nodes: 3, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE_OF_TOKENS, tokensOnly: true },
@@ -72,11 +75,11 @@ export function planChecks(protocols: readonly Protocol[], options: CheckOptions
 }
 
 function taskOf(shape: Shape, protocol: Protocol, options: CheckOptions): CheckTask {
-  const { nodes, pages, homes, threads, symmetry, tokensOnly = false } = shape
+  const { nodes, pages, homes, threads, symmetry, tokensOnly = false, pins = false } = shape
   const refusals = tokensOnly ? 0 : (options.refusals ?? 1)
   const usual = protocol.tokens === undefined ? shape.statesMax : (shape.tokenStatesMax ?? shape.statesMax)
   return {
-    model: { protocol, nodes, pages, homes, threads, refusals },
+    model: { protocol, nodes, pages, homes, threads, refusals, pins },
     symmetry,
     options: { symmetry, statesMax: options.statesMax ?? usual },
     walkSteps: WALK_STEPS,

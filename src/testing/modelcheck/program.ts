@@ -16,6 +16,8 @@ export class Program {
   readonly waits: Uint8Array
   /** Pages granted to a thread that has not run since. */
   held = 0
+  /** Pages that are to stay until they are unpinned. */
+  pinned = 0
   /** Pages whose eviction has begun, and not ended. */
   evicting = 0
   /** Pages that have a frame here. */
@@ -38,12 +40,13 @@ export class Program {
     copy.rights.set(this.rights)
     copy.waits.set(this.waits)
     copy.held = this.held
+    copy.pinned = this.pinned
     copy.evicting = this.evicting
     return copy
   }
 
   fingerprint(): string {
-    return `${this.rights.join('')} ${this.waits.join('')} ${this.held} ${this.evicting} ${this.frames}`
+    return `${this.rights.join('')} ${this.waits.join('')} ${this.held} ${this.pinned} ${this.evicting} ${this.frames}`
   }
 
   wait(page: number, write: boolean): number {
@@ -56,6 +59,15 @@ export class Program {
 
   may(page: number, write: boolean): boolean {
     return this.rights[page]! >= (write ? 2 : 1)
+  }
+
+  isPinned(page: number): boolean {
+    return (this.pinned & (1 << page)) !== 0
+  }
+
+  /** The page is not to be taken away yet. */
+  mustHold(page: number): boolean {
+    return ((this.held | this.pinned) & (1 << page)) !== 0
   }
 
   /** The mmu lets the program have the page: who slept for it is woken, and it stays until one of them has run. */

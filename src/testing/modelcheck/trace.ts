@@ -38,7 +38,7 @@ function draw(world: World, lines: Lifelines, { before, action, after, what }: T
     lines.note(actor, `${operationName(inputs.operationOf(action.input))} ${inputs.pageOf(action.input)}`)
   } else {
     const { head } = heads(world, before, action.from, action.to)
-    lines.arrow(action.from, action.to, action.do === 'refuse' ? `${head} (no memory)` : head)
+    lines.arrow(action.from, action.to, `${head}${answers[action.do]}`)
   }
   if (after === undefined) lines.note(actor, `! ${what?.split(':')[0] ?? ''}`)
   else for (const change of changes(world, actor, before, after)) lines.note(actor, change)
@@ -56,6 +56,9 @@ function envelopeText(world: World, envelope: number): string {
   const bytes = pushed === 0 ? '' : channels.freshWith(envelope) === pushed ? ' +bytes' : ' +stale bytes'
   return `${messageKindName(kind)} ${page}${count > 0 ? ` (${count})` : ''}${bytes}`
 }
+
+/** What a home says instead of an answer. */
+const answers = { deliver: '', refuse: ' (no memory)', lose: ' (lost)' } as const
 
 const rights = ['nothing', 'read', 'write']
 

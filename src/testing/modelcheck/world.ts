@@ -7,10 +7,16 @@ import { MessageTable } from './message-table.ts'
 import { homesOf, type Model } from './model.ts'
 import { Violation } from './violation.ts'
 
-/** One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that has no memory. */
+/** One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that has no memory or lost the page. */
 export type Action =
   | { readonly do: 'program'; readonly node: number; readonly input: number }
-  | { readonly do: 'deliver' | 'refuse'; readonly from: number; readonly to: number }
+  | { readonly do: 'deliver' | 'refuse' | 'lose'; readonly from: number; readonly to: number }
+
+/** Something that happens at a node in a state of its own; the numbers are those of its `LocalAutomaton`. */
+export interface Doing {
+  readonly local: number
+  readonly input: number
+}
 
 /**
  * Labels of transitions, for the analysis of progress. 0: nobody need ever do it (a new access, an eviction, a refusal). Others are sure to happen
@@ -41,7 +47,7 @@ export class World {
   readonly channelCount: number
   readonly freshAt: number
   readonly refusalsAt: number
-  /** The label of the first thread; those of deliveries come before. */
+  /** The label of the first thread; those of deliveries come before, those of pins that end after. */
   readonly firstRunLabel: number
   readonly firstTimeoutLabel: number
   /** Where {@link take} puts what an action leads to. */
@@ -97,10 +103,30 @@ export class World {
         const channel = vector[offset + at]!
         if (channel === 0) continue
         visit({ do: 'deliver', from, to }, 1 + at - nodes)
-        if (vector[offset + this.refusalsAt]! > 0 && this.#mayRefuse(channel))
-          visit({ do: 'refuse', from, to }, OPTIONAL)
+        if (vector[offset + this.refusalsAt]! > 0 && this.#mayRefuse(channel)) this.#forEachRefusal(from, to, visit)
       }
     }
+  }
+
+  #forEachRefusal(from: number, to: number, visit: (action: Action, label: number) => void): void {
+    visit({ do: 'refuse', from, to }, OPTIONAL)
+    if (this.model.losses === true) visit({ do: 'lose', from, to }, OPTIONAL)
+  }
+
+  /** The node that `action` makes do something, in its state, and what happens there; undefined where it makes none. */
+  doingOf(vector: Int32Array, action: Action): Doing | undefined {
+    if (action.do === 'program') return { local: vector[action.node]!, input: action.input }
+    if (action.do !== 'deliver') return undefined
+    const { from, to } = action
+    const message = this.channels.messageOf(this.channels.head(vector[this.channelAt(from, to)]!))
+    return { local: vector[to]!, input: this.locals.inputs.message(message) }
+  }
+
+  /** Whether `action` can happen in a state. */
+  isPossible(vector: Int32Array, action: Action): boolean {
+    if (action.do === 'program') return this.locals.at(vector[action.node]!).inputs.includes(action.input)
+    const channel = vector[this.channelAt(action.from, action.to)]!
+    return channel !== 0 && (action.do === 'deliver' || this.#mayRefuse(channel))
   }
 
   /** Puts what `action` leads to into {@link next}. @throws Violation where a step is wrong by itself. */
@@ -109,7 +135,7 @@ export class World {
     for (let at = 0; at < this.length; at++) next[at] = vector[offset + at]!
     if (action.do === 'program') this.#step(action.node, action.input)
     else if (action.do === 'deliver') this.#deliver(action.from, action.to)
-    else this.#refuse(action.from, action.to)
+    else this.#refuse(action.from, action.to, action.do === 'lose' ? MessageKind.Refused : MessageKind.NoMemory)
   }
 
   /** The message that a delivery delivers. */
@@ -123,6 +149,7 @@ export class World {
     const group = node * this.model.pages + this.locals.inputs.pageOf(input)
     if (operation === Operation.RunReader) return this.firstRunLabel + 2 * group
     if (operation === Operation.RunWriter) return this.firstRunLabel + 2 * group + 1
+    if (operation === Operation.Unpin || operation === Operation.Retry) return this.firstTimeoutLabel + group
     return OPTIONAL
   }
 
@@ -142,9 +169,9 @@ export class World {
    * A home may be without memory for a page at any time: also late, where it became the home after a death. It says so itself: its coherence node never sees the
    * request.
    */
-  #refuse(from: number, to: number): void {
+  #refuse(from: number, to: number, kind: MessageKind): void {
     const request = this.messages.at(this.channels.messageOf(this.#pop(from, to)))
-    const refusal = this.messages.idOf({ ...request, kind: MessageKind.NoMemory, from: to, count: to })
+    const refusal = this.messages.idOf({ ...request, kind, from: to, count: to })
     this.next[this.refusalsAt]!--
     this.#append(to, from, this.channels.envelope(refusal, 0, 0))
   }

@@ -3,22 +3,22 @@ import { test } from 'node:test'
 import { type Protocol, protocols } from '../../../src/dsm/index.ts'
 import {
   cellText,
+  checkFlips,
   type ExploreResult,
   equivalentFlips,
   exploreModel,
   type Flip,
   flipsOf,
-  isOfDeaths,
   type Model,
   type ModelAction,
   walkModel,
   whyEquivalent,
 } from '../../../src/testing/index.ts'
 
-/** All of them are many minutes (`npm run modelcheck -- --flip`); every so-manieth is a test. */
+/** All of them are many minutes (`npm run modelcheck -- --flips --far`); every so-manieth is a test. */
 const EVERY = 97
 
-const liveFlips = (protocol: Protocol): Flip[] => flipsOf(protocol).filter(({ cell }) => !isOfDeaths(cell))
+const liveFlips = (protocol: Protocol): Flip[] => flipsOf(protocol).filter(({ cell }) => cell.event !== 'Refused')
 
 function explore(protocol: Protocol, nodes: number): ExploreResult {
   const threads = nodes === 2 ? 'many' : 'one'
@@ -96,4 +96,23 @@ test('a flip differs from its protocol in one cell only', () => {
     Object.assign(restored[side]!.states[state]!.on, { [event]: original[event] })
     assert.deepEqual(restored, protocol)
   }
+})
+
+test('a flip is put down to what notices it first; where no invariant does, the record does', async () => {
+  const only = (...cells: readonly string[]) => ({
+    threads: 1,
+    only: ({ name }: Flip) => cells.some((cell) => name.startsWith(cell)),
+  })
+  const near = await checkFlips(
+    protocols.get('mesi')!,
+    only('cache S/Invalidate without', 'directory X_B/Unblock -> X_P'),
+  )
+  assert.deepEqual([near.flips, near.beyond, near.found.safety + near.found.progress, near.recordOnly], [3, 0, 3, []])
+
+  const idle = await checkFlips(protocols.get('mesi')!, only('cache I/Evict -> IS', 'directory U/PutStale'))
+  const { safety, progress, dead, deeds, words } = idle.found
+  assert.deepEqual([safety, progress, dead, words, idle.unnoticed], [0, 0, 0, 1, []])
+  assert.equal(deeds, idle.flips - words)
+  assert.equal(idle.beyond, idle.flips - words)
+  assert.match(idle.recordOnly.find(({ net }) => net === 'words')!.why!, /^The copy is forgotten/)
 })
