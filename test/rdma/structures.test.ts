@@ -3,7 +3,9 @@ import test from 'node:test'
 import { EventLoop } from '../../src/structures/distributed/event-loop.ts'
 import { GroupStructures } from '../../src/structures/distributed/group-structures.ts'
 import { VerbsWords } from '../../src/structures/distributed/verbs-words.ts'
+import type { GroupList } from '../../src/structures/index.ts'
 import { openDevice } from '../../src/verbs/index.ts'
+import { listKinds } from '../structures/distributed/list-histories.ts'
 
 const RANKS = 2
 const BYTES = 1024 * 1024
@@ -62,6 +64,57 @@ test('the structures of a group over a real device: each rank over a queue pair 
   )
   assert.equal(sum, 20)
   assert.equal(await maps[1]!.size(), 3)
+
+  for (const kind of listKinds) {
+    const lists: readonly GroupList<number>[] = await Promise.all(
+      [one, two].map((shared) => shared[kind]<number>(`a ${kind}`)),
+    )
+    const [here, there] = lists as readonly [GroupList<number>, GroupList<number>]
+    const values = Array.from({ length: 60 }, (_, at) => at)
+    await Promise.all(values.map((value) => (value % 2 === 0 ? here : there).push(value)))
+    const taken = await Promise.all(values.map((value) => (value % 2 === 0 ? there : here).pop()))
+    assert.deepEqual(
+      taken.sort((a, b) => a - b),
+      values,
+    )
+    assert.equal(await here.tryPop(), undefined)
+  }
+
+  const logs = await Promise.all([one, two].map((shared) => shared.log<number>('log', { capacity: 8 })))
+  const following = logs[1]!.follow()
+  await Promise.all(
+    logs.map(async (log, rank) => {
+      for (let call = 0; call < 10; call += 1) await log.append(rank * 100 + call)
+    }),
+  )
+  const values: number[] = []
+  let given = 0
+  for await (const { value, missed } of following) {
+    values.push(value)
+    given += 1 + missed
+    if (given === 20) break
+  }
+  assert.deepEqual(await logs[0]!.bounds(), { first: 12, end: 20 })
+  assert.deepEqual(
+    (await logs[0]!.read(0)).map(({ value }) => value),
+    values.slice(-8),
+  )
+  const news = await Promise.all([one, two].map((shared) => shared.channel<string>('news')))
+  const subscription = news[1]!.subscribe()
+  await subscription.ready
+  await news[0]!.publish('open')
+  assert.equal((await subscription.next()).value?.value, 'open')
+
+  const cells = await Promise.all([one, two].map((shared) => shared.cell<number>('cell')))
+  await one.rcu.assign(cells[0]!, 1)
+  const section = two.rcu.readLock()
+  assert.equal(await two.rcu.dereference(cells[1]!), 1)
+  const state = one.rcu.getState()
+  assert.equal(await one.rcu.pollState(state), false)
+  await one.rcu.assign(cells[0]!, 2)
+  section.readUnlock()
+  await one.rcu.synchronize()
+  assert.equal(await one.rcu.pollState(state), true)
 
   // The other end goes away without a word: its adapter refuses, and that is said.
   const far = ['a', 'b', 'c', 'd', 'e', 'f'].find((name) => one.homeOf(name) === 1) as string

@@ -45,6 +45,7 @@ export class BlockPool {
   #made = 0
   #kept = 0
   #sweeping: Promise<void> | undefined
+  readonly #making = new Map<number, Promise<boolean>>()
 
   constructor(home: HomeWords, takeCensus: () => Promise<Census>) {
     this.#home = home
@@ -70,7 +71,7 @@ export class BlockPool {
     for (;;) {
       const block = this.#free[sizeClass]?.pop()
       if (block !== undefined) return this.#begin(block)
-      if (!(await this.#makeMore(sizeClass))) throw this.#full(lengthBytes)
+      if (!(await this.#makeMoreOnce(sizeClass))) throw this.#full(lengthBytes)
     }
   }
 
@@ -123,6 +124,14 @@ export class BlockPool {
     return { ...block, tag }
   }
 
+  /** Calls that find no block at the same time share what one of them takes. */
+  #makeMoreOnce(sizeClass: number): Promise<boolean> {
+    const making =
+      this.#making.get(sizeClass) ?? this.#makeMore(sizeClass).finally(() => this.#making.delete(sizeClass))
+    this.#making.set(sizeClass, making)
+    return making
+  }
+
   /** True where there are free blocks of the class now. */
   async #makeMore(sizeClass: number): Promise<boolean> {
     const isThere = (): boolean => (this.#free[sizeClass]?.length ?? 0) > 0
@@ -146,9 +155,9 @@ export class BlockPool {
 
   /** Slots that were claimed for blocks of the dead, and never will be filled. */
   async #undo({ tentative }: Census): Promise<void> {
-    for (const { place, word, block } of tentative) {
+    for (const { place, word, empty, block } of tentative) {
       const own = this.#owner(block)
-      if (own?.states[indexOf(own, block)] === State.Examined) await this.#home.compareExchange64(place, word, 0n)
+      if (own?.states[indexOf(own, block)] === State.Examined) await this.#home.compareExchange64(place, word, empty)
     }
   }
 

@@ -3,53 +3,108 @@ import { type BlockName, blockOf, decodeBlock } from './block-word.ts'
 import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES, NAMES_MAX, NAMES_OFFSET } from './layout.ts'
-import { readMapBody } from './map-body.ts'
-import { entryBytes, readEntry } from './name-entry.ts'
+import { readLogBody } from './log-body.ts'
+import { type MapBody, readMapBody } from './map-body.ts'
+import { BucketsRead, emptySlot } from './map-slot.ts'
+import { type MapTable, tableOffset, tablesOf } from './map-tree.ts'
+import { BODY_OFFSET, entryBytes, type NameEntry, readEntry } from './name-entry.ts'
+import { lookThroughQueue } from './queue-census.ts'
+import { lookThroughStack } from './stack-names.ts'
 
 /** Which blocks and tables of a home something names. */
 export interface Census {
   readonly blocks: ReadonlySet<number>
   readonly tables: ReadonlySet<number>
-  /** Slots whose block is not there for readers yet. */
-  readonly tentative: readonly { readonly place: number; readonly word: bigint; readonly block: BlockName }[]
+  /** Slots whose block is not there for readers yet, and what they are without it. */
+  readonly tentative: readonly {
+    readonly place: number
+    readonly word: bigint
+    readonly empty: bigint
+    readonly block: BlockName
+  }[]
+}
+
+interface Found {
+  readonly blocks: Set<number>
+  readonly tables: Set<number>
+  readonly tentative: Census['tentative'][number][]
 }
 
 /**
- * Look at every name and every slot of a home. It is not of one moment, and need not be: a block stays in the slot that it was put into until it is
- * taken out for good, so one that was there before the census began, and is not seen, is out.
+ * Look at every name, every slot and every place of a home. It is not of one moment, and need not be: a block stays in the slot that it was put into until it is
+ * taken out for good, so one that was there before the census began, and is not seen, is out. Where a map's table is split meanwhile, a block goes into another one;
+ * it stays in the first as long as that is a table, so a map is looked at again when one of its tables has come or gone.
  */
 export async function takeCensus(home: HomeWords): Promise<Census> {
-  const blocks = new Set<number>()
-  const tables = new Set<number>()
-  const tentative: Census['tentative'][number][] = []
+  const found: Found = { blocks: new Set(), tables: new Set(), tentative: [] }
   const names = await home.read(NAMES_OFFSET, NAMES_MAX * 8)
   for (let at = 0; at < NAMES_MAX; at += 1) {
     const block = decodeBlock(names.word(at * 8))
     if (block === undefined) continue
-    blocks.add(block.offset)
-    const entry = readEntry((await home.read(block.offset, entryBytes(block))).bytes)
-    if (entry?.kind === StructureKind.map) for (const table of readMapBody(entry).tables) tables.add(table)
+    found.blocks.add(block.offset)
+    const entry = await readName(home, block)
+    if (entry !== undefined) await lookThrough(home, block, entry, found)
   }
-  for (const table of tables) await lookThrough(home, table, blocks, tentative)
-  return { blocks, tables, tentative }
+  return found
 }
 
-async function lookThrough(
-  home: HomeWords,
-  table: number,
-  blocks: Set<number>,
-  tentative: Census['tentative'][number][],
-): Promise<void> {
+async function readName(home: HomeWords, block: BlockName): Promise<NameEntry | undefined> {
+  return readEntry((await home.read(block.offset, entryBytes(block))).bytes)
+}
+
+async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, found: Found): Promise<void> {
+  switch (entry.kind) {
+    case StructureKind.map:
+      return await lookThroughMap(home, name, readMapBody(entry), found)
+    case StructureKind.log:
+    case StructureKind.channel:
+      for (const table of readLogBody(entry)) await lookThroughLog(home, table, found)
+      return
+    case StructureKind.queue:
+      return await lookThroughQueue(home, name.offset + BODY_OFFSET, found.blocks)
+    case StructureKind['rcu cell']:
+      addVersion(entry, found.blocks)
+      return
+    case StructureKind.stack:
+      return await lookThroughStack(home, name.offset + BODY_OFFSET, found.blocks)
+  }
+}
+
+/** What a cell has in the place of slots. */
+function addVersion({ body }: NameEntry, blocks: Set<number>): void {
+  const version = decodeBlock(new DataView(body.buffer, body.byteOffset, 8).getBigUint64(0, true))
+  if (version !== undefined) blocks.add(version.offset)
+}
+
+async function lookThroughLog(home: HomeWords, table: number, { blocks, tables }: Found): Promise<void> {
+  tables.add(table)
   const slots = new ReadCommand(table, CHUNK_BYTES)
   await home.run([slots])
   const { buffer, byteOffset } = slots.bytes
   const words = new DataView(buffer, byteOffset, CHUNK_BYTES)
   for (let at = 0; at < CHUNK_BYTES; at += 8) {
     const low = words.getUint32(at, true)
-    const high = words.getUint32(at + 4, true)
-    if (low === 0 && high === 0) continue
-    const block = blockOf(high, low)
-    blocks.add(block.offset)
-    if (block.tentative) tentative.push({ place: table + at, word: slots.word(at), block })
+    // Empty, whatever a log has noted in the upper half.
+    if (low !== 0) blocks.add(blockOf(words.getUint32(at + 4, true), low).offset)
+  }
+}
+
+async function lookThroughMap(home: HomeWords, name: BlockName, first: MapBody, found: Found): Promise<void> {
+  for (let map = first; ; ) {
+    for (const table of tablesOf(map.nodes)) await lookThroughTable(home, table, map.buckets, found)
+    const again = readMapBody((await readName(home, name)) as NameEntry)
+    if (Buffer.compare(again.nodes, map.nodes) === 0) return
+    map = again
+  }
+}
+
+async function lookThroughTable(home: HomeWords, table: MapTable, buckets: number, found: Found): Promise<void> {
+  found.tables.add(tableOffset(table))
+  const read = new BucketsRead(table, buckets, 0, buckets)
+  await home.run(read.commands)
+  const empty = emptySlot(table.generation)
+  for (const [{ place, word, block }] of read.fullSlots()) {
+    found.blocks.add(block.offset)
+    if (block.tentative) found.tentative.push({ place, word, empty, block })
   }
 }

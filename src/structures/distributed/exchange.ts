@@ -47,15 +47,18 @@ export class Exchange {
   }
 
   #until(predicate: () => boolean, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
+    const over = new AbortController()
+    const waiting = new Promise<void>((resolve, reject) => {
       const look = (): void => {
         if (signal?.aborted === true) reject(signal.reason)
         else if (predicate()) resolve()
       }
       this.#changed = look
-      signal?.addEventListener('abort', look, { once: true })
+      // A signal may outlive many groups.
+      signal?.addEventListener('abort', look, { once: true, signal: over.signal })
       look()
     })
+    return waiting.finally(() => over.abort())
   }
 
   #isThere(rank: number, round: number): boolean {

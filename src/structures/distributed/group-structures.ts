@@ -1,25 +1,41 @@
 import { ArgumentError, ClosedError } from '../../native/index.ts'
+import type { RateLimiterOptions } from '../cell-rate.ts'
 import type { Codec } from '../codec/codec.ts'
 import { codecNumber, structured } from '../codec/codecs.ts'
 import { hashBytes } from '../hash.ts'
 import type { StructureKindName } from '../heap/directory.ts'
-import type { RateLimiterOptions } from '../rate-limiter.ts'
+import type { ListSettings } from '../list/value-list.ts'
+import { CHANNEL_CAPACITY, type ChannelOptions } from '../log/shared-channel.ts'
+import { LOG_CAPACITY, type LogOptions } from '../log/shared-log.ts'
+import type { CellOptions } from '../rcu/rcu-cell.ts'
 import { PERMITS_MAX } from '../semaphore.ts'
+import { CELL_BYTES, GroupCell } from './cell.ts'
+import { GroupChannel } from './channel.ts'
 import { COUNTER_BYTES, GroupCounter } from './counter.ts'
 import { FLAG_BYTES, GroupFlag } from './flag.ts'
+import type { GroupListOptions } from './group-list.ts'
 import { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
 import { GroupLeader, LEADER_BYTES } from './leader.ts'
+import { GroupLog } from './log.ts'
+import { GROUP_LOG_CAPACITY_MAX } from './log-body.ts'
 import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions } from './map.ts'
-import { TABLES_MAX } from './map-body.ts'
+import { DEPTH_MAX, TABLE_ENTRIES } from './map-body.ts'
 import { GroupMutex, MUTEX_BYTES } from './mutex.ts'
 import { zeros } from './names.ts'
 import { GroupOnce, ONCE_BYTES } from './once.ts'
+import { openLogCore } from './open-log.ts'
 import { openMapPart } from './open-map.ts'
+import { openQueue } from './open-queue.ts'
+import { GroupQueue } from './queue.ts'
+import { SEGMENT_BYTES } from './queue-segment.ts'
 import { GroupRateLimiter, RATE_LIMITER_BYTES } from './rate-limiter.ts'
+import { GroupRcu } from './rcu.ts'
 import type { RemoteWords } from './remote-words.ts'
 import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
+import { GroupStack } from './stack.ts'
+import { STACK_BYTES, StackCore } from './stack-core.ts'
 
 /** A structure that was found: its home's words, and where its body is. */
 interface Opened {
@@ -32,14 +48,24 @@ interface Opened {
  * The structures of a group, as one rank holds them: those of {@link Structures} with the same names and meaning, without the `Sync` forms. Each is kept at one rank, its *home*, which follows from its name.
  */
 export class GroupStructures implements AsyncDisposable {
+  /** Reads of cells, and waiting for readers. */
+  readonly rcu: GroupRcu
   readonly #words: RemoteWords
   readonly #homes: readonly Home[]
   readonly #leave: () => Promise<void>
+  readonly #segmentBytes: number
   #closing: Promise<void> | undefined
 
   /** @internal Made by {@link openStructures}. */
-  constructor(words: RemoteWords, homes: readonly number[], leave: () => Promise<void>) {
+  constructor(
+    words: RemoteWords,
+    homes: readonly number[],
+    leave: () => Promise<void>,
+    segmentBytes: number = SEGMENT_BYTES,
+  ) {
     this.#words = words
+    this.#segmentBytes = segmentBytes
+    this.rcu = new GroupRcu(words)
     this.#homes = homes.map((rank) => new Home(words, rank))
     this.#leave = leave
   }
@@ -118,7 +144,7 @@ export class GroupStructures implements AsyncDisposable {
    */
   async map<V = unknown>(name: string, options: GroupMapOptions<V> = {}): Promise<GroupMap<V>> {
     this.#checkOpen()
-    const { codec = structured as Codec<V>, ttlMs = 0, capacity = DEFAULT_CAPACITY, spread = false } = options
+    const { codec = structured as Codec<V>, ttlMs = 0, capacity = TABLE_ENTRIES, spread = false } = options
     const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkWhole('options.capacity', capacity, CAPACITY_MAX * (spread ? this.#homes.length : 1))
     checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
@@ -133,6 +159,56 @@ export class GroupStructures implements AsyncDisposable {
     }
     const parts = await Promise.all(homes.map((home) => openMapPart(home, each)))
     return new GroupMap(name, parts, { codec, ttlMs, valueBytesMax })
+  }
+
+  /** The log `name`: entries in order, the latest of which are kept. Options as of one machine; `capacity` at most 4 Mi, values at most 60 KiB. */
+  async log<V = unknown>(name: string, options: LogOptions<V> = {}): Promise<GroupLog<V>> {
+    this.#checkOpen()
+    const { codec = structured as Codec<V>, capacity = LOG_CAPACITY, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    const bytes = options.capacityBytes ?? 0
+    checkWhole('options.capacity', capacity, GROUP_LOG_CAPACITY_MAX)
+    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    if (bytes !== 0) checkWhole('options.capacityBytes', bytes, 2 ** 52)
+    const parameters = [capacity, bytes, codecNumber(codec)]
+    const retention = { records: capacity, bytes, dropsForMemory: false }
+    const core = await openLogCore(this.#homeOf(name), { kind: 'log', name, parameters, retention })
+    return new GroupLog(name, core, { codec, valueBytesMax })
+  }
+
+  /** The channel `name`: messages to whoever subscribes. Bounds as of a log. */
+  async channel<V = unknown>(name: string, options: ChannelOptions<V> = {}): Promise<GroupChannel<V>> {
+    this.#checkOpen()
+    const { codec = structured as Codec<V>, capacity = CHANNEL_CAPACITY } = options
+    const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    checkWhole('options.capacity', capacity, GROUP_LOG_CAPACITY_MAX)
+    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    const retention = { records: capacity, bytes: 0, dropsForMemory: true }
+    const parameters = [capacity, codecNumber(codec)]
+    const core = await openLogCore(this.#homeOf(name), { kind: 'channel', name, parameters, retention })
+    return new GroupChannel(name, core, { codec, valueBytesMax })
+  }
+
+  /** The queue `name`: first in, first out. */
+  async queue<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupQueue<V>> {
+    const { capacity, settings } = this.#checkList(options)
+    const request = { name, capacity, codec: codecNumber(settings.codec), segmentBytes: this.#segmentBytes }
+    return new GroupQueue(name, this.#words, await openQueue(this.#homeOf(name), request), settings)
+  }
+
+  /** The stack `name`: last in, first out. */
+  async stack<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupStack<V>> {
+    const { capacity, settings } = this.#checkList(options)
+    const opened = await this.#open('stack', name, STACK_BYTES, [capacity, codecNumber(settings.codec)])
+    const core = new StackCore(opened.words, opened.home.pool, opened.offset, capacity)
+    return new GroupStack(name, this.#words, core, settings)
+  }
+
+  /** The cell `name`, for {@link GroupStructures.rcu}. Values have at most 60 KiB. */
+  async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<GroupCell<V>> {
+    const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecNumber(codec)])
+    return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
   /** Leave, together with the others that are there: what this rank keeps is kept until then. Idempotent. */
@@ -154,6 +230,14 @@ export class GroupStructures implements AsyncDisposable {
     if (!this.closed) await own?.pool.adopt(rank)
   }
 
+  #checkList<V>(options: GroupListOptions<V>): { readonly capacity: number; readonly settings: ListSettings<V> } {
+    this.#checkOpen()
+    const { codec = structured as Codec<V>, capacity = 0, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    if (capacity !== 0) checkWhole('options.capacity', capacity, LIST_CAPACITY_MAX)
+    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    return { capacity, settings: { codec, valueBytesMax } }
+  }
+
   async #open(
     kind: StructureKindName,
     name: string,
@@ -167,6 +251,8 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    // Others may wait for its readers before they leave.
+    this.rcu.close()
     await Promise.all(this.#homes.map((home) => home.letGo()))
     await this.#leave()
   }
@@ -187,9 +273,9 @@ function checkWhole(argument: string, value: number, max: number): void {
   throw new ArgumentError(argument, `${argument} must be a whole number from 1 to ${max}, not ${value}`)
 }
 
-/** Of a map: one part of a table, at a fill of 0.7. */
-const DEFAULT_CAPACITY = 5000
-const CAPACITY_MAX: number = TABLES_MAX * DEFAULT_CAPACITY
+/** What a map is made for at each home, at most. */
+const CAPACITY_MAX: number = 2 ** DEPTH_MAX * TABLE_ENTRIES
 
+const LIST_CAPACITY_MAX = 2 ** 26
 const INTERVAL_MS_MAX = 2 ** 30
 const HOME_SEED = 0x686f6d65

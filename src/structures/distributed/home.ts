@@ -1,6 +1,7 @@
 import { BlockPool } from './block-pool.ts'
 import { takeCensus } from './census.ts'
 import { HomeWords } from './home-words.ts'
+import type { LogCore } from './log-core.ts'
 import { Names } from './names.ts'
 import type { RemoteWords } from './remote-words.ts'
 
@@ -10,6 +11,8 @@ export class Home {
   readonly words: RemoteWords
   readonly pool: BlockPool
   readonly names: Names
+  /** Logs and channels that are open here, by the place of their bodies. */
+  readonly logs: Map<number, LogCore> = new Map<number, LogCore>()
   readonly #holds = new Set<() => Promise<void>>()
 
   constructor(words: RemoteWords, rank: number) {

@@ -1,34 +1,57 @@
 import type { NameEntry } from './name-entry.ts'
 
-/** Buckets of 8 slots in one part of a table, which is one chunk. */
+/** Buckets of one table, which is one chunk. */
 export const TABLE_BUCKETS = 1024
-export const BUCKET_SLOTS = 8
+/** The eighth word of a bucket is not used: it is room for what an eviction would have to know. */
+export const BUCKET_SLOTS = 7
 export const BUCKET_BYTES = 64
 
-/** Parts of a table at one home: what fits into an entry's block that is read in one go. */
-export const TABLES_MAX = 512
-/** Of its slots a map is expected to fill so many: with two choices of eight a key is hardly ever refused before. */
-const FILL = 0.7
+/** How often a table can be split: 512 tables at one home. */
+export const DEPTH_MAX = 9
+/** Nodes of the tree of tables, from 1 on. */
+export const NODES: number = 2 ** (DEPTH_MAX + 1)
 
-/** How many parts a table for so many entries has. */
-export function tablesFor(capacity: number): number {
-  return Math.ceil(capacity / (TABLE_BUCKETS * BUCKET_SLOTS * FILL))
+/** Of its slots a table is expected to fill so many before it is split: with two choices of seven it is more. */
+const FILL = 0.7
+/** What one table is made for. */
+export const TABLE_ENTRIES: number = Math.floor((TABLE_BUCKETS * BUCKET_SLOTS * FILL) / 1000) * 1000
+
+/** How often the first table of a map for so many entries is split beforehand. */
+export function depthFor(capacity: number): number {
+  return Math.min(DEPTH_MAX, Math.max(0, Math.ceil(Math.log2(capacity / TABLE_ENTRIES))))
 }
 
 /**
- * The body of a map's entry, all there before the map is, and never changed: 64-bit floating point numbers, the seed of its hashes first, then where the parts of its table are.
+ * The body of a map's entry:
+ *
+ * ```
+ *  0  seed of its hashes, Float64   8  buckets of each table, Float64   16  the tree of tables: 1024 words
+ * ```
+ *
+ * Seed and buckets never change.
  */
-export function writeMapBody(seed: number, tables: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(8 + tables.length * 8)
+export const BodyOffset = { Seed: 0, Buckets: 8, Nodes: 16 } as const
+
+/** What a map's entry says when it is opened. */
+export interface MapBody {
+  readonly seed: number
+  readonly buckets: number
+  /** Their words, as bytes: see map-tree.ts. */
+  readonly nodes: Uint8Array
+}
+
+export function writeMapBody({ seed, buckets, nodes }: MapBody): Uint8Array {
+  const bytes = new Uint8Array(BodyOffset.Nodes + NODES * 8)
   const view = new DataView(bytes.buffer)
-  view.setFloat64(0, seed, true)
-  for (const [at, table] of tables.entries()) view.setFloat64(8 + at * 8, table, true)
+  view.setFloat64(BodyOffset.Seed, seed, true)
+  view.setFloat64(BodyOffset.Buckets, buckets, true)
+  bytes.set(nodes, BodyOffset.Nodes)
   return bytes
 }
 
-/** Of a map's entry. Its first parameter says how many parts there are. */
-export function readMapBody({ parameters, body }: NameEntry): { readonly seed: number; readonly tables: number[] } {
+export function readMapBody({ body }: Pick<NameEntry, 'body'>): MapBody {
   const view = new DataView(body.buffer, body.byteOffset, body.length)
-  const tables = Array.from({ length: parameters[0] as number }, (_, at) => view.getFloat64(8 + at * 8, true))
-  return { seed: view.getFloat64(0, true), tables }
+  const seed = view.getFloat64(BodyOffset.Seed, true)
+  const buckets = view.getFloat64(BodyOffset.Buckets, true)
+  return { seed, buckets, nodes: body.slice(BodyOffset.Nodes, BodyOffset.Nodes + NODES * 8) }
 }

@@ -1,23 +1,22 @@
-import { type BlockName, blockOf, bytesOfClass } from './block-word.ts'
+import { bytesOfClass } from './block-word.ts'
 import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
-import { BUCKET_BYTES, TABLE_BUCKETS } from './map-body.ts'
 import { type MapEntry, readMapEntry } from './map-entry.ts'
 import { isSameKey, type KeyBytes } from './map-key.ts'
-
-/** A slot that is not empty. */
-export interface FullSlot {
-  readonly place: number
-  readonly word: bigint
-  readonly block: BlockName
-}
+import { BucketsRead, type FullSlot, isFull, type Slot } from './map-slot.ts'
+import type { MapTable, MapTree, Route } from './map-tree.ts'
 
 /** What the two buckets of a key were like. */
 export interface Look {
+  readonly route: Route
+  /** The table whose slots these are. */
+  readonly table: MapTable
+  /** The table is being split, and what is in these buckets not moved yet: to be read, not to be changed. */
+  readonly moving: boolean
   /** Slots whose fingerprint is that of the key. */
   readonly candidates: readonly FullSlot[]
   /** Empty ones, those of the bucket with more of them first. */
-  readonly empty: readonly number[]
+  readonly empty: readonly Slot[]
   readonly full: readonly FullSlot[]
 }
 
@@ -26,37 +25,77 @@ export interface FoundEntry extends FullSlot {
   readonly entry: MapEntry
 }
 
-/** The slots of one map at one home. */
+/** READs of the buckets that a key may be in. */
+export interface LookReads {
+  readonly route: Route
+  readonly commands: readonly ReadCommand[]
+  readonly here: readonly BucketsRead[]
+  readonly next: readonly BucketsRead[]
+  /** The word of the node, read last. */
+  readonly node: ReadCommand
+}
+
+/**
+ * The slots of one map at one home.
+ *
+ * While a table is split, what it says of a key holds until both buckets of the key are moved, which is when no slot of theirs is unset in the table below; from then on that one says. Both are read in one round trip,
+ * in this order, and then the word of the node: as long as that is as it was, both were tables, and no other came in their place.
+ */
 export class MapBuckets {
+  readonly tree: MapTree
+  readonly buckets: number
   readonly #home: HomeWords
-  readonly #tables: readonly number[]
 
-  constructor(home: HomeWords, tables: readonly number[]) {
+  constructor(home: HomeWords, tree: MapTree, buckets: number) {
     this.#home = home
-    this.#tables = tables
+    this.tree = tree
+    this.buckets = buckets
   }
 
-  /** READs of the two buckets that a key may be in; for a batch. */
-  reads({ first, second }: KeyBytes): readonly [ReadCommand, ReadCommand] {
-    const count = this.#tables.length * TABLE_BUCKETS
-    const one = first % count
-    const other = second % count
-    // Two choices are two buckets.
-    return [this.#read(one), this.#read(other === one ? (one + 1) % count : other)]
+  /** The buckets that a key may be in: two choices are two buckets. */
+  choices({ first, second }: KeyBytes): readonly [number, number] {
+    const one = first % this.buckets
+    const other = second % this.buckets
+    return [one, other === one ? (one + 1) % this.buckets : other]
   }
 
-  /** What the READs have found. */
-  see({ fingerprint }: KeyBytes, reads: readonly ReadCommand[]): Look {
-    const buckets = reads.map((read) => slotsOf(read))
-    const full = buckets.flatMap((bucket) => bucket.full)
-    const empty = buckets.map((bucket) => bucket.empty).sort((a, b) => b.length - a.length)
-    return { candidates: full.filter(({ block }) => block.fingerprint === fingerprint), empty: empty.flat(), full }
+  /** For a batch. Undefined where the tree has to be read first. */
+  reads(key: KeyBytes): LookReads | undefined {
+    const route = this.tree.route(key.first)
+    if (route === undefined) return undefined
+    const of = (table: MapTable): BucketsRead[] =>
+      this.choices(key).map((bucket) => new BucketsRead(table, this.buckets, bucket, 1))
+    const here = of(route.table)
+    const next = route.next === undefined ? [] : of(route.next)
+    const node = new ReadCommand(this.tree.place(route.node), 8)
+    return { route, here, next, node, commands: [...[...here, ...next].flatMap(({ commands }) => commands), node] }
+  }
+
+  /** What the READs have found. Undefined where what is known of the tables is out of date. */
+  see({ fingerprint }: KeyBytes, { route, here, next, node }: LookReads): Look | undefined {
+    if (node.word() !== route.word) return undefined
+    const below = next.map((read) => read.slots())
+    const moved = route.next !== undefined && !below.flat().some(({ unset }) => unset)
+    const table = moved ? (route.next as MapTable) : route.table
+    const buckets = moved ? below : here.map((read) => read.slots())
+    const slots = buckets.flat()
+    if ((moved || route.next === undefined) && slots.some(({ frozen }) => frozen)) return undefined
+    const full = slots.filter(isFull)
+    const empty = buckets.map((bucket) => bucket.filter((slot) => !isFull(slot))).sort((a, b) => b.length - a.length)
+    const candidates = full.filter(({ block }) => block.fingerprint === fingerprint)
+    return { route, table, moving: route.splitting && !moved, candidates, empty: empty.flat(), full }
   }
 
   async look(key: KeyBytes): Promise<Look> {
-    const reads = this.reads(key)
-    await this.#home.run(reads)
-    return this.see(key, reads)
+    for (;;) {
+      const reads = this.reads(key)
+      if (reads !== undefined) {
+        await this.#home.run(reads.commands)
+        const look = this.see(key, reads)
+        if (look !== undefined) return look
+      }
+      await this.tree.refresh()
+    }
   }
 
   /** The entries that slots named, in one round trip; undefined for each whose slot has changed since. */
@@ -76,34 +115,4 @@ export class MapBuckets {
     if (entries.includes(undefined)) return undefined
     return (entries as readonly FoundEntry[]).filter(({ entry }) => isSameKey(key, entry.keyMeta, entry.key))
   }
-
-  /** READs of all slots, a part at a time. */
-  *parts(): Generator<ReadCommand, undefined> {
-    for (const table of this.#tables)
-      for (let at = 0; at < TABLE_BUCKETS; at += BUCKETS_A_PART)
-        yield new ReadCommand(table + at * BUCKET_BYTES, BUCKETS_A_PART * BUCKET_BYTES)
-    return undefined
-  }
-
-  #read(bucket: number): ReadCommand {
-    const table = this.#tables[Math.floor(bucket / TABLE_BUCKETS)] as number
-    return new ReadCommand(table + (bucket % TABLE_BUCKETS) * BUCKET_BYTES, BUCKET_BYTES)
-  }
-}
-
-const BUCKETS_A_PART = 256
-
-/** The slots of what was read. */
-export function slotsOf(read: ReadCommand): { readonly full: readonly FullSlot[]; readonly empty: readonly number[] } {
-  const view = new DataView(read.bytes.buffer, read.bytes.byteOffset, read.length)
-  const full: FullSlot[] = []
-  const empty: number[] = []
-  for (let at = 0; at < read.length; at += 8) {
-    const low = view.getUint32(at, true)
-    const high = view.getUint32(at + 4, true)
-    const place = read.offset + at
-    if (low === 0 && high === 0) empty.push(place)
-    else full.push({ place, word: read.word(at), block: blockOf(high, low) })
-  }
-  return { full, empty }
 }

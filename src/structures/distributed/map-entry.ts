@@ -6,16 +6,19 @@ import type { KeyBytes } from './map-key.ts'
  * The block of an entry:
  *
  * ```
- *  0  tag   4  checksum of all that follows   8  key: length, and kind from bit 16 on   12  length of the value   16  end of life, Float64   24  key   value
+ *  0  tag   4  checksum of all that follows   8  key: length, and kind from bit 16 on   12  length of the value   16  end of life, Float64   24  hash   32  key   value
  * ```
  *
  * The tag is that of the slot, and the checksum begins with it; so whoever comes with a slot that is out of date, or reads while the block is used
  * anew, sees that the block is another.
  */
-const Offset = { Tag: 0, Checksum: 4, Key: 8, ValueLength: 12, EndOfLife: 16, Bytes: 24 } as const
+const Offset = { Tag: 0, Checksum: 4, Key: 8, ValueLength: 12, EndOfLife: 16, Hash: 24, Bytes: 32 } as const
 
 /** What an entry needs besides its key and its value. */
 export const ENTRY_BYTES: number = Offset.Bytes
+
+/** What is read of an entry that is moved to another table. */
+export const HEAD_BYTES: number = Offset.Bytes
 
 /** What a block says. */
 export interface MapEntry {
@@ -33,6 +36,7 @@ export function writeMapEntry(tag: number, key: KeyBytes, value: Uint8Array, end
   view.setUint32(Offset.Key, key.meta, true)
   view.setUint32(Offset.ValueLength, value.length, true)
   view.setFloat64(Offset.EndOfLife, endOfLife, true)
+  view.setUint32(Offset.Hash, key.first, true)
   bytes.set(key.bytes, Offset.Bytes)
   bytes.set(value, Offset.Bytes + key.bytes.length)
   view.setUint32(Offset.Checksum, checksum(tag, bytes), true)
@@ -53,6 +57,16 @@ export function readMapEntry({ tag, sizeClass }: BlockName, bytes: Uint8Array): 
     value: bytes.subarray(keyEnd, end),
     endOfLife: view.getFloat64(Offset.EndOfLife, true),
   }
+}
+
+/** The hash of an entry's key and the end of its life, from its head; undefined where the block is another by now. */
+export function readHead(
+  { tag }: BlockName,
+  bytes: Uint8Array,
+): { readonly hash: number; readonly endOfLife: number } | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (view.getUint32(Offset.Tag, true) !== tag) return undefined
+  return { hash: view.getUint32(Offset.Hash, true), endOfLife: view.getFloat64(Offset.EndOfLife, true) }
 }
 
 function checksum(tag: number, bytes: Uint8Array): number {

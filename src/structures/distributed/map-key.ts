@@ -8,7 +8,7 @@ export interface KeyBytes {
   readonly bytes: Uint8Array
   readonly first: number
   readonly second: number
-  /** What a slot has of it: 8 bits. */
+  /** What a slot has of it: 7 bits. */
   readonly fingerprint: number
 }
 
@@ -23,7 +23,7 @@ export function encodeKey(value: MapKey, seed: number): KeyBytes {
   const bytes = key.bytes.slice(0, length)
   const first = hashBytes(bytes, length, seed ^ key.meta)
   const second = hashBytes(bytes, length, first ^ SECOND)
-  return { meta: key.meta, bytes, first, second, fingerprint: (first ^ second) >>> 24 }
+  return { meta: key.meta, bytes, first, second, fingerprint: (first ^ second) >>> 25 }
 }
 
 export function decodeKey(meta: number, bytes: Uint8Array): MapKey {

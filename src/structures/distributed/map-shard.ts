@@ -1,11 +1,15 @@
-import { StructureError } from '../errors.ts'
+import { HeapFullError, StructureError } from '../errors.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
-import { encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
-import { type FoundEntry, type FullSlot, type Look, MapBuckets, slotsOf } from './map-buckets.ts'
+import { DEPTH_MAX, type MapBody } from './map-body.ts'
+import { type FoundEntry, type Look, MapBuckets } from './map-buckets.ts'
 import { ENTRY_BYTES, type MapEntry, writeMapEntry } from './map-entry.ts'
 import type { KeyBytes } from './map-key.ts'
+import { MapMover } from './map-mover.ts'
+import { emptySlot, type FullSlot, frozenSlot, fullSlot, isThere, liveWord, type Slot } from './map-slot.ts'
+import { depthOf, MapTree } from './map-tree.ts'
+import { MapWalk, type WalkedSlot } from './map-walk.ts'
 
 /** What to do with a key, once it is known what is there. */
 export type MapChange =
@@ -17,8 +21,8 @@ export type MapChange =
 const PAUSE_MS_MAX = 8
 
 /**
- * The entries of a map at one home: RACE hashing (Zuo and others, "One-sided RDMA-Conscious Extendible Hashing for Disaggregated Memory", USENIX ATC 2021), with two differences: the table does not grow, and a new key is
- * put in two steps.
+ * The entries of a map at one home: RACE hashing (Zuo and others, "One-sided RDMA-Conscious Extendible Hashing for Disaggregated Memory", USENIX ATC 2021), with two differences: a table that is full is split into two new ones, slot by slot
+ * (map-mover.ts), so that nobody waits for who splits it; and a new key is put in two steps.
  *
  * A slot names a block that does not change while a slot names it. Reading is a READ of both buckets and one of the blocks that they name. Replacing and removing are a compare-and-swap of the slot, in
  * which they take effect; a slot's tag is never the same twice, so nothing was changed in between.
@@ -26,20 +30,25 @@ const PAUSE_MS_MAX = 8
  * A new key could be put into two slots by two ranks at a time. So a rank first *claims* a slot: it puts its block's name there, marked tentative, and looks at both buckets again, after that. Where it finds no other slot with
  * the key it takes the mark away, and there the entry is; before, no reader sees it. Where it finds an entry it withdraws; where it finds another's claim, the one in the lower place
  * stays, and removes the other. Of two who claim, the later one to claim sees the other's claim when it looks again, or what became of it; so never have both the key. A claim that stays though it should go (its rank was stopped) is removed by whoever meets it
- * twice: its rank then finds that it is gone, and begins anew.
+ * twice: its rank then finds that it is gone, and begins anew. So it does where the table is split: claims are not moved, and nobody changes a key in the tables below before both its buckets above are frozen.
  */
 export class MapShard {
   readonly home: HomeWords
   readonly buckets: MapBuckets
   readonly #pool: BlockPool
+  readonly #mover: MapMover
 
-  constructor(home: HomeWords, pool: BlockPool, tables: readonly number[]) {
+  constructor(home: HomeWords, pool: BlockPool, body: MapBody, offset: number) {
     this.home = home
     this.#pool = pool
-    this.buckets = new MapBuckets(home, tables)
+    const tree = new MapTree(home, offset, body.nodes)
+    this.buckets = new MapBuckets(home, tree, body.buckets)
+    this.#mover = new MapMover(home, pool.chunks, tree, body.buckets)
   }
 
-  /** The entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in between. Takes effect in the look at the buckets. */
+  /**
+   * The entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in between, or a table was split that this rank did not know of. Takes effect in the look at the buckets.
+   */
   async find(key: KeyBytes): Promise<FoundEntry | undefined> {
     for (;;) {
       const look = await this.buckets.look(key)
@@ -50,12 +59,13 @@ export class MapShard {
 
   /**
    * Change what is there. `decide` is called with what was found, and again when it was not so any more. Gives what was there before.
-   * Three round trips: both buckets, the candidates' blocks (where there are any), then block and slot; for a new key one more.
+   * Three round trips: both buckets, the candidates' blocks (where there are any), then block and slot; for a new key one more. While the table is split a few more, to help.
    */
   async change(key: KeyBytes, decide: (there: MapEntry | undefined) => MapChange): Promise<MapEntry | undefined> {
     const met = new Set<bigint>()
     for (let attempt = 0; ; attempt += 1) {
       const look = await this.buckets.look(key)
+      if (look.route.splitting && (await this.#help(key, look)) && look.moving) continue
       const found = await this.buckets.withKey(key, look.candidates.filter(isThere))
       if (found !== undefined) {
         const [there] = found
@@ -68,11 +78,10 @@ export class MapShard {
 
   /** Every entry that is there, part by part. */
   async *visit(): AsyncGenerator<readonly MapEntry[], undefined> {
-    for (const part of this.buckets.parts()) {
-      await this.home.run([part])
-      const there = slotsOf(part).full.filter(isThere)
+    const walk = this.#walk()
+    for await (const there of walk.parts()) {
       for (let at = 0; at < there.length; at += ENTRIES_AT_ONCE)
-        yield (await this.#settled(there.slice(at, at + ENTRIES_AT_ONCE))).map(({ entry }) => entry)
+        yield await this.#settled(walk, there.slice(at, at + ENTRIES_AT_ONCE))
     }
     return undefined
   }
@@ -80,46 +89,70 @@ export class MapShard {
   /** How many slots have an entry. */
   async count(): Promise<number> {
     let count = 0
-    for (const part of this.buckets.parts()) {
-      await this.home.run([part])
-      count += slotsOf(part).full.filter(isThere).length
-    }
+    for await (const there of this.#walk().parts()) count += there.length
     return count
   }
 
   /** Empty every slot that was full when it was looked at. */
   async clear(): Promise<void> {
-    for (const part of this.buckets.parts()) {
-      await this.home.run([part])
-      const there = slotsOf(part).full.filter(isThere)
+    const walk = this.#walk()
+    for await (const there of walk.parts()) {
       for (let at = 0; at < there.length; at += ENTRIES_AT_ONCE)
-        await this.#removeAll(there.slice(at, at + ENTRIES_AT_ONCE))
+        await this.#clear(walk, there.slice(at, at + ENTRIES_AT_ONCE))
+    }
+  }
+
+  #walk(): MapWalk {
+    return new MapWalk(this.home, this.buckets)
+  }
+
+  /** Those that are frozen are removed where they are moved to. */
+  async #clear(walk: MapWalk, slots: readonly WalkedSlot[]): Promise<void> {
+    for (let left = slots; left.length > 0; ) {
+      const befores = await this.#remove(left)
+      const frozen = left.filter((slot, at) => befores[at] === frozenSlot(slot))
+      for (const node of new Set(frozen.map((slot) => slot.node))) await this.#mover.finish(node)
+      left = (await Promise.all(frozen.map((slot) => walk.again(slot)))).flat()
     }
   }
 
   async #removeAll(slots: readonly FullSlot[]): Promise<boolean> {
-    if (slots.length === 0) return true
-    const swaps = slots.map(({ place, word }) => new CompareExchangeCommand(place, word, 0n))
+    const befores = await this.#remove(slots)
+    return befores.every((before, at) => before === liveWord(slots[at] as FullSlot))
+  }
+
+  /** Gives what each slot was before: one was removed where that is as it was seen, and not frozen. */
+  async #remove(slots: readonly FullSlot[]): Promise<readonly bigint[]> {
+    if (slots.length === 0) return []
+    const swaps = slots.map(
+      (slot) => new CompareExchangeCommand(slot.place, liveWord(slot), emptySlot(slot.generation)),
+    )
     await this.home.run(swaps)
     for (const [at, { block }] of slots.entries()) if (swaps[at]?.swapped === true) this.#pool.release(block)
-    return swaps.every(({ swapped }) => swapped)
+    return swaps.map(({ before }) => before)
   }
 
   /** What the slots have; of those that were changed since, what they have now, if anything. */
-  async #settled(slots: readonly FullSlot[]): Promise<FoundEntry[]> {
-    const found: FoundEntry[] = []
+  async #settled(walk: MapWalk, slots: readonly WalkedSlot[]): Promise<MapEntry[]> {
+    const found: MapEntry[] = []
     for (let left = slots; left.length > 0; ) {
       const entries = await this.buckets.entries(left)
-      found.push(...entries.filter((entry) => entry !== undefined))
-      left = await this.#again(left.filter((_, at) => entries[at] === undefined))
+      found.push(...entries.filter((slot) => slot !== undefined).map(({ entry }) => entry))
+      const changed = left.filter((_, at) => entries[at] === undefined)
+      left = (await Promise.all(changed.map((slot) => walk.again(slot)))).flat()
     }
     return found
   }
 
-  async #again(slots: readonly FullSlot[]): Promise<FullSlot[]> {
-    const again: FullSlot[] = []
-    for (const { place } of slots) again.push(...slotsOf(await this.home.read(place, 8)).full.filter(isThere))
-    return again
+  /** Help to split the table. False where there is no memory for that: as long as nothing is moved the table is as good as any. */
+  async #help(key: KeyBytes, { route, full, empty }: Look): Promise<boolean> {
+    try {
+      await this.#mover.help(route.node, this.buckets.choices(key))
+      return true
+    } catch (error) {
+      if (!(error instanceof HeapFullError) || [...full, ...empty].some(({ frozen }) => frozen)) throw error
+      return false
+    }
   }
 
   /** True where it is done. */
@@ -155,29 +188,32 @@ export class MapShard {
   }
 
   async #insert(key: KeyBytes, look: Look, block: OwnBlock, write: WriteCommand, met: Set<bigint>): Promise<boolean> {
-    const [place] = look.empty
-    if (place === undefined) return await this.#makeRoom(look)
+    const [slot] = look.empty
+    if (slot === undefined) return await this.#makeRoom(key, look)
+    const { place, word: empty } = slot
     const claimed = wordOf(key, block, true)
-    const claim = new CompareExchangeCommand(place, 0n, claimed)
+    const claim = new CompareExchangeCommand(place, empty, claimed)
     const reads = this.buckets.reads(key)
-    await this.home.run([write, claim, ...reads])
+    await this.home.run([write, claim, ...(reads?.commands ?? [])])
     if (!claim.swapped) return false
-    if (!(await this.#isAlone(key, place, this.buckets.see(key, reads), met))) {
-      await this.home.compareExchange64(place, claimed, 0n)
+    if (!(await this.#isAlone(key, slot, reads && this.buckets.see(key, reads), met))) {
+      await this.home.compareExchange64(place, claimed, empty)
       return false
     }
     return (await this.home.compareExchange64(place, claimed, wordOf(key, block, false))) === claimed
   }
 
   /** Whether no other slot has the key, or claims it for good. Claims that have to go are removed. */
-  async #isAlone(key: KeyBytes, place: number, first: Look, met: Set<bigint>): Promise<boolean> {
+  async #isAlone(key: KeyBytes, own: Slot, first: Look | undefined, met: Set<bigint>): Promise<boolean> {
     for (let look = first; ; look = await this.buckets.look(key)) {
-      const others = look.candidates.filter((slot) => slot.place !== place)
+      // The table is split, and the claim goes with it.
+      if (look === undefined || look.moving || look.table.generation !== own.generation) return false
+      const others = look.candidates.filter((slot) => slot.place !== own.place)
       const rivals = await this.buckets.withKey(key, others)
       if (rivals === undefined) continue
       if (rivals.length === 0) return true
       const yields = rivals.some(
-        ({ block, place: other, word }) => !block.tentative || (other < place && !met.has(word)),
+        ({ block, place: other, word }) => !block.tentative || (other < own.place && !met.has(word)),
       )
       for (const { word } of rivals) met.add(word)
       if (yields) return false
@@ -185,21 +221,22 @@ export class MapShard {
     }
   }
 
-  /** Both buckets are full: whatever has expired goes. False, so that it is tried again. @throws StructureError where nothing has. */
-  async #makeRoom({ full }: Look): Promise<false> {
+  /** Both buckets are full: what has expired goes, else the table is split. False, so that it is tried again. @throws StructureError where it cannot be; HeapFullError. */
+  async #makeRoom(key: KeyBytes, { route, table, full }: Look): Promise<false> {
     const now = this.home.words.nowMs()
     const entries = await this.buckets.entries(full)
     const over = entries.filter((found) => found !== undefined && isOver(found.entry, now)) as FoundEntry[]
-    if (over.length === 0 && !entries.includes(undefined)) {
-      const advice = 'open it with a greater capacity, under another name'
-      throw new StructureError(
-        'ERR_AETHER_MAP_FULL',
-        this.home.what,
-        `${this.home.what} has no room for this key; ${advice}`,
-      )
-    }
     await this.#removeAll(over)
+    if (over.length > 0 || entries.includes(undefined)) return false
+    if (table !== route.table) await this.#mover.finish(route.node)
+    else if (depthOf(route.node) < DEPTH_MAX) await this.#mover.help(route.node, this.buckets.choices(key))
+    else throw this.#full()
     return false
+  }
+
+  #full(): StructureError {
+    const why = 'has no room for this key: it has grown as far as it can; spread it, or bound what is kept'
+    return new StructureError('ERR_AETHER_MAP_FULL', this.home.what, `${this.home.what} ${why}`)
   }
 
   async #pause(attempt: number): Promise<void> {
@@ -216,10 +253,6 @@ export function isOver({ endOfLife }: MapEntry, nowMs: number): boolean {
   return endOfLife !== 0 && endOfLife <= nowMs
 }
 
-function isThere({ block }: FullSlot): boolean {
-  return !block.tentative
-}
-
 function wordOf({ fingerprint }: KeyBytes, block: OwnBlock, tentative: boolean): bigint {
-  return encodeBlock({ ...block, fingerprint, tentative })
+  return fullSlot({ ...block, fingerprint, tentative })
 }

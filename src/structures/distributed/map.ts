@@ -12,13 +12,13 @@ import type { Promised } from './promised.ts'
 /** The longest value of a group's map in bytes, encoded: a block has 64 KiB. */
 export const GROUP_VALUE_BYTES_MAX: number = 60 * 1024
 
-/** Options of `map()` of a group's structures. All but the last are the same for all who open it. */
+/** Options of `map()` of a group's structures. Those that are kept with the map have to be the same for all who open it: all but `capacity` and `valueBytesMax`. */
 export interface GroupMapOptions<V> {
   /** How values become bytes. Default `structured`. */
   readonly codec?: Codec<V>
   /** How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and lives with them. */
   readonly ttlMs?: number
-  /** How many entries it is made for: 1 to 2 million at each home, default 5000. It does not grow; beyond, new keys are refused sooner or later. */
+  /** How many entries it is made for at first, where it is made: 1 to 2.5 million at each home, default 5000. It grows by itself, to some 3 million. */
   readonly capacity?: number
   /** Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too. */
   readonly spread?: boolean

@@ -19,9 +19,10 @@ export interface NameRequest {
   makeBody(): Promise<NewBody>
 }
 
-/** A body to be; `undo` where another made the structure meanwhile. */
+/** A body to be; `made` when the structure is, `undo` where another made it meanwhile. */
 export interface NewBody {
   readonly bytes: Uint8Array
+  made?(): void
   undo(): Promise<void>
 }
 
@@ -105,6 +106,7 @@ export class Names {
     await this.#home.run([new WriteCommand(block.offset, bytes), link])
     if (link.swapped) {
       this.#pool.linked(block)
+      body.made?.()
       return word
     }
     this.#pool.release(block)

@@ -37,7 +37,8 @@ export class GroupOnce implements Promised<Once> {
     try {
       await work()
     } catch (error) {
-      await this.#home.compareExchange64(this.#offset, own, endedHold(own))
+      // Where the home is lost there is nothing to let go of; what went wrong is the work.
+      await this.#home.compareExchange64(this.#offset, own, endedHold(own)).catch(() => {})
       throw error
     }
     await this.#home.compareExchange64(this.#offset, own, DONE)

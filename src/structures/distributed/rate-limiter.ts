@@ -1,4 +1,5 @@
-import { checkCount, type RateLimiter, type RateLimiterOptions, type RateVerdict } from '../rate-limiter.ts'
+import { CellRate, type RateLimiterOptions, type RateVerdict } from '../cell-rate.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
@@ -7,7 +8,7 @@ import type { Promised } from './promised.ts'
 export const RATE_LIMITER_BYTES = 8
 
 /**
- * Lets through so many in each interval, counted over the ranks of a group; as {@link RateLimiter} on one machine, by the same algorithm (ITU-T I.371). One word: the time at which all that was let through is paid for, in microseconds. `take` is a
+ * Lets through so many in each interval, counted over the ranks of a group; as {@link RateLimiter} on one machine, by the same algorithm (cell-rate.ts), whose state is one word. `take` is a
  * READ and a compare-and-swap, two round trips, and a compare-and-swap more for each other that came in between; it takes effect in the last one, or in the look that refuses.
  *
  * Each rank asks its own clock, and machines' clocks differ. The word never goes back, so no more is let through than the clock that is furthest ahead allows, at whatever rank; a rank whose clock
@@ -19,34 +20,28 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
   readonly intervalMs: number
   readonly #home: HomeWords
   readonly #offset: number
-  /** Microseconds that one costs. */
-  readonly #cost: number
+  readonly #rate: CellRate
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number, { limit, intervalMs }: RateLimiterOptions) {
+  constructor(name: string, home: HomeWords, offset: number, options: RateLimiterOptions) {
     this.name = name
-    this.limit = limit
-    this.intervalMs = intervalMs
+    this.limit = options.limit
+    this.intervalMs = options.intervalMs
     this.#home = home
     this.#offset = offset
-    this.#cost = (intervalMs * 1000) / limit
+    this.#rate = new CellRate(options)
   }
 
   /** Ask for `count` at once; all or none. @throws HomeLostError, of all methods. */
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
-    checkCount(count, this.limit)
-    for (let word = await this.#home.load64(this.#offset); ; ) {
+    this.#rate.check(count)
+    for (let seen = await this.#home.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()
-      const now = Math.floor(this.#home.words.nowMs() * 1000)
-      const paid = Math.max(now, Number(word))
-      const after = paid + count * this.#cost
-      const over = after - now - this.limit * this.#cost
-      // Microseconds are whole: the last of an interval must not be refused for a fraction.
-      if (over >= 1)
-        return { allowed: false, remaining: this.#remaining(paid - now), retryAfterMs: Math.ceil(over / 1000) }
-      const before = await this.#home.compareExchange64(this.#offset, word, BigInt(Math.round(after)))
-      if (before === word) return { allowed: true, remaining: this.#remaining(after - now), retryAfterMs: 0 }
-      word = before
+      const { verdict, word } = this.#rate.ask(seen, this.#home.words.nowMs() * 1000, count)
+      if (word === undefined) return verdict
+      const before = await this.#home.compareExchange64(this.#offset, seen, word)
+      if (before === seen) return verdict
+      seen = before
     }
   }
 
@@ -67,10 +62,6 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
       if (before === word) return
       word = before
     }
-  }
-
-  #remaining(owed: number): number {
-    return Math.max(0, Math.floor(this.limit - owed / this.#cost + 1e-6))
   }
 }
 

@@ -21,6 +21,10 @@ export interface RemoteWords {
    * @throws HomeLostError in bounded time, when the home is out of the group or does not answer. What was under way may have been done.
    */
   run(home: number, what: string, batch: readonly Command[]): Promise<void>
+  /**
+   * Store a word of this rank's own part, which nobody else writes to: at once, without a round trip. Whatever is begun with {@link run} afterwards is carried out when others can see it.
+   */
+  storeOwn(offset: number, value: bigint): void
   /** Whether `rank` is in the group still. Once out, it never comes back. */
   isMember(rank: number): boolean
   /** Milliseconds of a clock that all ranks have, more or less: see rate-limiter.ts for what hangs on it. */

@@ -45,6 +45,8 @@ export class VerbsWords implements RemoteWords {
   roundTrips = 0
   /** This rank's part; for its own recovery, and for tests. */
   readonly memory: MemoryRegion
+  /** The same, in words. */
+  readonly #own: BigInt64Array
   readonly #options: VerbsWordsOptions
   readonly #staging: Staging
   readonly #channel: CompletionChannel
@@ -66,6 +68,8 @@ export class VerbsWords implements RemoteWords {
     const domain = device.createProtectionDomain()
     const all = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
     this.memory = domain.allocate(ownBytes, all)
+    const { buffer, byteOffset } = this.memory.bytes
+    this.#own = new BigInt64Array(buffer, byteOffset, ownBytes / 8)
     this.#staging = new Staging(domain)
     this.#channel = device.createCompletionChannel()
     this.#queue = device.createCompletionQueue({ depth: ranks * (REQUESTS_MAX + 1), channel: this.#channel })
@@ -132,6 +136,11 @@ export class VerbsWords implements RemoteWords {
       this.#link(home).start(new BatchInFlight(what, commands, deadlineMs, staged, { resolve, reject }))
       this.#options.runtime.drive(this.#channel, this.#turn, this.#arm)
     })
+  }
+
+  storeOwn(offset: number, value: bigint): void {
+    // A full barrier: in shared memory this thread itself carries out what it begins next, and must not do so before others can see this.
+    if (!this.closed) Atomics.store(this.#own, offset / 8, value)
   }
 
   close(): void {

@@ -35,15 +35,23 @@ export class FakeWorld {
   readonly random: Random
   readonly #posted = new Set<Posted>()
   readonly #sleepers = new Set<{ readonly rank: number; readonly atMs: number; readonly wake: () => void }>()
+  /** Called after each step on somebody's memory, with whose step it was. */
+  watch: (rank: number) => void = () => {}
   /** Deaths that ranks have not been told of. */
   readonly #news: { readonly to: number; readonly of: number }[] = []
 
-  constructor(ranks: number, seed: number, lengthBytes: number = 1024 * 1024, homes?: readonly number[]) {
+  constructor(
+    ranks: number,
+    seed: number,
+    lengthBytes: number = 1024 * 1024,
+    homes?: readonly number[],
+    segmentBytes?: number,
+  ) {
     this.random = new Random(seed)
     this.memories = Array.from({ length: ranks }, () => new Uint8Array(lengthBytes))
     this.ranks = this.memories.map((_, rank) => new FakeWords(this, rank, ranks, lengthBytes))
     const all = homes ?? this.ranks.map(({ rank }) => rank)
-    this.structures = this.ranks.map((words) => new GroupStructures(words, all, async () => {}))
+    this.structures = this.ranks.map((words) => new GroupStructures(words, all, async () => {}, segmentBytes))
   }
 
   /** Let everything go on until `work` is done. Fails where nothing is left that could go on. */
@@ -127,7 +135,9 @@ export class FakeWorld {
       }
       rank.stepsLeft -= 1
     }
-    if (steps.next().done !== true) return false
+    const step = steps.next()
+    this.watch(from)
+    if (step.done !== true) return false
     this.#posted.delete(posted)
     if (!this.stopped.has(from)) posted.resolve()
     return true
@@ -188,6 +198,12 @@ export class FakeWords implements RemoteWords {
         this.#world.post({ from: this.rank, home, what, steps, resolve, reject })
       }
     })
+  }
+
+  storeOwn(offset: number, value: bigint): void {
+    if (this.#world.stopped.has(this.rank)) return
+    const own = this.#world.memories[this.rank] as Uint8Array
+    new BigUint64Array(own.buffer, own.byteOffset + offset, 1)[0] = value
   }
 
   isMember(rank: number): boolean {

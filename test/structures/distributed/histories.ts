@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { Random } from '../../../src/runtime/index.ts'
-import type { GroupCounter, GroupMap } from '../../../src/structures/index.ts'
+import type { GroupCell, GroupCounter, GroupLog, GroupMap, GroupRcu } from '../../../src/structures/index.ts'
 import {
   checkLinearizable,
   type EntryInput,
   entryModel,
   type HistoryCall,
+  type LogInput,
+  logModel,
 } from '../../../src/testing/linearizability/index.ts'
 
-type Call = { input: EntryInput; calledAt: number; returned: { at: number; output: number } | undefined }
+type Call = { input: EntryInput | LogInput; calledAt: number; returned: { at: number; output: number } | undefined }
 
-/** What clients saw of a map and of a counter, by key. Times may be equal only where calls may have overlapped. */
+const LOG = 'log'
+
+/** What clients saw of a map, a counter, a log and a cell, by key. Times may be equal only where calls may have overlapped. */
 export class Histories {
   readonly #calls = new Map<string, Call[]>()
   readonly #now: () => number
@@ -47,11 +51,39 @@ export class Histories {
     }
   }
 
+  /** Calls drawn from a seed, one after the other, on a log that keeps everything. */
+  async append(log: GroupLog<number>, seed: number, calls: number): Promise<void> {
+    const random = new Random(seed)
+    for (let call = 0; call < calls; call += 1) {
+      const kind = random.below(4)
+      this.#value += 1
+      const value = this.#value
+      const index = random.below(4 * calls)
+      if (kind < 2) await this.#call(LOG, { type: 'append', value }, () => log.append(value))
+      else if (kind === 2) await this.#call(LOG, { type: 'last' }, async () => (await log.tail(1)).at(-1)?.value ?? 0)
+      else await this.#call(LOG, { type: 'at', index }, async () => (await log.read(index, 1))[0]?.value ?? 0)
+    }
+  }
+
+  /** Calls on a cell, as on an entry that is never deleted. */
+  async assign(rcu: GroupRcu, cell: GroupCell<number>, calls: number): Promise<void> {
+    for (let call = 0; call < calls; call += 1) {
+      this.#value += 1
+      const value = this.#value
+      await this.#call('cell', { type: 'set', value }, () => rcu.assign(cell, value).then(() => 1))
+      using _section = rcu.readLock()
+      await this.#call('cell', { type: 'get' }, async () => (await rcu.dereference(cell)) ?? 0)
+    }
+  }
+
   /** @throws AssertionError where no order explains what was seen. */
   check(what: string): void {
     for (const [key, calls] of this.#calls) {
-      const history = calls as readonly HistoryCall<EntryInput, number>[]
-      assert.ok(checkLinearizable(entryModel, history).linearizable, `${what}, ${key}: ${JSON.stringify(calls)}`)
+      const { linearizable } =
+        key === LOG
+          ? checkLinearizable(logModel, calls as readonly HistoryCall<LogInput, number>[])
+          : checkLinearizable(entryModel, calls as readonly HistoryCall<EntryInput, number>[])
+      assert.ok(linearizable, `${what}, ${key}: ${JSON.stringify(calls)}`)
     }
   }
 
@@ -67,7 +99,7 @@ export class Histories {
     await this.#call(key, input, async () => Number(await map.compareAndSet(key, expected, value)))
   }
 
-  async #call(key: string, input: EntryInput, make: () => Promise<number>): Promise<void> {
+  async #call(key: string, input: EntryInput | LogInput, make: () => Promise<number>): Promise<void> {
     const call: Call = { input, calledAt: this.#now(), returned: undefined }
     const calls = this.#calls.get(key) ?? []
     this.#calls.set(key, calls)

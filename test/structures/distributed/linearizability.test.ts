@@ -41,6 +41,23 @@ test('the same where ranks are stopped and paused at any step', async () => {
   }
 })
 
+test('what ranks see of a log and a cell, some stopped and some paused at any step, could have happened one after the other', async () => {
+  for (let seed = 1; seed <= HISTORIES / 2; seed += 1) {
+    const world = new FakeWorld(RANKS, seed, 1024 * 1024, [0])
+    const histories = new Histories(() => world.steps)
+    const logs = await world.play(Promise.all(world.structures.map((shared) => shared.log('l', { codec: number }))))
+    const cells = await world.play(Promise.all(world.structures.map((shared) => shared.cell('x', { codec: number }))))
+    if (seed % 2 === 0) world.ranks[1]!.stepsLeft = world.random.below(80)
+    const clients = [...logs, ...logs].map((log, client) => histories.append(log, seed * 100 + client, CALLS))
+    clients.push(...cells.map((cell, rank) => histories.assign(world.structures[rank]!.rcu, cell, CALLS)))
+    const living = clients.filter((_, client) => seed % 2 === 1 || client % RANKS !== 1)
+    void world.ranks[0]!.sleep(world.random.below(40) / 1000).then(() => world.paused.add(2))
+    void world.ranks[0]!.sleep(0.1).then(() => world.paused.delete(2))
+    await world.play(Promise.all(living))
+    histories.check(`seed ${seed}`)
+  }
+})
+
 /** What networks and adapters do when they are at their worst but work. */
 const rough = {
   network: { loss: 0.01, duplicate: 0.01, tail: 0.05, tailNs: 50_000 },
@@ -51,10 +68,11 @@ test('the same over simulated adapters, where ranks crash and pause', async () =
   for (let seed = 1; seed <= HISTORIES / 5; seed += 1) {
     using world = new SimulatedWorld(RANKS, seed, seed % 2 === 0 ? rough : {}, [0])
     const histories = new Histories(() => world.cluster.nowNs)
-    const [maps, counters] = await world.play(
+    const [maps, counters, logs] = await world.play(
       Promise.all([
         Promise.all(world.structures.map((shared) => shared.map('m', { codec: number }))),
         Promise.all(world.structures.map((shared) => shared.counter('c'))),
+        Promise.all(world.structures.map((shared) => shared.log('l', { codec: number }))),
       ]),
     )
     const { nowNs } = world.cluster
@@ -64,10 +82,11 @@ test('the same over simulated adapters, where ranks crash and pause', async () =
       histories.makeCalls(map, seed * 100 + rank, CALLS, 2),
       histories.makeCalls(map, seed * 100 + 50 + rank, CALLS, 2),
       histories.count(counters[rank]!, 3),
+      histories.append(logs[rank]!, seed * 100 + rank, CALLS),
     ])
     // Those of a rank that has crashed never return, until the world ends.
     for (const client of clients) client.catch(() => {})
-    const living = clients.filter((_, client) => seed % 3 !== 0 || Math.floor(client / 3) !== 1)
+    const living = clients.filter((_, client) => seed % 3 !== 0 || Math.floor(client / 4) !== 1)
     await world.play(Promise.all(living))
     histories.check(`seed ${seed}`)
     assert.ok(histories.length > 30)

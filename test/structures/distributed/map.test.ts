@@ -135,23 +135,6 @@ test('of ranks that put one new key at once one does, and it is there once', asy
   }
 })
 
-test('a full map refuses new keys and takes the others; what is deleted makes room', async () => {
-  const world = new FakeWorld(1, 3, 2 * HOME)
-  const [map] = (await opened(world, { capacity: 5000 })) as [GroupMap<number>]
-  let count = 0
-  const fill = async (): Promise<void> => {
-    for (; ; count += 1) await map.set(count, count)
-  }
-  await assert.rejects(world.play(fill()), { code: 'ERR_AETHER_MAP_FULL' })
-  assert.ok(count >= 5000, `${count}`)
-  assert.equal(await world.play(map.size()), count)
-  await world.play(map.set(7, -7))
-  assert.equal(await world.play(map.get(7)), -7)
-  await world.play(map.clear())
-  await world.play(map.set(count, 1))
-  assert.equal(await world.play(map.size()), 1)
-})
-
 test('memory is used again: what was replaced and deleted, by whomever', async () => {
   const world = new FakeWorld(2, 5, HOME, [0])
   const [one, two] = (await world.play(Promise.all(world.structures.map((shared) => shared.map<Uint8Array>('m'))))) as [

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 import { Ranks } from '../../support/rank-process.ts'
+import { listKinds } from './list-histories.ts'
 
 const directory = useRuntimeDirectory()
 const fixture = new URL('./fixtures/rank.js', import.meta.url)
@@ -73,6 +74,108 @@ test('what a rank had acknowledged before it was killed is there, what it was ab
   }
   // Of the one that was killed the last update was acknowledged, or not.
   assert.ok([acknowledged, acknowledged - 1, acknowledged + 1].includes(found.get('all') as number))
+  await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
+})
+
+for (const kind of listKinds) {
+  test(`of ranks that push onto a ${kind} and are killed every acknowledged value comes, once, but one that was taken by one that was killed`, async () => {
+    await using ranks = await opened(4, { homes: [0] })
+    const file = (rank: number): string => join(directory, `${kind}-${rank}`)
+    const running = [
+      ...[1, 2].map((rank) => ranks.on(rank, 'pushForEver', kind, 'l', rank * 1e6, file(rank))),
+      ranks.on(3, 'popForEver', kind, 'l', file(3)),
+    ]
+    for (const each of running) each.catch(() => {})
+    const here = await ranks.on<number[]>(0, 'popMany', kind, 'l', 200)
+    await until(() => existsSync(file(3)) && lines(file(3)).length > 20, 'nobody takes')
+    await ranks.processes[3]!.kill()
+    here.push(...(await ranks.on<number[]>(0, 'popMany', kind, 'l', 200)))
+    for (const rank of [1, 2]) await ranks.processes[rank]!.kill()
+    here.push(...(await ranks.on<number[]>(0, 'popMany', kind, 'l')))
+    const taken = new Set([...here, ...lines(file(3)).map(Number)])
+    assert.equal(taken.size, here.length + lines(file(3)).length)
+    let missing = 0
+    for (const rank of [1, 2]) {
+      const acknowledged = lines(file(rank)).map(Number)
+      missing += acknowledged.filter((value) => !taken.has(value)).length
+      const begun = new Set([...acknowledged, (acknowledged.at(-1) ?? rank * 1e6 - 1) + 1])
+      const mine = here.filter((value) => Math.floor(value / 1e6) === rank)
+      assert.ok(mine.every((value) => begun.has(value)))
+      if (kind === 'queue') assert.ok(mine.every((value, at) => at === 0 || value > (mine[at - 1] as number)))
+    }
+    assert.ok(missing <= 1, `${missing}`)
+    await ranks.on(0, 'close')
+  })
+}
+
+test('ranks that are processes append to a log, and one is killed: what it had acknowledged is there, once and whole, and those who follow go on', async () => {
+  await using ranks = await opened(3, { homes: [0] })
+  const files = [0, 1, 2].map((rank) => join(directory, `appended-${rank}`))
+  const appending = files.map((file, rank) => ranks.on(rank, 'appendTo', 'l', rank, file))
+  const isAt = (count: number): boolean => existsSync(`${files[2]}.done`) && lines(`${files[2]}.done`).length > count
+  await until(() => isAt(20), 'nobody appends')
+  const following = ranks.on<{ found: [number, number, number][]; given: number }>(1, 'follow', 'l', 0, 400)
+  await until(() => isAt(60), 'nobody appends on')
+  await ranks.processes[2]!.kill()
+  const { found, given } = await following
+  assert.ok(given >= 400)
+  await Promise.all([0, 1].map((rank) => ranks.on(rank, 'stop')))
+  await Promise.all(appending.slice(0, 2))
+  const acknowledged = new Map<number, string>()
+  for (const [rank, file] of files.entries()) {
+    for (const line of lines(`${file}.done`)) {
+      const { index, length } = JSON.parse(line) as { index: number; length: number }
+      assert.ok(!acknowledged.has(index), `two have index ${index}`)
+      acknowledged.set(index, `${length} ${rank}`)
+    }
+  }
+  const end = Math.max(...acknowledged.keys()) + 1
+  // All but what the one that was killed had under way.
+  assert.ok(acknowledged.size >= end - 1, `${acknowledged.size} of ${end}`)
+  const last = await ranks.on<typeof following extends Promise<infer T> ? T : never>(0, 'follow', 'l', end - 60, end)
+  for (const [index, length, rank] of [...found, ...last.found])
+    assert.equal(acknowledged.get(index) ?? `${length} 2`, `${length} ${rank}`, `index ${index}`)
+  await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
+})
+
+test('readers that are processes: a grace period waits for one that is in a section until that is killed, and for those that come and go not at all', async () => {
+  await using ranks = await opened(4, { homes: [0] })
+  await ranks.on(0, 'assign', 'c', 1)
+  const reading = ranks.on<{ sections: number; last: number }>(1, 'readOn', 'c')
+  for (let value = 2; value < 12; value += 1) {
+    await ranks.on(0, 'assign', 'c', value)
+    await ranks.on(0, 'synchronize')
+  }
+  assert.equal(await ranks.on(2, 'readFor', 'c'), 11)
+  let isOver = false
+  const synchronizing = [0, 3].map((rank) => ranks.on(rank, 'synchronize').then(() => (isOver = true)))
+  await ranks.on(3, 'assign', 'c', 12)
+  assert.equal(await ranks.on(0, 'get', 'n'), 0)
+  assert.equal(isOver, false)
+  await ranks.processes[2]!.kill()
+  await Promise.all(synchronizing)
+  await ranks.on(1, 'stop')
+  assert.ok((await reading).sections > 0)
+  await Promise.all([0, 1, 3].map((rank) => ranks.on(rank, 'close')))
+})
+
+test('a map grows while a rank that writes to it is killed, and everything that was acknowledged is there', async () => {
+  await using ranks = await opened(3, { homes: [0], size: '4MiB' })
+  const files = [0, 1, 2].map((rank) => join(directory, `filled-${rank}`))
+  // A table has 7168 slots: it is split while all of them write.
+  await ranks.on(0, 'fillMap', 'big', 0, 5000, files[0])
+  const acknowledged = (rank: number): number =>
+    Number(existsSync(files[rank] as string) && readFileSync(files[rank] as string, 'utf8'))
+  const filling = [1, 2].map((rank) => ranks.on(rank, 'fillMap', 'big', rank, 3000, files[rank]))
+  filling[1]?.catch(() => {})
+  await until(() => acknowledged(2) >= 800, 'nobody writes', 120_000)
+  await ranks.processes[2]!.kill()
+  await filling[0]
+  const found = new Map(await ranks.on<[string, number][]>(0, 'readMap', 'big'))
+  for (const [rank, count] of [5000, 3000, acknowledged(2)].entries())
+    for (let key = 0; key < count; key += 1) assert.equal(found.get(`${rank}/${key}`), key, `${rank}/${key}`)
+  assert.equal(await ranks.on(1, 'sizeOf', 'big'), found.size)
+  assert.ok(found.size > 7168)
   await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
 })
 

@@ -26,7 +26,13 @@ export class SimulatedWorld implements Disposable {
   readonly crashed: Set<number> = new Set<number>()
   #dirty = false
 
-  constructor(ranks: number, seed: number, options: SimulationOptions = {}, homes?: readonly number[]) {
+  constructor(
+    ranks: number,
+    seed: number,
+    options: SimulationOptions = {},
+    homes?: readonly number[],
+    segmentBytes?: number,
+  ) {
     this.cluster = openSimulatedCluster(seed, options)
     const lengthBytes = 1024 * 1024
     this.words = Array.from({ length: ranks }, (_, rank) => {
@@ -41,7 +47,7 @@ export class SimulatedWorld implements Disposable {
       for (const other of this.words)
         if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
     const all = homes ?? this.words.map(({ rank }) => rank)
-    this.structures = this.words.map((words) => new GroupStructures(words, all, async () => {}))
+    this.structures = this.words.map((words) => new GroupStructures(words, all, async () => {}, segmentBytes))
   }
 
   /** A rank ends then, and the others hear of it a while later. */

@@ -1,0 +1,52 @@
+import { ReadCommand } from './command.ts'
+import { HomeLostError } from './errors.ts'
+import { type ReadSections, type SectionCounts, SectionsOffset } from './read-sections.ts'
+import type { RemoteWords } from './remote-words.ts'
+
+/** One grace period: over when every section has ended that had begun when it began. */
+export class GracePeriod {
+  readonly #words: RemoteWords
+  readonly #sections: ReadSections
+  /** Ranks that are waited for, with how many of their sections have to end; undefined before the first look. */
+  readonly #waited = new Map<number, number | undefined>()
+
+  constructor(words: RemoteWords, sections: ReadSections) {
+    this.#words = words
+    this.#sections = sections
+    for (let rank = 0; rank < words.ranks; rank += 1) this.#waited.set(rank, undefined)
+  }
+
+  get isOver(): boolean {
+    return this.#waited.size === 0
+  }
+
+  /** Look at those that are waited for, all at a time: a round trip. */
+  async look(): Promise<void> {
+    await Promise.all([...this.#waited.keys()].map((rank) => this.#lookAt(rank)))
+  }
+
+  async #lookAt(rank: number): Promise<void> {
+    const counts = this.#words.isMember(rank) ? await this.#countsOf(rank) : 'gone'
+    if (counts === 'unknown' || !this.#waited.has(rank)) return
+    if (counts === 'gone') this.#waited.delete(rank)
+    else {
+      const begun = this.#waited.get(rank) ?? counts.begun
+      if (counts.ended >= begun) this.#waited.delete(rank)
+      else this.#waited.set(rank, begun)
+    }
+  }
+
+  /** A rank that does not answer may be reading still, for all that is known, until the group has given it up. */
+  async #countsOf(rank: number): Promise<SectionCounts | 'gone' | 'unknown'> {
+    if (rank === this.#words.rank) return this.#sections.counts
+    const begun = new ReadCommand(SectionsOffset.Begun, 8)
+    const ended = new ReadCommand(SectionsOffset.Ended, 8)
+    try {
+      await this.#words.run(rank, 'rcu', [begun, ended])
+    } catch (error) {
+      if (!(error instanceof HomeLostError)) throw error
+      return this.#words.isMember(rank) ? 'unknown' : 'gone'
+    }
+    return { begun: Number(begun.word()), ended: Number(ended.word()) }
+  }
+}

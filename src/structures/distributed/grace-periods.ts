@@ -1,0 +1,58 @@
+import type { Periods } from '../rcu/callbacks.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import { GracePeriod } from './grace-period.ts'
+import type { ReadSections } from './read-sections.ts'
+import type { RemoteWords } from './remote-words.ts'
+import { waitFor } from './waiting.ts'
+
+/** A moment; see {@link GroupRcu.getState}. */
+export interface GroupGracePeriodState {
+  /** @internal Grace periods that this rank had begun by then. */
+  readonly begun: number
+}
+
+/** The grace periods that this rank waits for, one after the other: one that begins later than a moment, and is over, is over for that moment too. */
+export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
+  readonly #words: RemoteWords
+  readonly #sections: ReadSections
+  #begun = 0
+  #over = 0
+  #present: GracePeriod | undefined
+
+  constructor(words: RemoteWords, sections: ReadSections) {
+    this.#words = words
+    this.#sections = sections
+  }
+
+  state(): GroupGracePeriodState {
+    return { begun: this.#begun }
+  }
+
+  hasPassed({ begun }: GroupGracePeriodState): boolean {
+    return this.#over > begun
+  }
+
+  /** Whether it has passed, after a look at those who are waited for. */
+  async poll(state: GroupGracePeriodState): Promise<boolean> {
+    while (!this.hasPassed(state)) {
+      const period = this.#present ?? this.#begin()
+      await period.look()
+      if (!period.isOver) return false
+      if (this.#present === period) {
+        this.#present = undefined
+        this.#over = this.#begun
+      }
+    }
+    return true
+  }
+
+  async wait(state: GroupGracePeriodState, options?: WaitOptions): Promise<void> {
+    await waitFor(this.#words, async () => (await this.poll(state)) || undefined, options)
+  }
+
+  #begin(): GracePeriod {
+    this.#begun += 1
+    this.#present = new GracePeriod(this.#words, this.#sections)
+    return this.#present
+  }
+}

@@ -1,0 +1,74 @@
+import type { Codec } from '../codec/codec.ts'
+import { StructureError } from '../errors.ts'
+import type { ListOptions, ListSettings, ValueList } from '../list/value-list.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { Promised } from './promised.ts'
+import type { RemoteWords } from './remote-words.ts'
+import { waitFor } from './waiting.ts'
+
+/** Options of `queue()` and `stack()` of a group's structures: those of one machine, but that a value has at most 60 KiB. */
+export type GroupListOptions<V> = ListOptions<V>
+
+/** The lock-free part of a group's queue or stack: as its name says, without waiting for anything. */
+export interface GroupListCore {
+  /** False when there is no room. */
+  push(value: Uint8Array): Promise<boolean>
+  /** Undefined when there is nothing. */
+  pop(): Promise<Uint8Array | undefined>
+  length(): Promise<number>
+}
+
+/** What queue and stack of a group have in common: values, and waiting for them and for room. As {@link ValueList} on one machine. */
+export abstract class GroupList<V> implements Promised<ValueList<V>> {
+  readonly name: string
+  readonly #words: RemoteWords
+  readonly #core: GroupListCore
+  readonly #codec: Codec<V>
+  readonly #valueBytesMax: number
+
+  /** @internal */
+  constructor(name: string, words: RemoteWords, core: GroupListCore, { codec, valueBytesMax }: ListSettings<V>) {
+    this.name = name
+    this.#words = words
+    this.#core = core
+    this.#codec = codec
+    this.#valueBytesMax = valueBytesMax
+  }
+
+  /** Resolves when the value is there: at once, or when there is room. @throws HeapFullError where its home has no memory; HomeLostError, of all methods. */
+  async push(value: V, options?: WaitOptions): Promise<void> {
+    const bytes = this.#encode(value)
+    await waitFor(this.#words, async () => (await this.#core.push(bytes)) || undefined, options)
+  }
+
+  /** False when it is full. */
+  async tryPush(value: V, options?: WaitOptions): Promise<boolean> {
+    options?.signal?.throwIfAborted()
+    return await this.#core.push(this.#encode(value))
+  }
+
+  /** Resolves with a value when there is one. One that a rank took and did not live to use is gone. */
+  async pop(options?: WaitOptions): Promise<V> {
+    return this.#codec.decode(await waitFor(this.#words, () => this.#core.pop(), options))
+  }
+
+  /** Undefined when there is none. */
+  async tryPop(options?: WaitOptions): Promise<V | undefined> {
+    options?.signal?.throwIfAborted()
+    const bytes = await this.#core.pop()
+    return bytes && this.#codec.decode(bytes)
+  }
+
+  /** How many values there are. Of a queue that others use meanwhile it is not of one moment. */
+  async length(options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return await this.#core.length()
+  }
+
+  #encode(value: V): Uint8Array {
+    const bytes = new Uint8Array(this.#codec.encode(value))
+    if (bytes.length <= this.#valueBytesMax) return bytes
+    const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`
+    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+  }
+}

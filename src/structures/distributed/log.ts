@@ -1,0 +1,114 @@
+import type { Codec } from '../codec/codec.ts'
+import { StructureError } from '../errors.ts'
+import { checkCount, checkIndex } from '../log/bounds.ts'
+import type { FollowOptions, LogEntry } from '../log/follower.ts'
+import type { LogBounds } from '../log/log-core.ts'
+import { READ_COUNT, type SharedLog, TAIL_COUNT } from '../log/shared-log.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { LogCore } from './log-core.ts'
+import { GroupFollower } from './log-follower.ts'
+import type { RecordRead } from './log-reader.ts'
+import type { Promised } from './promised.ts'
+
+/** What a log or channel of a group was opened with, besides what is kept with it. */
+export interface GroupLogSettings<V> {
+  readonly codec: Codec<V>
+  readonly valueBytesMax: number
+}
+
+/** What a log and a channel of a group have in common. */
+export class GroupLogBase<V> {
+  readonly name: string
+  protected readonly core: LogCore
+  readonly #settings: GroupLogSettings<V>
+
+  /** @internal */
+  constructor(name: string, core: LogCore, settings: GroupLogSettings<V>) {
+    this.name = name
+    this.core = core
+    this.#settings = settings
+  }
+
+  protected async add(value: V, options: WaitOptions | undefined): Promise<number> {
+    options?.signal?.throwIfAborted()
+    const { codec, valueBytesMax } = this.#settings
+    // The codec may use its bytes anew, and they are written later.
+    const bytes = new Uint8Array(codec.encode(value))
+    if (bytes.length > valueBytesMax) {
+      const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
+      throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    }
+    return await this.core.append(bytes, options?.signal)
+  }
+
+  protected followFrom(begin: Promise<number>, signal: AbortSignal | undefined): GroupFollower<V> {
+    return new GroupFollower(this.core, this.#settings.codec, begin, signal)
+  }
+
+  protected entries(records: readonly RecordRead[], from: number): readonly LogEntry<V>[] {
+    const { codec } = this.#settings
+    let wanted = from
+    return records.map(({ index, value }) => {
+      const missed = index - wanted
+      wanted = index + 1
+      return { index, value: codec.decode(value), missed }
+    })
+  }
+}
+
+/**
+ * Entries in the order in which the ranks of a group append them, the latest of which are kept; as {@link SharedLog} on one machine. Each is there whole or not at all, and a rank that dies or is stopped while it appends
+ * holds nobody up. An append is one round trip, and one more for each append of another rank that came first; it takes effect in the compare-and-swap of its slot (log-core.ts).
+ */
+export class GroupLog<V>
+  extends GroupLogBase<V>
+  implements AsyncIterable<LogEntry<V>>, Omit<Promised<SharedLog<V>>, 'follow' | typeof Symbol.asyncIterator>
+{
+  /** Resolves with the entry's index. Those of one rank are in the order of the calls. @throws HeapFullError: nothing is dropped for it; HomeLostError, as all methods. */
+  append(value: V, options?: WaitOptions): Promise<number> {
+    return this.add(value, options)
+  }
+
+  /** Up to `count` entries (default 1000) from an index on; where that was dropped, from the first one left, whose `missed` says how many. Two round trips for 30 entries. */
+  async read(from: number, count: number = READ_COUNT, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
+    options?.signal?.throwIfAborted()
+    return this.entries(await this.core.read(checkIndex(from, 'from'), checkCount(count)), from)
+  }
+
+  /** The last `count` entries (default 10), oldest first. Three round trips. */
+  async tail(count: number = TAIL_COUNT, options?: WaitOptions): Promise<readonly LogEntry<V>[]> {
+    options?.signal?.throwIfAborted()
+    const from = Math.max(0, (await this.core.findEnd()) - checkCount(count))
+    const records = await this.core.read(from, count)
+    return this.entries(records, records[0]?.index ?? from)
+  }
+
+  /** Indexes: of the first entry that is there, and of the one that comes next; each as it was at a moment of the call. Two round trips. */
+  async bounds(options?: WaitOptions): Promise<LogBounds> {
+    options?.signal?.throwIfAborted()
+    return await this.core.bounds()
+  }
+
+  /** Drop the entries below index `before`. Resolves with how many this call dropped. */
+  async trim(before: number, options?: WaitOptions): Promise<number> {
+    options?.signal?.throwIfAborted()
+    return await this.core.trim(checkCount(before, 'before'), options?.signal)
+  }
+
+  /**
+   * The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how many. With `from: 'next'` it is asked at once what comes next;
+   * `ready` of the follower resolves when it is known.
+   */
+  follow({ from = 'first', signal }: FollowOptions = {}): GroupFollower<V> {
+    return this.followFrom(this.#beginOf(from), signal)
+  }
+
+  [Symbol.asyncIterator](): GroupFollower<V> {
+    return this.follow()
+  }
+
+  async #beginOf(from: 'first' | 'next' | number): Promise<number> {
+    if (from === 'next') return await this.core.beginHere()
+    return from === 'first' ? (await this.core.bounds()).first : checkIndex(from, 'options.from')
+  }
+}

@@ -1,0 +1,37 @@
+import type { Retention } from '../log/log-core.ts'
+import type { Home } from './home.ts'
+import { readLogBody, tablesForLog, writeLogBody } from './log-body.ts'
+import { LogCore } from './log-core.ts'
+import { LogSlots } from './log-slots.ts'
+import { LogView } from './log-view.ts'
+import { takeTables } from './tables.ts'
+
+/** How a log or channel is opened. */
+export interface LogRequest {
+  readonly kind: 'log' | 'channel'
+  readonly name: string
+  /** The capacity first. */
+  readonly parameters: readonly number[]
+  readonly retention: Retention
+}
+
+/** Find it at `home`, or make it: its tables first. All who open it at this rank have one core, for the order of its appends. */
+export async function openLogCore(home: Home, { kind, name, parameters, retention }: LogRequest): Promise<LogCore> {
+  const capacity = retention.records
+  const found = await home.names.open({
+    kind,
+    name,
+    parameters,
+    makeBody: async () => {
+      const { places, undo } = await takeTables(home, tablesForLog(capacity))
+      return { bytes: writeLogBody(places), undo }
+    },
+  })
+  const open = home.logs.get(found.offset)
+  if (open !== undefined) return open
+  const words = home.on(`${kind} '${name}'`)
+  const view = new LogView(words, found.offset, new LogSlots(words, readLogBody(found), capacity))
+  const core = new LogCore(words, home.pool, view, retention)
+  home.logs.set(found.offset, core)
+  return core
+}

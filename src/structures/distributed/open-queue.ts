@@ -1,0 +1,47 @@
+import { WriteCommand } from './command.ts'
+import type { Home } from './home.ts'
+import type { NewBody } from './names.ts'
+import { QUEUE_BYTES, QueueCore } from './queue-core.ts'
+import { newSegment, writeSegment } from './queue-segment.ts'
+
+/** How a queue is opened. */
+export interface QueueRequest {
+  readonly name: string
+  /** 0: no bound. */
+  readonly capacity: number
+  readonly codec: number
+  readonly segmentBytes: number
+}
+
+/** Find a queue at `home`, or make it: its first segment first, so that whoever finds the queue finds a place. */
+export async function openQueue(home: Home, request: QueueRequest): Promise<QueueCore> {
+  const { name, capacity, codec, segmentBytes } = request
+  const words = home.on(`queue '${name}'`)
+  const { offset } = await home.names.open({
+    kind: 'queue',
+    name,
+    parameters: [capacity, codec],
+    makeBody: () => makeBody(home, segmentBytes),
+  })
+  return new QueueCore(words, home.pool, offset, { capacity, segmentBytes })
+}
+
+/** Both ends are at the first place. */
+async function makeBody(home: Home, segmentBytes: number): Promise<NewBody> {
+  const block = await home.pool.take(segmentBytes)
+  const segment = newSegment(block, 0, () => home.words.random())
+  try {
+    await home.on('a new queue').run([new WriteCommand(block.offset, writeSegment(segment))])
+  } catch (error) {
+    home.pool.release(block)
+    throw error
+  }
+  const bytes = new Uint8Array(QUEUE_BYTES)
+  const view = new DataView(bytes.buffer)
+  for (let at = 0; at < QUEUE_BYTES; at += 8) view.setBigUint64(at, segment.name, true)
+  return {
+    bytes,
+    made: () => home.pool.linked(block),
+    undo: async () => home.pool.release(block),
+  }
+}

@@ -1,0 +1,150 @@
+import { ClosedError } from '../../native/index.ts'
+import { StructureError } from '../errors.ts'
+import { Callbacks } from '../rcu/callbacks.ts'
+import type { Rcu } from '../rcu/rcu.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { GroupCell } from './cell.ts'
+import { type GroupGracePeriodState, GroupGracePeriods } from './grace-periods.ts'
+import type { Promised } from './promised.ts'
+import { ReadSections } from './read-sections.ts'
+import type { RemoteWords } from './remote-words.ts'
+
+/** From {@link GroupRcu.readLock} to {@link readUnlock}: who waits for a grace period meanwhile waits for the end of it. Ends with `using`, too. */
+export class GroupReadSection implements Disposable {
+  readonly #sections: ReadSections
+  readonly #section: number
+
+  /** @internal */
+  constructor(sections: ReadSections) {
+    this.#sections = sections
+    this.#section = sections.begin()
+  }
+
+  /** Idempotent. */
+  readUnlock(): void {
+    this.#sections.end(this.#section)
+  }
+
+  [Symbol.dispose](): void {
+    this.readUnlock()
+  }
+}
+
+/**
+ * Read-copy-update, among the ranks of a group; as {@link Rcu} on one machine, but that to dereference is a round trip, and so a promise.
+ *
+ * ```ts
+ * const { rcu } = shared
+ * const prices = await shared.cell<Prices>('prices')
+ * await rcu.assign(prices, { apple: 3 })
+ * {
+ *   using section = rcu.readLock()
+ *   console.log(await rcu.dereference(prices))
+ * }
+ * ```
+ *
+ * A section is written down in the memory of the rank that reads, and whoever waits for readers reads it there: to begin and to end a section is a store each. Why a grace period waits for enough:
+ * a reader has written that its section has begun before its READ of a cell is carried out; who replaces the cell reads how many sections have begun after its compare-and-swap has been carried out. So of a section that got the old version either its begin is seen, and its end is waited
+ * for, or its READ came after the swap, and it got the new one. Both numbers only rise, so it does not matter that they are not read at one moment.
+ *
+ * Ranks that are out of the group are not waited for: one that dies is told by the group, at the latest when its lease is over, and one that was stopped for that long ends itself when it goes on. Until then
+ * one that does not answer is waited for. Memory hangs on none of this: see {@link GroupCell}.
+ */
+export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'barrier'> {
+  readonly #sections: ReadSections
+  readonly #periods: GroupGracePeriods
+  readonly #callbacks: Callbacks<GroupGracePeriodState>
+
+  /** @internal */
+  constructor(words: RemoteWords) {
+    this.#sections = new ReadSections(words)
+    this.#periods = new GroupGracePeriods(words, this.#sections)
+    this.#callbacks = new Callbacks(this.#periods)
+  }
+
+  /** Begin a section in which to read. Sections may overlap, and last as long as one wishes: only those who wait for readers are held up. */
+  readLock(): GroupReadSection {
+    this.#checkOpen()
+    return new GroupReadSection(this.#sections)
+  }
+
+  /**
+   * The cell's value, undefined before the first. It is decoded once for each version, so this is the same object for all who ask with this cell: do not change it. A round trip, and one more for a version that is new here.
+   * @throws StructureError outside of every section; HomeLostError.
+   */
+  async dereference<V>(cell: GroupCell<V>): Promise<V | undefined> {
+    this.#checkReading(cell.name)
+    return (await cell.read()).value
+  }
+
+  /** A copy of the cell's bytes, undefined before the first version. @throws as {@link dereference}. */
+  async dereferenceBytes(cell: GroupCell<unknown>): Promise<Uint8Array | undefined> {
+    this.#checkReading(cell.name)
+    const { version, bytes } = await cell.load()
+    return version === 0 ? undefined : bytes.slice()
+  }
+
+  /** Replace the cell's value. Resolves with the number of the new version. A round trip, and two more for each other that came in between. @throws HeapFullError, HomeLostError */
+  async assign<V>(cell: GroupCell<V>, value: V, options?: WaitOptions): Promise<number> {
+    this.#checkOpen()
+    options?.signal?.throwIfAborted()
+    return await cell.assign(value, options?.signal)
+  }
+
+  /** Replace the value by what `change` makes of it, which must not alter the old one; it is called again where another rank was faster. Resolves with the new value. */
+  async update<V>(cell: GroupCell<V>, change: (value: V | undefined) => V, options?: WaitOptions): Promise<V> {
+    this.#checkOpen()
+    for (;;) {
+      options?.signal?.throwIfAborted()
+      const { version, value } = await cell.read()
+      const changed = change(value)
+      if ((await cell.assign(changed, options?.signal, version)) !== 0) return changed
+    }
+  }
+
+  /** Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for ever where its own caller is in one. */
+  async synchronize(options?: WaitOptions): Promise<void> {
+    this.#checkOpen()
+    await this.#periods.wait(this.#periods.state(), options)
+  }
+
+  /** Have `callback` run at this rank after a grace period, in the order of these calls. It keeps the process alive; where the structures are closed before, it is not run. */
+  call(callback: () => void): void {
+    this.#checkOpen()
+    this.#callbacks.add(callback)
+  }
+
+  /** Resolves when all callbacks that this rank has given to {@link call} before have run. */
+  async barrier(options?: WaitOptions): Promise<void> {
+    this.#checkOpen()
+    await this.#callbacks.barrier(options)
+  }
+
+  /** This moment, for {@link pollState}. */
+  getState(): GroupGracePeriodState {
+    this.#checkOpen()
+    return this.#periods.state()
+  }
+
+  /** Whether everybody who was in a section at that moment has left it. Asking helps a grace period on, so asking now and then is enough. A round trip or two. */
+  async pollState(state: GroupGracePeriodState): Promise<boolean> {
+    this.#checkOpen()
+    return await this.#periods.poll(state)
+  }
+
+  /** @internal This rank's sections end. */
+  close(): void {
+    this.#sections.close()
+  }
+
+  #checkOpen(): void {
+    if (this.#sections.closed) throw new ClosedError('the structures of the group')
+  }
+
+  #checkReading(name: string): void {
+    this.#checkOpen()
+    if (this.#sections.any) return
+    const why = `'${name}' is read outside of a section; call readLock() before`
+    throw new StructureError('ERR_AETHER_READ_SECTION', name, why)
+  }
+}

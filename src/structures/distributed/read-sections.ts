@@ -1,0 +1,67 @@
+import { SECTIONS_OFFSET } from './layout.ts'
+import type { RemoteWords } from './remote-words.ts'
+
+/** Two words in each rank's part: see {@link ReadSections}. */
+export const SectionsOffset: { readonly Begun: number; readonly Ended: number } = {
+  Begun: SECTIONS_OFFSET,
+  Ended: SECTIONS_OFFSET + 8,
+}
+
+/** How many sections a rank has begun, and how many of the first of them have ended, in a row. Both only rise. */
+export interface SectionCounts {
+  readonly begun: number
+  readonly ended: number
+}
+
+/**
+ * The sections of this rank, in which it reads cells. They are numbered, and two words of its own part say to those who wait for readers how many have begun and up to which all have ended: so to begin and to end one is a store, and
+ * sections that overlap without end hold up nobody who waits for an earlier one.
+ */
+export class ReadSections {
+  readonly #words: RemoteWords
+  /** In the order in which they began. */
+  readonly #lasting = new Set<number>()
+  #begun = 0
+  #ended = 0
+  #closed = false
+
+  constructor(words: RemoteWords) {
+    this.#words = words
+  }
+
+  get counts(): SectionCounts {
+    return { begun: this.#begun, ended: this.#ended }
+  }
+
+  get any(): boolean {
+    return this.#lasting.size > 0
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Gives its number. What is read after this is read when all can see that it has begun. */
+  begin(): number {
+    this.#begun += 1
+    this.#lasting.add(this.#begun)
+    this.#words.storeOwn(SectionsOffset.Begun, BigInt(this.#begun))
+    return this.#begun
+  }
+
+  /** Idempotent. */
+  end(section: number): void {
+    if (!this.#lasting.delete(section)) return
+    const [oldest] = this.#lasting
+    const ended = oldest === undefined ? this.#begun : oldest - 1
+    if (ended === this.#ended) return
+    this.#ended = ended
+    this.#words.storeOwn(SectionsOffset.Ended, BigInt(ended))
+  }
+
+  /** All end, and none begins. */
+  close(): void {
+    this.#closed = true
+    for (const section of [...this.#lasting].reverse()) this.end(section)
+  }
+}
