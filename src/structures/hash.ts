@@ -21,6 +21,22 @@ export function hashBytes(bytes: Uint8Array, length: number, seed: number): numb
   return finish(hash ^ length)
 }
 
+/**
+ * The same of whole words, the last one filled up with zeros: what {@link hashBytes} gives for their bytes, which are in this machine's order
+ * (little-endian: it is the only one there is).
+ */
+export function hashWords(words: Int32Array, lengthBytes: number, seed: number): number {
+  let hash = seed
+  const blocks = lengthBytes >>> 2
+  for (let at = 0; at < blocks; at += 1) {
+    hash ^= scramble(words[at] as number)
+    hash = (hash << 13) | (hash >>> 19)
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
+  }
+  if ((lengthBytes & 3) !== 0) hash ^= scramble(words[blocks] as number)
+  return finish(hash ^ lengthBytes)
+}
+
 function scramble(word: number): number {
   const mixed = Math.imul(word, 0xcc9e2d51)
   return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)

@@ -18,21 +18,34 @@
  *
  * @module
  */
+
+export type { RateLimiterOptions, RateVerdict } from './cell-rate.ts'
 export type { Codec } from './codec/codec.ts'
 export { bytes, json, number, structured } from './codec/codecs.ts'
 export type { Counter } from './counter.ts'
 export {
   GROUP_VALUE_BYTES_MAX,
+  type GroupCell,
+  type GroupChannel,
   type GroupCounter,
   type GroupFlag,
+  type GroupFollower,
+  type GroupGracePeriodState,
   type GroupLeader,
+  type GroupList,
+  type GroupListOptions,
+  type GroupLog,
   type GroupMap,
   type GroupMapOptions,
   type GroupMutex,
   type GroupOnce,
+  type GroupQueue,
   type GroupRateLimiter,
+  type GroupRcu,
+  type GroupReadSection,
   type GroupSemaphore,
   type GroupSequence,
+  type GroupStack,
   type GroupStructures,
   type GroupStructuresOptions,
   HomeLostError,
@@ -56,7 +69,7 @@ export type { MvRlu, MvRluOptions, SectionOptions } from './mvrlu/mv-rlu.ts'
 export type { MvRluObject, MvRluSection } from './mvrlu/section.ts'
 export type { Once } from './once.ts'
 export { openStructures } from './open.ts'
-export type { RateLimiter, RateLimiterOptions, RateVerdict } from './rate-limiter.ts'
+export type { RateLimiter } from './rate-limiter.ts'
 export type { GracePeriodState } from './rcu/grace-periods.ts'
 export type { Rcu } from './rcu/rcu.ts'
 export type { CellOptions, RcuCell } from './rcu/rcu-cell.ts'

@@ -105,11 +105,14 @@ export class Leader {
     this.#heap.checkOpen()
     const { memory } = this.#heap
     const word = memory.load64(this.#word)
-    if (leftMs(word) > 0 && this.#isLeaderThere(termOf(word), ask)) return undefined
+    if (this.#isUnderLease(word) && this.#isLeaderThere(termOf(word), ask)) return undefined
     const term = termOf(word) + 1
     if (memory.compareExchange64(this.#word, word, this.#wordOf(term)) !== word) return undefined
     this.#noteHolder(term)
-    return new Leadership(this.#leaseOf(term))
+    const leadership = new Leadership(this.#leaseOf(term))
+    const letGo = this.#heap.hold(() => void leadership.resign())
+    leadership.signal.addEventListener('abort', letGo, { once: true })
+    return leadership
   }
 
   #leaseOf(term: number): Lease {
@@ -128,7 +131,13 @@ export class Leader {
   #isCurrent(term: number): boolean {
     if (this.#heap.closed) return false
     const word = this.#heap.memory.load64(this.#word)
-    return termOf(word) === term && leftMs(word) > 0
+    return termOf(word) === term && this.#isUnderLease(word)
+  }
+
+  /** What looks longer than a lease is over for weeks: the clock is kept modulo 2^32 milliseconds. */
+  #isUnderLease(word: bigint): boolean {
+    const left = leftMs(word)
+    return left > 0 && left <= this.leaseMs
   }
 
   #replace(term: number, by: bigint): boolean {
@@ -174,7 +183,7 @@ function termOf(word: bigint): number {
   return Number((word >> 32n) & LOW)
 }
 
-/** Of the lease; negative when it is over. Clocks are compared modulo 2^32: leases are far shorter than 24 days. */
+/** Of the lease; negative when it is over. Clocks are compared modulo 2^32, so what has been over for 25 days looks as if it were to last as long. */
 function leftMs(word: bigint): number {
   return (Number(word & LOW) - nowMs()) | 0
 }

@@ -29,27 +29,25 @@ export class Once {
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
     const ours = await this.#bell.wait((ask) => this.#attempt(ask), options)
     if (!ours) return false
+    const letGo = this.#heap.hold(() => this.#end(0))
     try {
       await work()
-    } catch (error) {
-      this.#end(0)
-      throw error
+      return this.#done()
+    } finally {
+      letGo()
     }
-    this.#end(DONE)
-    return true
   }
 
   /** The same, blocking this thread while another does it. @throws TimeoutError */
   runSync(work: () => unknown, options?: BlockOptions): boolean {
     if (!this.#bell.waitSync((ask) => this.#attempt(ask), `'${this.name}' to be done`, options)) return false
+    const letGo = this.#heap.hold(() => this.#end(0))
     try {
       work()
-    } catch (error) {
-      this.#end(0)
-      throw error
+      return this.#done()
+    } finally {
+      letGo()
     }
-    this.#end(DONE)
-    return true
   }
 
   async isDone(options?: WaitOptions): Promise<boolean> {
@@ -72,8 +70,15 @@ export class Once {
     return memory.compareExchange(this.#word, doer, owner) === doer || undefined
   }
 
+  /** @throws ClosedError where the structures were closed meanwhile: it was given up then, and nobody will know that it was done. */
+  #done(): true {
+    this.#heap.checkOpen()
+    this.#end(DONE)
+    return true
+  }
+
+  /** Has no effect where it is not ours any more. */
   #end(state: number): void {
-    if (this.#heap.closed) return
     this.#heap.memory.compareExchange(this.#word, this.#heap.owner, state)
     this.#bell.ring()
   }

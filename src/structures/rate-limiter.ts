@@ -1,30 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ArgumentError, native } from '../native/index.ts'
+import { native } from '../native/index.ts'
+import { CellRate, type RateLimiterOptions, type RateVerdict } from './cell-rate.ts'
 import type { Heap } from './heap/heap.ts'
 import type { WaitOptions } from './waiting/bell.ts'
 
 /** Bytes of a rate limiter's body. */
 export const RATE_LIMITER_BYTES = 64
 
-/** What a limiter lets through. */
-export interface RateLimiterOptions {
-  /** So many in each interval, and so many at once after a pause. */
-  readonly limit: number
-  readonly intervalMs: number
-}
-
-/** What a limiter says. */
-export interface RateVerdict {
-  readonly allowed: boolean
-  /** How many more would be let through now. */
-  readonly remaining: number
-  /** When to come again; 0 when it was allowed. */
-  readonly retryAfterMs: number
-}
-
 /**
- * Lets through so many in each interval, counted over all processes: the generic cell rate algorithm (ITU-T I.371), whose whole state is one word: the time
- * at which all that was let through is paid for, in microseconds of the machine's monotonic clock.
+ * Lets through so many in each interval, counted over all processes: by the generic cell rate algorithm (cell-rate.ts), in one word and by the machine's monotonic clock.
  */
 export class RateLimiter {
   readonly name: string
@@ -32,17 +16,16 @@ export class RateLimiter {
   readonly intervalMs: number
   readonly #heap: Heap
   readonly #offset: number
-  /** Microseconds that one costs. */
-  readonly #cost: number
+  readonly #rate: CellRate
 
   /** @internal */
-  constructor(name: string, heap: Heap, offset: number, { limit, intervalMs }: RateLimiterOptions) {
+  constructor(name: string, heap: Heap, offset: number, options: RateLimiterOptions) {
     this.name = name
-    this.limit = limit
-    this.intervalMs = intervalMs
+    this.limit = options.limit
+    this.intervalMs = options.intervalMs
     this.#heap = heap
     this.#offset = offset
-    this.#cost = (intervalMs * 1000) / limit
+    this.#rate = new CellRate(options)
   }
 
   /** Ask for `count` at once; all or none. */
@@ -53,19 +36,12 @@ export class RateLimiter {
 
   takeSync(count: number = 1): RateVerdict {
     this.#heap.checkOpen()
-    checkCount(count, this.limit)
+    this.#rate.check(count)
     const { memory } = this.#heap
     for (;;) {
-      const now = Math.floor(native.monotonicNs() / 1000)
-      const word = memory.load64(this.#offset)
-      const paid = Math.max(now, Number(word))
-      const after = paid + count * this.#cost
-      const over = after - now - this.limit * this.#cost
-      // Microseconds are whole: the last of an interval must not be refused for a fraction.
-      if (over >= 1)
-        return { allowed: false, remaining: this.#remaining(paid - now), retryAfterMs: Math.ceil(over / 1000) }
-      if (memory.compareExchange64(this.#offset, word, BigInt(Math.round(after))) === word)
-        return { allowed: true, remaining: this.#remaining(after - now), retryAfterMs: 0 }
+      const seen = memory.load64(this.#offset)
+      const { verdict, word } = this.#rate.ask(seen, native.monotonicNs() / 1000, count)
+      if (word === undefined || memory.compareExchange64(this.#offset, seen, word) === seen) return verdict
     }
   }
 
@@ -85,14 +61,4 @@ export class RateLimiter {
     this.#heap.checkOpen()
     this.#heap.memory.store64(this.#offset, 0n)
   }
-
-  #remaining(owed: number): number {
-    return Math.max(0, Math.floor(this.limit - owed / this.#cost + 1e-6))
-  }
-}
-
-/** @throws ArgumentError unless `count` can be asked for at once. */
-export function checkCount(count: number, limit: number): void {
-  if (Number.isSafeInteger(count) && count >= 1 && count <= limit) return
-  throw new ArgumentError('count', `count must be a whole number from 1 to the limit of ${limit}, not ${count}`)
 }

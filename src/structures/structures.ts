@@ -1,7 +1,8 @@
 import type { Membership, MembershipPart } from '../cluster/index.ts'
 import { parseSize, type Region, type Size, type Space } from '../dsm/index.ts'
 import { ArgumentError } from '../native/index.ts'
-import type { Codec } from './codec/codec.ts'
+import type { RateLimiterOptions } from './cell-rate.ts'
+import type { Codec, ValueSettings } from './codec/codec.ts'
 import { codecNumber, structured } from './codec/codecs.ts'
 import { COUNTER_BYTES, Counter } from './counter.ts'
 import { FLAG_BYTES, Flag } from './flag.ts'
@@ -13,7 +14,7 @@ import { SharedQueue } from './list/queue.ts'
 import { QueueCore } from './list/queue-core.ts'
 import { SharedStack } from './list/stack.ts'
 import { StackCore } from './list/stack-core.ts'
-import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions, type ListSettings } from './list/value-list.ts'
+import { LIST_BODY_BYTES, LIST_WORDS_OFFSET, type ListOptions } from './list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions, SharedChannel } from './log/shared-channel.ts'
 import { LOG_BODY_BYTES, LOG_CAPACITY, type LogOptions, SharedLog } from './log/shared-log.ts'
 import { MAP_BODY_BYTES } from './map/layout.ts'
@@ -24,7 +25,7 @@ import { MUTEX_BYTES, Mutex } from './mutex.ts'
 import { CommitLog } from './mvrlu/commit-log.ts'
 import { MvRlu, type MvRluOptions, ROOT_BODY_BYTES } from './mvrlu/mv-rlu.ts'
 import { ONCE_BYTES, Once } from './once.ts'
-import { RATE_LIMITER_BYTES, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import { RATE_LIMITER_BYTES, RateLimiter } from './rate-limiter.ts'
 import { CELL_BODY_BYTES } from './rcu/cell-core.ts'
 import { Rcu } from './rcu/rcu.ts'
 import { type CellOptions, RcuCell } from './rcu/rcu-cell.ts'
@@ -229,7 +230,7 @@ export class Structures implements AsyncDisposable {
   async cell<V = unknown>(name: string, options: CellOptions<V> = {}): Promise<RcuCell<V>> {
     const { codec = structured as Codec<V>, valueBytesMax = VALUE_BYTES_MAX } = options
     const { offset } = this.#open('rcu cell', name, CELL_BODY_BYTES, [codecNumber(codec)])
-    return new RcuCell(name, this.#heap, offset, codec, valueBytesMax)
+    return new RcuCell(name, this.#heap, offset, { codec, valueBytesMax })
   }
 
   /** The objects `name`: one that is there from the begin, and those that are made and linked from it. */
@@ -255,7 +256,7 @@ export class Structures implements AsyncDisposable {
     kind: 'queue' | 'stack',
     name: string,
     { codec = structured as Codec<V>, capacity = 0, valueBytesMax = VALUE_BYTES_MAX }: ListOptions<V>,
-  ): { readonly offset: number; readonly capacity: number; readonly settings: ListSettings<V> } {
+  ): { readonly offset: number; readonly capacity: number; readonly settings: ValueSettings<V> } {
     if (capacity !== 0) checkWhole('options.capacity', capacity, ENTRIES_MAX)
     const { offset } = this.#open(kind, name, LIST_BODY_BYTES, [capacity, codecNumber(codec)])
     return { offset, capacity, settings: { codec, valueBytesMax } }

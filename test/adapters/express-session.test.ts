@@ -96,6 +96,14 @@ describe('a store of sessions in shared memory', options, () => {
     assert.equal(await calls.length(), 1)
   })
 
+  it('keeps a session whose cookie has no date where one should be for the time of the store', async () => {
+    const calls = new Calls(store('no date'))
+    const session = sessionOf(1, 60_000)
+    session.cookie.expires = new Date('no date')
+    await calls.set('a', session)
+    assert.equal((await calls.get('a'))?.visits, 1)
+  })
+
   it('does not keep a session that has expired already', async () => {
     const calls = new Calls(store('expired'))
     await calls.set('a', sessionOf(1, 60_000))

@@ -51,6 +51,11 @@ describe('rate-limiter-flexible over shared memory', options, () => {
     assert.equal((await short.consume('a')).isFirstInDuration, true)
   })
 
+  it('takes a window that would be over before it is written down for one of a millisecond', async () => {
+    const shortest = limiter('shortest window', { points: 1, duration: 1e-9 })
+    assert.equal((await shortest.consume('a')).consumedPoints, 1)
+  })
+
   it('gives, deletes and sets', async () => {
     const mine = limiter('sets')
     assert.equal(await mine.get('a'), null)

@@ -60,6 +60,9 @@ export class FragileMemory implements WordMemory {
   pokeFloat(offset: number, value: number): void {
     this.#alive().pokeFloat(offset, value)
   }
+  copy(offset: number, lengthBytes: number): Uint8Array {
+    return this.#alive().copy(offset, lengthBytes)
+  }
   read(offset: number, target: Uint8Array, lengthBytes: number): void {
     this.#alive().read(offset, target, lengthBytes)
   }

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { number } from '../../src/structures/codec/codecs.ts'
 import { LogCore, type Retention } from '../../src/structures/log/log-core.ts'
-import { LOG_BODY_BYTES } from '../../src/structures/log/shared-log.ts'
+import { LOG_BODY_BYTES, SharedLog } from '../../src/structures/log/shared-log.ts'
 import { BELL_BYTES } from '../../src/structures/waiting/bell.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import type { Numbered } from './fixtures/process.ts'
+import { playChannel, playLog } from './log-suite.ts'
 import { Shared } from './processes.ts'
 import { type Inhabitant, settleMemory, Town } from './town.ts'
 
@@ -176,44 +177,72 @@ test('where there is no memory a log refuses, and keeps what it has; a channel d
 
 test('a log is followed as it grows, from where one wishes, until that ends', async () => {
   await using shared = await Shared.open()
-  const log = await shared.structures.log<string | undefined>('events', { capacity: 4 })
-  for (const text of ['a', 'b', undefined, 'd', 'e', 'f']) await log.append(text)
-  assert.deepEqual(await log.bounds(), { first: 2, end: 6 })
-  assert.deepEqual(await log.tail(2), [
-    { index: 4, value: 'e', missed: 0 },
-    { index: 5, value: 'f', missed: 0 },
-  ])
-  assert.deepEqual(await log.read(1, 2), [
-    { index: 2, value: undefined, missed: 1 },
-    { index: 3, value: 'd', missed: 0 },
-  ])
-  const seen: (string | undefined)[] = []
-  for await (const { value } of log) {
-    seen.push(value)
-    if (seen.length === 4) await log.append('g')
-    if (seen.length === 5) break
+  const log = await shared.structures.log<string | undefined>('played', { capacity: 4 })
+  await playLog(log, await shared.structures.log<string | undefined>('played', { capacity: 4 }))
+  await playChannel(
+    await shared.structures.channel('news', { capacity: 50 }),
+    await shared.structures.channel('news', { capacity: 50 }),
+  )
+})
+
+test('whatever is dropped while some entries are read at once, each says how many are missed before it', () => {
+  let gaps = 0
+  for (let at = 0, done = false; !done; at += 1) {
+    const town = new Town()
+    const [reader, other] = [town.settle(), town.settle()]
+    const logs = [reader, other].map(({ heap, directory }) => {
+      const { offset } = directory.open({ kind: 'log', name: 'log', bodyBytes: LOG_BODY_BYTES, parameters: [] })
+      const retention = { records: 0, bytes: 0, dropsForMemory: false }
+      return new SharedLog<number>('log', heap, offset, { codec: number, retention, valueBytesMax: 8 })
+    }) as [SharedLog<number>, SharedLog<number>]
+    for (let value = 0; value < 8; value += 1) logs[1].appendSync(value)
+    let seen = 0
+    reader.memory.before = () => {
+      seen += 1
+      if (seen === at) logs[1].trimSync(5)
+    }
+    let next = 0
+    for (const { index, value, missed } of logs[0].readSync(0, 8)) {
+      assert.deepEqual([index, value], [next + missed, index], `dropped at access ${at}`)
+      if (index > 0 && missed > 0) gaps += 1
+      next = index + 1
+    }
+    reader.memory.before = undefined
+    assert.equal(next, 8)
+    done = seen < at
   }
-  assert.deepEqual(seen, [undefined, 'd', 'e', 'f', 'g'])
-  const next = log.follow({ from: 'next' })
-  const waiting = next.next()
-  log.appendSync('h')
-  assert.deepEqual((await waiting).value, { index: 7, value: 'h', missed: 0 })
+  assert.ok(gaps > 1)
+})
+
+test('what is no index, or no number of entries, is refused', async () => {
+  await using shared = await Shared.open()
+  const log = await shared.structures.log<string>('log')
+  log.appendSync('a')
+  for (const wrong of [Number.NaN, -1, 0.5]) {
+    for (const call of [
+      () => log.readSync(wrong),
+      () => log.readSync(0, wrong),
+      () => log.tailSync(wrong),
+      () => log.trimSync(wrong),
+      () => log.follow({ from: wrong }),
+    ])
+      assert.throws(call, { code: 'ERR_AETHER_INVALID_ARGUMENT' }, `${wrong}: ${call}`)
+  }
+  assert.deepEqual([log.readSync(0, Number.POSITIVE_INFINITY).length, log.tailSync(0).length], [1, 0])
+})
+
+test('the next entry without a promise', async () => {
+  await using shared = await Shared.open()
+  const log = await shared.structures.log<string>('events', { capacity: 4 })
+  for (const text of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) log.appendSync(text)
   const late = log.follow({ from: 1 })
   assert.deepEqual(late.tryNextSync(), { index: 4, value: 'e', missed: 3 })
   assert.equal(log.trimSync(7), 3)
   assert.deepEqual(late.nextSync(), { index: 7, value: 'h', missed: 2 })
   assert.equal(late.tryNextSync(), undefined)
   assert.throws(() => late.nextSync({ timeoutMs: 5 }), { code: 'ERR_AETHER_TIMEOUT' })
-  const closed = late.next()
   late.close()
-  assert.deepEqual(
-    [await closed, await late.next(), late.tryNextSync()],
-    [{ done: true, value: undefined }, { done: true, value: undefined }, undefined],
-  )
-  const stop = new AbortController()
-  const stopped = log.follow({ from: 'next', signal: stop.signal }).next()
-  stop.abort(new Error('enough'))
-  await assert.rejects(stopped, /enough/)
+  assert.equal(late.tryNextSync(), undefined)
   await assert.rejects(shared.structures.log('events', { capacity: 5 }), { code: 'ERR_AETHER_STRUCTURE_MISMATCH' })
   const short = await shared.structures.log('events', { capacity: 4, valueBytesMax: 10 })
   await assert.rejects(short.append('more than ten bytes'), { code: 'ERR_AETHER_VALUE_TOO_LARGE' })

@@ -9,10 +9,14 @@ import { type Inhabitant, settleMemory, Town } from './town.ts'
 
 const plain = { codec: structured, ttlMs: 0, maxEntries: 0, valueBytesMax: 2 ** 20 }
 
-function mapOf<V = unknown>(inhabitant: Inhabitant, settings: Partial<MapSettings<V>> = {}): SharedMap<V> {
-  const request = { kind: 'map', name: 'm', bodyBytes: MAP_BODY_BYTES, parameters: [] } as const
+function mapOf<V = unknown>(
+  inhabitant: Inhabitant,
+  settings: Partial<MapSettings<V>> = {},
+  name: string = 'm',
+): SharedMap<V> {
+  const request = { kind: 'map', name, bodyBytes: MAP_BODY_BYTES, parameters: [] } as const
   const all = { ...plain, ...settings } as MapSettings<V>
-  return new SharedMap<V>('m', inhabitant.heap, inhabitant.directory.open(request).offset, all)
+  return new SharedMap<V>(name, inhabitant.heap, inhabitant.directory.open(request).offset, all)
 }
 
 test('what one puts in another finds, whatever it is', () => {
@@ -270,6 +274,104 @@ for (const others of [0, 36, 38, 39, 40]) {
       settleMemory(survivor.heap)
       const { usedBytes } = survivor.heap.usage()
       assert.ok(usedBytes <= 1536 + 1024 + (others + 3) * 64, `${usedBytes} after ${calls} accesses`)
+    }
+  })
+}
+
+test('a codec that adopts bytes is given some that stay as they are', () => {
+  const keeping: Codec<Uint8Array> = { ...bytes, name: 'keeping', decode: () => assert.fail('a copy of a copy') }
+  const map = mapOf(new Town().settle(), { codec: keeping })
+  const found = Array.from({ length: 300 }, (_, at) => {
+    map.setSync('key', new Uint8Array(at * 10).fill(at & 0xff))
+    return map.getSync('key')
+  })
+  for (const [at, value] of found.entries())
+    assert.deepEqual(value, new Uint8Array(at * 10).fill(at & 0xff), `value ${at}`)
+})
+
+test('keys that come and go leave nothing: as many as one likes, one after the other', () => {
+  const inhabitant = new Town().settle()
+  const map = mapOf<number>(inhabitant, { codec: number })
+  const usedAfter = (first: number): number => {
+    for (let key = first; key < first + 3000; key += 1) {
+      map.setSync(`key ${key}`, key)
+      assert.equal(map.deleteSync(`key ${key}`), true)
+    }
+    settleMemory(inhabitant.heap)
+    return inhabitant.heap.usage().usedBytes
+  }
+  const before = usedAfter(0)
+  for (let turn = 1; turn < 4; turn += 1) {
+    const after = usedAfter(turn * 3000)
+    // The marks of those keys that were deleted since the table was made anew.
+    assert.ok(after <= before + 64 * 64, `${after} bytes after ${before}`)
+  }
+})
+
+test("while a table is moved, memory of what was deleted since is another map's, and not looked at any more", () => {
+  const town = new Town()
+  const people = [town.settle(), town.settle()] as const
+  const [map, other] = people.map((each) => mapOf<number>(each, { codec: number })) as [
+    SharedMap<number>,
+    SharedMap<number>,
+  ]
+  const foreign = mapOf<number>(people[1], { codec: number }, 'foreign')
+  const living = new Set<string>()
+  for (let key = 0; key < 1500; key += 1) {
+    map.setSync(`key ${key}`, key)
+    living.add(`key ${key}`)
+    if (key % 3 === 0) continue
+    const gone = `key ${Math.floor(key / 2)}`
+    assert.equal(other.deleteSync(gone), living.delete(gone))
+    settleMemory(people[1].heap)
+    foreign.setSync(`foreign ${key}`, -1)
+    const found = [...map.entriesSync()]
+    for (const [name, value] of found) assert.equal(name, `key ${value}`)
+    assert.equal(new Set(found.map(([name]) => name)).size, living.size)
+  }
+})
+
+for (const churns of ['keys that come and go', 'keys that stay'] as const) {
+  test(`killed at any access while a table is moved, with ${churns}, nothing is lost, and its memory is found`, () => {
+    const play = (map: SharedMap<number>, from: number): void => {
+      for (let key = from; key < from + 3; key += 1) {
+        map.setSync(`new ${key}`, key)
+        if (churns === 'keys that come and go') map.deleteSync(`new ${key}`)
+      }
+    }
+    const used = (inhabitant: Inhabitant): number => {
+      const map = mapOf<number>(inhabitant, { codec: number })
+      map.clearSync()
+      // Until the table is made anew, twice: it shrinks once, and what was marked is gone.
+      let [turns, before] = [0, 0]
+      for (let key = 0; turns < 4; key += 1) {
+        map.setSync(`settle ${key}`, 0)
+        map.deleteSync(`settle ${key}`)
+        settleMemory(inhabitant.heap)
+        const { usedBytes } = inhabitant.heap.usage()
+        if (usedBytes < before) turns += 1
+        before = usedBytes
+      }
+      return before
+    }
+    const expected = (() => {
+      const alone = new Town().settle()
+      play(mapOf<number>(alone, { codec: number }), 0)
+      return used(alone)
+    })()
+    for (let calls = 0, done = false; !done; calls += 1) {
+      const town = new Town()
+      const [survivor, victim] = [town.settle(), town.settle()]
+      const map = mapOf<number>(survivor, { codec: number })
+      // Just before the first table of 64 slots is moved.
+      for (let key = 0; key < 40; key += 1) map.setSync(`old ${key}`, key)
+      for (let key = 0; key < 18; key += 1) map.deleteSync(`old ${key}`)
+      done = victim.killedAfter(calls, () => play(mapOf<number>(victim, { codec: number }), 100))
+      town.bury(victim)
+      settleMemory(survivor.heap)
+      for (let key = 18; key < 40; key += 1) assert.equal(map.getSync(`old ${key}`), key, `after ${calls} accesses`)
+      assert.equal(map.sizeSync(), [...map.entriesSync()].length, `after ${calls} accesses`)
+      if (calls % 48 === 0) assert.equal(used(survivor), expected, `after ${calls} accesses`)
     }
   })
 }

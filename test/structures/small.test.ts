@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '../../src/index.ts'
 import { openStructures } from '../../src/structures/index.ts'
+import { LEADER_BYTES, Leader } from '../../src/structures/leader.ts'
+import { BELL_BYTES } from '../../src/structures/waiting/bell.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { Shared } from './processes.ts'
+import { Town } from './town.ts'
 
 useRuntimeDirectory()
 
@@ -172,6 +175,48 @@ test('once is done by one; when that one is killed or fails, by the next', async
     true,
   )
   assert.equal(failing.runSync(assert.fail), false)
+})
+
+test('what was over long ago does not look as if it were to last, though clocks are kept modulo 2^32 milliseconds', async () => {
+  const town = new Town()
+  const [before, next] = [town.settle(), town.settle()]
+  const request = { kind: 'leader', name: 'l', bodyBytes: LEADER_BYTES, parameters: [5000] } as const
+  const { offset } = before.directory.open(request)
+  const [old, leader] = [before, next].map(({ heap }) => new Leader('l', heap, offset, 5000)) as [Leader, Leader]
+  const first = await old.tryCampaign()
+  assert.equal(await leader.tryCampaign(), undefined)
+  await first?.resign()
+  // As it would be 25 days later; who has resigned lives on.
+  const word = before.memory.load64(offset + BELL_BYTES)
+  before.memory.store64(offset + BELL_BYTES, BigInt.asIntN(64, word ^ 0x8000_0000n))
+  assert.equal(first?.isLeader, false)
+  const second = await leader.tryCampaign()
+  assert.equal(second?.term, 2)
+  await second?.resign()
+})
+
+test('once: who closes the structures meanwhile is told that nobody will know', async () => {
+  await using shared = await Shared.open()
+  const space = await open(shared.space.name)
+  const structures = await openStructures(space)
+  const once = await structures.once('closed')
+  const run = once.run(() => structures.close())
+  await assert.rejects(run, { code: 'ERR_AETHER_CLOSED' })
+  assert.equal(await (await shared.structures.once('closed')).run(() => {}, soon()), true)
+  await space.close()
+})
+
+test('who closes the structures leads no more, and is followed at once', async () => {
+  await using shared = await Shared.open()
+  const space = await open(shared.space.name)
+  const structures = await openStructures(space)
+  const first = await (await structures.leader('l', { leaseMs: 3_600_000 })).campaign(soon())
+  await structures.close()
+  assert.equal(first.signal.aborted, true)
+  const second = await (await shared.structures.leader('l', { leaseMs: 3_600_000 })).campaign(soon())
+  assert.equal(second.term, 2)
+  await second.resign()
+  await space.close()
 })
 
 test('there is one leader, and the next when it is killed, resigns or lets its lease run out', async () => {

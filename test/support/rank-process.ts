@@ -31,6 +31,9 @@ export interface Ending {
 /** How long any scenario may take before the test says that it hangs. */
 const CALL_MS_MAX = 60_000
 
+/** So long that no machine is busy enough for it: only who is stopped on purpose is silent for a lease, where a test says a shorter one. */
+const LEASE_MS = 120_000
+
 /** A process that does what it is told; see scenario-server.ts. */
 export class RankProcess {
   readonly child: ChildProcess
@@ -41,7 +44,7 @@ export class RankProcess {
 
   constructor(fixture: URL, environment: Readonly<Record<string, string>>) {
     this.child = fork(fileURLToPath(fixture), {
-      env: { ...process.env, ...environment },
+      env: { ...process.env, AETHER_LEASE_MS: String(LEASE_MS), ...environment },
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     })

@@ -82,7 +82,9 @@ export class AetherSessionStore extends Store {
   #lifeOf({ cookie }: SessionData): number {
     // A session that was read from a store has its date as text.
     const expires = cookie?.expires as Date | string | null | undefined
-    return expires ? new Date(expires).getTime() - Date.now() : this.#ttlMs
+    const leftMs = expires ? new Date(expires).getTime() - Date.now() : this.#ttlMs
+    // What is no date does not say when.
+    return Number.isNaN(leftMs) ? this.#ttlMs : leftMs
   }
 
   /** The callback is never called before this returns, and what it throws is its own. */

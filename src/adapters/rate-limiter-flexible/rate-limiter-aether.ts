@@ -71,8 +71,11 @@ function wholePoints(points: unknown): number {
   throw new ArgumentError('points', `points must be a whole number, not ${points}`)
 }
 
+/** A window that were over before it is written down would be begun for ever. As short as a Redis has them. */
+const WINDOW_MS_MIN = 1
+
 function begun(points: number, durationMs: number): Consumed {
-  return { points, endMs: durationMs > 0 ? nowMs() + durationMs : 0 }
+  return { points, endMs: durationMs > 0 ? nowMs() + Math.max(WINDOW_MS_MIN, durationMs) : 0 }
 }
 
 function added({ points, endMs }: Consumed, more: number): Consumed {

@@ -1,3 +1,5 @@
+import { StructureError } from '../errors.ts'
+
 /**
  * How values become bytes and bytes values. A map or queue is opened with the same codec by everybody: its name is compared.
  */
@@ -8,4 +10,26 @@ export interface Codec<V> {
   encode(value: V): Uint8Array
   /** `bytes` are of this call only: what is kept of them is copied. */
   decode(bytes: Uint8Array): V
+  /** The same for `bytes` that nobody else uses, so that a value may keep them. For codecs that would otherwise copy them; without it, `decode` is called. */
+  adopt?(bytes: Uint8Array): V
+}
+
+/** The value of bytes that are this value's own. */
+export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
+  return codec.adopt === undefined ? codec.decode(bytes) : codec.adopt(bytes)
+}
+
+/** What a structure's values are. */
+export interface ValueSettings<V> {
+  readonly codec: Codec<V>
+  /** The longest value, in bytes, encoded. */
+  readonly valueBytesMax: number
+}
+
+/** The bytes of a value for the structure `name`. @throws StructureError where there are too many. */
+export function encodeValue<V>({ codec, valueBytesMax }: ValueSettings<V>, name: string, value: V): Uint8Array {
+  const bytes = codec.encode(value)
+  if (bytes.length <= valueBytesMax) return bytes
+  const why = `a value of ${bytes.length} bytes, encoded; '${name}' takes ${valueBytesMax} (options.valueBytesMax)`
+  throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', name, why)
 }

@@ -85,14 +85,6 @@ export const json: Codec<unknown> = {
   decode: (bytes) => JSON.parse(decoder.decode(bytes)),
 }
 
-/** From so many bytes on the engine's `slice` is faster, which does not clear the memory first. */
-const SLICE_BYTES_MIN = 1024
-
-function copyOf(value: Uint8Array): Uint8Array {
-  // A Buffer's own slice would be no copy.
-  return value.length < SLICE_BYTES_MIN ? new Uint8Array(value) : Uint8Array.prototype.slice.call(value)
-}
-
 /** Bytes as they are; decoded, a copy. */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
@@ -100,8 +92,13 @@ export const bytes: Codec<Uint8Array> = {
     if (value instanceof Uint8Array) return value
     throw new ArgumentError('value', `the codec 'bytes' takes a Uint8Array, not ${typeof value}`)
   },
-  decode: copyOf,
+  // A Buffer's own slice would be no copy.
+  decode: (value) => Uint8Array.prototype.slice.call(value),
+  adopt: (value) => value,
 }
+
+const float = new Float64Array(1)
+const floatBytes = new Uint8Array(float.buffer)
 
 /** Numbers, 8 bytes each. */
 export const number: Codec<number> = {
@@ -109,10 +106,13 @@ export const number: Codec<number> = {
   encode(value) {
     if (typeof value !== 'number')
       throw new ArgumentError('value', `the codec 'number' takes numbers, not ${typeof value}`)
-    scratch.writeDoubleLE(value, 0)
-    return scratch.subarray(0, 8)
+    float[0] = value
+    return floatBytes
   },
-  decode: (value) => new DataView(value.buffer, value.byteOffset).getFloat64(0, true),
+  decode(value) {
+    for (let at = 0; at < 8; at += 1) floatBytes[at] = value[at] as number
+    return float[0] as number
+  },
 }
 
 /** Kept with a structure, so that all read its bytes alike. */

@@ -69,7 +69,7 @@ export class Allocator {
   free(reference: number, state: number): void {
     if (this.#blocks.poisons) this.#blocks.poison(reference)
     const slab = this.#blocks.slabOf(reference)
-    const word = this.#blocks.word(slab)
+    const word = this.#blocks.peekWord(slab)
     if (slabKind(word) === SlabKind.Head) {
       this.#freeSlabs(slab, word)
       return
@@ -99,7 +99,7 @@ export class Allocator {
 
   #take(reference: number, sizeClass: number, intent: Intent, into: Allocation): boolean {
     const blocks = this.#blocks
-    const state = blocks.state(reference)
+    const state = blocks.peekState(reference)
     if (kindOf(state) !== BlockKind.Free) return false
     const taken = blockState(BlockKind.Live, this.#slot, generationOf(state) + 1)
     intent.noteNew(reference, taken)
@@ -171,7 +171,7 @@ export class Allocator {
     const { slabs } = this.#blocks.layout
     let free = 0
     for (let slab = 0; slab < slabs && free < count + this.#keptBack; slab += 1)
-      if (slabKind(this.#blocks.word(slab)) === SlabKind.Free) free += 1
+      if (slabKind(this.#blocks.peekWord(slab)) === SlabKind.Free) free += 1
     return free >= count + this.#keptBack
   }
 
@@ -188,7 +188,7 @@ export class Allocator {
   }
 
   #claim(slab: number): boolean {
-    const word = this.#blocks.word(slab)
+    const word = this.#blocks.peekWord(slab)
     if (slabKind(word) !== SlabKind.Free) return false
     return this.#blocks.changeWord(slab, word, slabWord(SlabKind.Claimed, this.#slot, 0))
   }

@@ -1,6 +1,12 @@
 import type { WordMemory } from '../memory/word-memory.ts'
 import { BlockKind, blockState, generationOf, kindOf } from './block-state.ts'
-import { GRANULE_BYTES, GRANULES_PER_SLAB, type HeapLayout, SLAB_RECORD_BYTES } from './layout.ts'
+import {
+  GRANULE_BYTES,
+  GRANULES_PER_SLAB,
+  GRANULES_PER_SLAB_LOG2,
+  type HeapLayout,
+  SLAB_RECORD_BYTES,
+} from './layout.ts'
 import { blocksPerSlab, CLASS_GRANULES } from './size-classes.ts'
 import { SlabKind, slabDetail, slabKind } from './slab-word.ts'
 
@@ -29,17 +35,18 @@ export class BlockTable {
     return this.#memory.load(this.#statesOffset + (reference - this.#first) * 4)
   }
 
+  /** The same by a plain load: of a block that was reached within an epoch, or is this participant's; or as a guess that a compare-and-swap checks. */
+  peekState(reference: number): number {
+    return this.#memory.peek(this.#statesOffset + (reference - this.#first) * 4)
+  }
+
   /** True when it was `from` and is `to` now. */
   change(reference: number, from: number, to: number): boolean {
     return this.#memory.compareExchange(this.#statesOffset + (reference - this.#first) * 4, from, to) === from
   }
 
-  setState(reference: number, state: number): void {
-    this.#memory.store(this.#statesOffset + (reference - this.#first) * 4, state)
-  }
-
   slabOf(reference: number): number {
-    return Math.floor((reference - this.#first) / GRANULES_PER_SLAB)
+    return (reference - this.#first) >>> GRANULES_PER_SLAB_LOG2
   }
 
   /** Reference of a slab's first block. */
@@ -49,6 +56,11 @@ export class BlockTable {
 
   word(slab: number): number {
     return this.#memory.load(this.#recordsOffset + slab * SLAB_RECORD_BYTES)
+  }
+
+  /** The same by a plain load: of a slab with a block that is in use or was, for which it does not change; or as a guess. */
+  peekWord(slab: number): number {
+    return this.#memory.peek(this.#recordsOffset + slab * SLAB_RECORD_BYTES)
   }
 
   changeWord(slab: number, from: number, to: number): boolean {
@@ -87,9 +99,10 @@ export class BlockTable {
     for (let reference = head; reference < end; reference += step) visit(reference, this.state(reference))
   }
 
-  /** The same block, of nobody. */
+  /** The same block, of nobody: what was done to it before is there for who takes it. */
   free(reference: number, state: number): void {
-    this.setState(reference, blockState(BlockKind.Free, 0, generationOf(state)))
+    const at = this.#statesOffset + (reference - this.#first) * 4
+    this.#memory.store(at, blockState(BlockKind.Free, 0, generationOf(state)))
     this.countFreed(this.slabOf(reference))
   }
 

@@ -55,8 +55,9 @@ export class Epochs {
   /** From here to {@link exit} what is reachable stays as it is in memory. Nests. */
   enter(): void {
     this.#depth += 1
-    if (this.#depth === 1 && this.#stays.size === 0)
-      this.#self.reserve(reservationOf(this.#memory.load(HeaderOffset.Epoch)))
+    if (this.#depth !== 1 || this.#stays.size !== 0) return
+    // A plain load, for an epoch that is over by now does no harm: to say it keeps the next from ending all the more.
+    this.#self.reserve(reservationOf(this.#memory.peek(HeaderOffset.Epoch)))
   }
 
   exit(): void {
@@ -161,15 +162,19 @@ export class Epochs {
     while (this.#limbo.at < references.length && (now - (epochs[this.#limbo.at] as number)) >>> 0 >= 2) {
       const reference = references[this.#limbo.at] as number
       this.#limbo.at += 1
-      this.#allocator.free(reference, this.#blocks.state(reference))
+      this.#allocator.free(reference, this.#blocks.peekState(reference))
     }
     this.#shorten()
   }
 
   #reserveForStays(): void {
-    const [oldest] = this.#stays
-    this.#self.reserve(oldest === undefined ? 0 : reservationOf(oldest.epoch))
+    this.#self.reserve(this.#stays.size === 0 ? 0 : this.#oldestStay())
     this.#left()
+  }
+
+  #oldestStay(): number {
+    const [oldest] = this.#stays
+    return oldest === undefined ? 0 : reservationOf(oldest.epoch)
   }
 
   #participant(slot: number): Participant {

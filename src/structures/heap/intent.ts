@@ -23,6 +23,9 @@ export const IntentPhase = { None: 0, Begun: 1, Armed: 2 } as const
  * away. Written before: which block is new, which is old, and what the participant's own counter will be. After a death there is one question, whether that
  * compare-and-swap happened, and the structure answers it by looking for the block (`reach` says how). Then: the old block is retired or stays,
  * the new one stays or is retired, the counter is set to the one value or the other. All of these may be done twice.
+ *
+ * Nobody reads it before its owner has ended, by word of the operating system; so it is written by plain stores, in the order in which they stand here. An atomic
+ * one would wait each time for everything written before to reach the cache, the new block above all.
  */
 export class Intent {
   readonly #memory: WordMemory
@@ -38,7 +41,7 @@ export class Intent {
   }
 
   get structure(): number {
-    return this.#memory.peek(this.#offset + Offset.Structure)
+    return this.#memory.peek(this.#offset + Offset.Structure) >>> 0
   }
 
   /** How to look for the block: see {@link ./reach.ts}. */
@@ -78,13 +81,13 @@ export class Intent {
     this.#memory.poke(this.#offset + Structure, structure)
     this.#memory.poke(this.#offset + Reach, reach)
     this.#memory.poke(this.#offset + NewReference, 0)
-    this.#memory.store(this.#offset + Phase, IntentPhase.Begun)
+    this.#memory.poke(this.#offset + Phase, IntentPhase.Begun)
   }
 
   /** `reference` is about to be taken: it is the participant's once its state is `state`. */
   noteNew(reference: number, state: number): void {
     this.#memory.poke(this.#offset + Offset.NewState, state)
-    this.#memory.store(this.#offset + Offset.NewReference, reference)
+    this.#memory.poke(this.#offset + Offset.NewReference, reference)
   }
 
   /** The very next call is the compare-and-swap that takes effect: `oldReference` (0: none) goes, the counter at `countOffset` (0: none) changes. */
@@ -96,16 +99,16 @@ export class Intent {
     this.#memory.poke(this.#offset + CountOffset, countOffset)
     this.#memory.poke(this.#offset + CountBefore, countBefore)
     this.#memory.poke(this.#offset + CountChange, countChange)
-    this.#memory.store(this.#offset + Phase, IntentPhase.Armed)
+    this.#memory.poke(this.#offset + Phase, IntentPhase.Armed)
   }
 
   /** It did not take effect, or what depends on that is settled. */
   disarm(): void {
-    this.#memory.store(this.#offset + Offset.Phase, IntentPhase.Begun)
+    this.#memory.poke(this.#offset + Offset.Phase, IntentPhase.Begun)
   }
 
   /** Nothing is under way any more. */
   end(): void {
-    this.#memory.store(this.#offset + Offset.Phase, IntentPhase.None)
+    this.#memory.poke(this.#offset + Offset.Phase, IntentPhase.None)
   }
 }

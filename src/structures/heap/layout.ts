@@ -44,6 +44,7 @@ export const SLABS_OFFSET_MIN = 0x12000
 export const SLAB_BYTES = 65_536
 export const GRANULE_BYTES = 64
 export const GRANULES_PER_SLAB: number = SLAB_BYTES / GRANULE_BYTES
+export const GRANULES_PER_SLAB_LOG2: number = Math.log2(GRANULES_PER_SLAB)
 export const SLAB_RECORD_BYTES = 8
 
 /** The largest heap: what references reach. */

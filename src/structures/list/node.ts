@@ -1,4 +1,6 @@
+import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
+import { Reach } from '../heap/reach.ts'
 
 /**
  * A node of a queue or a stack. Its value never changes.
@@ -24,6 +26,25 @@ export function makeNode(heap: Heap, value: Uint8Array): number {
   return reference
 }
 
+/**
+ * Put a node with `value` into the list that `head` begins; `link` does it, within an epoch, and ends the intent. False where that says that there is no room.
+ * @throws HeapFullError
+ */
+export function pushNode(heap: Heap, head: number, value: Uint8Array, link: (node: number) => boolean): boolean {
+  const { intent, epochs } = heap
+  intent.begin(head, Reach.List)
+  const node = makeNode(heap, value)
+  epochs.enter()
+  try {
+    if (link(node)) return true
+  } finally {
+    epochs.exit()
+  }
+  heap.release(node)
+  intent.end()
+  return false
+}
+
 export function nextOf(heap: Heap, node: number): number {
   return heap.memory.load(offsetOf(node) + NodeOffset.Next)
 }
@@ -32,12 +53,9 @@ export function numberOf(heap: Heap, node: number): number {
   return heap.memory.peek(offsetOf(node) + NodeOffset.Number)
 }
 
-/** A copy of its value. */
-export function copyOfValue(heap: Heap, node: number): Uint8Array {
-  const length = heap.memory.peek(offsetOf(node) + NodeOffset.Length)
-  const value = new Uint8Array(length)
-  heap.memory.read(offsetOf(node) + NodeOffset.Value, value, length)
-  return value
+/** Copy its value. */
+export function readValue(heap: Heap, node: number, into: ValueCopy): void {
+  into.copy(offsetOf(node) + NodeOffset.Value, heap.memory.peek(offsetOf(node) + NodeOffset.Length))
 }
 
 /** Before a node is unlinked: should who linked it have been killed at once, its intent is settled by this. */

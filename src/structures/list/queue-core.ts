@@ -1,7 +1,7 @@
+import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
-import { Reach } from '../heap/reach.ts'
 import { Chain } from './chain.ts'
-import { copyOfValue, makeNode, NodeOffset, nextOf, numberOf } from './node.ts'
+import { makeNode, NodeOffset, nextOf, numberOf, pushNode, readValue } from './node.ts'
 
 /** Words of a queue's body, beside its bells. */
 export const QueueOffset = { Head: 0, Tail: 4 } as const
@@ -21,13 +21,16 @@ export class QueueCore {
     this.#capacity = capacity
   }
 
-  /** How many values there are. */
+  /** How many values there are: at one moment, for the head was the same before and after the tail was found. */
   length(): number {
     this.#heap.epochs.enter()
     try {
-      // Head first: it may only be overtaken by what is pushed meanwhile.
-      const head = this.#chain.dummy
-      return this.#chain.begun ? (numberOf(this.#heap, this.#chain.last()) - numberOf(this.#heap, head)) | 0 : 0
+      for (;;) {
+        const head = this.#chain.dummy
+        if (!this.#chain.begun) return 0
+        const last = numberOf(this.#heap, this.#chain.last())
+        if (this.#chain.dummy === head) return (last - numberOf(this.#heap, head)) | 0
+      }
     } finally {
       this.#heap.epochs.exit()
     }
@@ -35,31 +38,22 @@ export class QueueCore {
 
   /** False when the queue is full. @throws HeapFullError */
   push(value: Uint8Array): boolean {
-    const { intent, epochs } = this.#heap
     if (!this.#chain.begun) this.#chain.begin(() => makeNode(this.#heap, NOTHING))
-    intent.begin(this.#chain.head, Reach.List)
-    const node = makeNode(this.#heap, value)
-    epochs.enter()
-    try {
-      if (this.#link(node)) return true
-    } finally {
-      epochs.exit()
-    }
-    this.#heap.release(node)
-    intent.end()
-    return false
+    return pushNode(this.#heap, this.#chain.head, value, this.#link)
   }
 
-  /** A copy of the first value; undefined when there is none. */
-  pop(): Uint8Array | undefined {
+  /** Take the first value; false when there is none. */
+  pop(into: ValueCopy): boolean {
     const { epochs } = this.#heap
     epochs.enter()
     try {
       for (;;) {
         const head = this.#chain.dummy
         const first = head === 0 ? 0 : nextOf(this.#heap, head)
-        if (first === 0) return undefined
-        if (this.#chain.tryUnlink(head, first)) return copyOfValue(this.#heap, first)
+        if (first === 0) return false
+        if (!this.#chain.tryUnlink(head, first)) continue
+        readValue(this.#heap, first, into)
+        return true
       }
     } finally {
       epochs.exit()
@@ -67,7 +61,7 @@ export class QueueCore {
   }
 
   /** False when the queue is full. */
-  #link(node: number): boolean {
+  readonly #link = (node: number): boolean => {
     const { memory } = this.#heap
     for (;;) {
       const last = this.#chain.last()

@@ -1,6 +1,7 @@
+import type { ValueCopy } from '../codec/value-reader.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
-import { copyOfValue, makeNode, NodeOffset, nextOf, noteLinked, numberOf } from './node.ts'
+import { NodeOffset, nextOf, noteLinked, numberOf, pushNode, readValue } from './node.ts'
 
 /**
  * A stack as a list (Treiber, "Systems programming: coping with parallelism", 1986): a value is on it from one compare-and-swap of the
@@ -29,45 +30,35 @@ export class StackCore {
 
   /** False when the stack is full. @throws HeapFullError */
   push(value: Uint8Array): boolean {
-    const { intent, epochs } = this.#heap
-    intent.begin(this.#top, Reach.List)
-    const node = makeNode(this.#heap, value)
-    epochs.enter()
-    try {
-      if (this.#link(node)) return true
-    } finally {
-      epochs.exit()
-    }
-    this.#heap.release(node)
-    intent.end()
-    return false
+    return pushNode(this.#heap, this.#top, value, this.#link)
   }
 
-  /** A copy of the value pushed last; undefined when there is none. */
-  pop(): Uint8Array | undefined {
+  /** Take the value pushed last; false when there is none. */
+  pop(into: ValueCopy): boolean {
     const { memory, intent, epochs, blocks } = this.#heap
     epochs.enter()
     try {
       for (;;) {
         const top = memory.load(this.#top)
-        if (top === 0) return undefined
+        if (top === 0) return false
         const below = nextOf(this.#heap, top)
         const state = blocks.state(top)
         noteLinked(this.#heap, top)
         intent.begin(this.#top, Reach.List)
         intent.arm(top, state, 0, 0, 0)
         const taken = memory.compareExchange(this.#top, top, below) === top
-        const value = taken ? copyOfValue(this.#heap, top) : undefined
+        if (taken) readValue(this.#heap, top, into)
         if (taken) epochs.retire(top, state)
         intent.end()
-        if (value !== undefined) return value
+        if (taken) return true
       }
     } finally {
       epochs.exit()
     }
   }
 
-  #link(node: number): boolean {
+  /** False when the stack is full. */
+  readonly #link = (node: number): boolean => {
     const { memory, intent } = this.#heap
     for (;;) {
       const top = memory.load(this.#top)

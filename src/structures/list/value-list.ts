@@ -1,5 +1,5 @@
-import type { Codec } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
+import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
+import { type ValueCopy, ValueReader } from '../codec/value-reader.ts'
 import type { Heap } from '../heap/heap.ts'
 import { BELL_BYTES, Bell, type BlockOptions, type WaitOptions } from '../waiting/bell.ts'
 
@@ -21,15 +21,12 @@ export interface ListOptions<V> {
 /** The lock-free part of a queue or a stack. */
 export interface ListCore {
   push(value: Uint8Array): boolean
-  pop(): Uint8Array | undefined
+  pop(into: ValueCopy): boolean
   length(): number
 }
 
 /** What a list was opened with. */
-export interface ListSettings<V> {
-  readonly codec: Codec<V>
-  readonly valueBytesMax: number
-}
+export type ListSettings<V> = ValueSettings<V>
 
 /** What queue and stack have in common: values, and waiting for them and for room. */
 export abstract class ValueList<V> {
@@ -37,6 +34,7 @@ export abstract class ValueList<V> {
   readonly #heap: Heap
   readonly #core: ListCore
   readonly #settings: ListSettings<V>
+  readonly #reader: ValueReader<V>
   readonly #filled: Bell
   readonly #emptied: Bell
 
@@ -46,6 +44,7 @@ export abstract class ValueList<V> {
     this.#heap = heap
     this.#core = core
     this.#settings = settings
+    this.#reader = new ValueReader(heap.memory, settings.codec)
     this.#filled = new Bell(heap, body)
     this.#emptied = new Bell(heap, body + BELL_BYTES)
   }
@@ -68,7 +67,7 @@ export abstract class ValueList<V> {
 
   tryPushSync(value: V): boolean {
     this.#heap.checkOpen()
-    const pushed = this.#core.push(this.#checked(this.#settings.codec.encode(value)))
+    const pushed = this.#core.push(encodeValue(this.#settings, this.name, value))
     if (pushed) this.#filled.ring()
     return pushed
   }
@@ -108,16 +107,8 @@ export abstract class ValueList<V> {
   /** A value may be undefined, so it comes in something. */
   #take(): { readonly value: V } | undefined {
     this.#heap.checkOpen()
-    const bytes = this.#core.pop()
-    if (bytes === undefined) return undefined
+    if (!this.#core.pop(this.#reader)) return undefined
     this.#emptied.ring()
-    return { value: this.#settings.codec.decode(bytes) }
-  }
-
-  #checked(bytes: Uint8Array): Uint8Array {
-    const { valueBytesMax } = this.#settings
-    if (bytes.length <= valueBytesMax) return bytes
-    const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
-    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    return { value: this.#reader.decode() }
   }
 }

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec/codec.ts'
+import { type Codec, decodeOwn } from '../codec/codec.ts'
 import type { Bell, BlockOptions, WaitOptions } from '../waiting/bell.ts'
 import type { LogCore, LogPosition } from './log-core.ts'
 
@@ -47,6 +47,11 @@ export class Follower<V> implements AsyncIterableIterator<LogEntry<V>>, AsyncDis
     return this.#position.next
   }
 
+  /** Resolves when it is known where this begins: on one machine that is so at once. */
+  get ready(): Promise<void> {
+    return Promise.resolve()
+  }
+
   /** Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the signal. */
   async next(): Promise<IteratorResult<LogEntry<V>, undefined>> {
     const closing = this.#closing.signal
@@ -72,7 +77,7 @@ export class Follower<V> implements AsyncIterableIterator<LogEntry<V>>, AsyncDis
     const wanted = this.#position.next
     const record = this.#followed.core.step(this.#position)
     if (record === undefined) return undefined
-    return { index: record.index, value: this.#followed.codec.decode(record.value), missed: record.index - wanted }
+    return { index: record.index, value: decodeOwn(this.#followed.codec, record.value), missed: record.index - wanted }
   }
 
   /** Follow no longer; who waits for the next entry is given none. Idempotent. */

@@ -155,8 +155,7 @@ export class LogCore {
     if (found === 0) return undefined
     const { memory, blocks } = this.#heap
     const at = offsetOf(found)
-    const value = new Uint8Array(memory.peek(at + RecordOffset.Length))
-    memory.read(at + RecordOffset.Value, value, value.length)
+    const value = memory.copy(at + RecordOffset.Value, memory.peek(at + RecordOffset.Length))
     const index = this.#indexOf(found)
     position.next = index + 1
     position.reference = found

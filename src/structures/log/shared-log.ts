@@ -1,7 +1,7 @@
-import type { Codec } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
+import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import type { Heap } from '../heap/heap.ts'
 import { BELL_BYTES, Bell, type WaitOptions } from '../waiting/bell.ts'
+import { checkCount, checkIndex } from './bounds.ts'
 import { type Followed, Follower, type FollowOptions, type LogEntry } from './follower.ts'
 import { type LogBounds, LogCore, type LogRecord, type Retention } from './log-core.ts'
 
@@ -11,8 +11,8 @@ export const LOG_BODY_BYTES: number = BELL_BYTES + 64
 /** Entries that a log keeps unless told otherwise. */
 export const LOG_CAPACITY = 10_000
 /** Entries that are read at once unless told otherwise. */
-const READ_COUNT = 1000
-const TAIL_COUNT = 10
+export const READ_COUNT = 1000
+export const TAIL_COUNT = 10
 
 /** Options of `log()`. */
 export interface LogOptions<V> {
@@ -27,10 +27,8 @@ export interface LogOptions<V> {
 }
 
 /** What a log or channel was opened with. */
-export interface LogSettings<V> {
-  readonly codec: Codec<V>
+export interface LogSettings<V> extends ValueSettings<V> {
   readonly retention: Retention
-  readonly valueBytesMax: number
 }
 
 /** What a log and a channel have in common. */
@@ -56,13 +54,7 @@ export class LogBase<V> {
 
   protected add(value: V): number {
     this.#heap.checkOpen()
-    const bytes = this.#settings.codec.encode(value)
-    const { valueBytesMax } = this.#settings
-    if (bytes.length > valueBytesMax) {
-      const why = `a value of ${bytes.length} bytes, encoded; '${this.name}' takes ${valueBytesMax} (options.valueBytesMax)`
-      throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
-    }
-    const index = this.core.append(bytes)
+    const index = this.core.append(encodeValue(this.#settings, this.name, value))
     this.#bell.ring()
     return index
   }
@@ -80,11 +72,13 @@ export class LogBase<V> {
 
   protected entries(records: readonly LogRecord[], from: number): readonly LogEntry<V>[] {
     const { codec } = this.#settings
-    return records.map(({ index, value }, at) => ({
-      index,
-      value: codec.decode(value),
-      missed: at === 0 ? index - from : 0,
-    }))
+    let wanted = from
+    return records.map(({ index, value }) => {
+      // Some may be dropped between one record and the next, while they are read.
+      const missed = index - wanted
+      wanted = index + 1
+      return { index, value: decodeOwn(codec, value), missed }
+    })
   }
 }
 
@@ -111,7 +105,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   readSync(from: number, count: number = READ_COUNT): readonly LogEntry<V>[] {
     this.checkOpen()
-    return this.entries(this.core.read(from, count), from)
+    return this.entries(this.core.read(checkIndex(from, 'from'), checkCount(count)), from)
   }
 
   /** The last `count` entries (default 10), oldest first. */
@@ -123,7 +117,7 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
   tailSync(count: number = TAIL_COUNT): readonly LogEntry<V>[] {
     this.checkOpen()
     const { first, end } = this.core.bounds()
-    const from = Math.max(first, end - count)
+    const from = Math.max(first, end - checkCount(count))
     const records = this.core.read(from, count)
     return this.entries(records, records[0]?.index ?? from)
   }
@@ -147,13 +141,13 @@ export class SharedLog<V> extends LogBase<V> implements AsyncIterable<LogEntry<V
 
   trimSync(before: number): number {
     this.checkOpen()
-    return this.core.trim(before)
+    return this.core.trim(checkCount(before, 'before'))
   }
 
   /** The entries, and those to come. Where entries were dropped before they were read, the next one's `missed` says how many. */
   follow({ from = 'first', signal }: FollowOptions = {}): Follower<V> {
     const { first, end } = this.boundsSync()
-    return this.followFrom(from === 'first' ? first : from === 'next' ? end : from, signal)
+    return this.followFrom(from === 'first' ? first : from === 'next' ? end : checkIndex(from, 'options.from'), signal)
   }
 
   [Symbol.asyncIterator](): Follower<V> {

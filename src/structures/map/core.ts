@@ -7,8 +7,11 @@ import {
   BodyOffset,
   CHUNK_SLOTS,
   EntryOffset,
+  FROZEN,
   LOG2_MAX,
   LOG2_MIN,
+  MOVED,
+  movedFrom,
   REFERENCE_MASK,
   slotOf,
   slotsOffset,
@@ -25,8 +28,10 @@ const GROWTH_PAUSE = 256
  * The hash table of a map, without values: finding, linking, growing. Lock-free: whoever is stopped or killed at any point holds nobody up.
  *
  * A table that fills up gets a successor, and everybody who writes moves some of it: a slot is *frozen* first, then its entry is put into the successor unless its key is
- * there already. A key in a frozen slot is what the successor says, and what the slot says as long as the successor knows nothing of it; so readers
+ * there already; then the slot says *moved*. A key in a frozen slot is what the successor says, and what the slot says as long as the successor knows nothing of it; so readers
  * never wait, and an entry may be moved by several at once, or late, without harm: a key that was deleted since is in the successor as a deleted one.
+ * Who replaces a key in the successor sees to it first that no slot before names its entry any more, which may be another's memory soon. Of a key that may be
+ * one that was moved (five bits of its hash are) the successor decides, and who wants to put it there freezes the empty slot in which others might put it here.
  * When all chunks are moved the successor takes the place, and only then may it have a successor of its own.
  * (Freezing and helping as in Cliff Click's non-blocking hash table; the words and the probing are our own.)
  */
@@ -63,7 +68,7 @@ export class MapCore {
     for (let reference = this.root; reference !== 0; reference = table.next) {
       if (!table.use(reference).find(key)) continue
       // What a frozen slot says holds while the next table knows nothing of the key.
-      if (!table.frozen) return table.entry === 0 ? known : table.entry
+      if (table.isFinal) return table.entry === 0 ? known : table.entry
       if (table.entry !== 0) known = table.entry
     }
     return known
@@ -80,9 +85,12 @@ export class MapCore {
 
   /** Make room for one more, and move a part of a table that is being moved. Outside of every operation. @throws HeapFullError */
   prepare(): void {
-    if (this.root === 0) this.#begin()
-    const table = this.#table.use(this.root)
-    if (table.next !== 0) this.#help(CHUNKS_AT_A_TIME)
+    const { memory } = this.heap
+    const place = this.body + BodyOffset.Table
+    if (memory.peek(place) === 0) this.#begin()
+    // Plain looks: who then moves or grows looks again.
+    const table = this.#table.use(memory.peek(place))
+    if (memory.peek(table.offset + TableOffset.Next) !== 0) this.#help(CHUNKS_AT_A_TIME)
     else if (this.#isFull(table, 5) && --this.#refusals < 0) this.#grow(table)
   }
 
@@ -109,9 +117,10 @@ export class MapCore {
   #swap(table: Table, entry: number, there: number): boolean {
     const { memory, intent, epochs, blocks, peers } = this.heap
     const old = table.entry
-    const oldState = old === 0 ? 0 : blocks.state(old)
+    const oldState = old === 0 ? 0 : blocks.peekState(old)
     const countAt = this.body + BodyOffset.Counts + peers.slot * 4
-    const before = memory.load(countAt)
+    // Nobody else writes it.
+    const before = memory.peek(countAt)
     const change = (isDeleted(this.heap, entry) ? 0 : 1) - (there === 0 ? 0 : 1)
     if (old !== 0) noteLinked(this.heap, old)
     intent.arm(old, oldState, countAt, before, change)
@@ -130,10 +139,20 @@ export class MapCore {
   #findForWriting(): Table {
     const table = this.#table.use(this.root)
     for (;;) {
-      if (table.find(this.key) && !table.frozen) return table
-      if (table.next === 0) throw new Error('a table is full that has no successor')
-      if (table.entry !== 0) this.#move(table.entry, table.next)
-      table.use(table.next)
+      const found = table.find(this.key)
+      if (found && table.isFinal) return table
+      // It may have been moved from here: then nobody may put it here any more, and not into the empty slot either.
+      if (found && !table.frozen) {
+        table.freezeFound()
+        continue
+      }
+      const { next, slot, word } = table
+      if (next === 0) throw new Error('a table is full that has no successor')
+      if (found && table.entry !== 0) {
+        this.#move(table.entry, next)
+        table.leaveMoved(slot, word)
+      }
+      table.use(next)
     }
   }
 
@@ -144,7 +163,7 @@ export class MapCore {
 
   /** Share of the slots, in eighths, that were ever used. */
   #isFull(table: Table, eighths: number): boolean {
-    return this.heap.memory.load(table.offset + TableOffset.Used) * 8 > 2 ** table.log2 * eighths
+    return this.heap.memory.peek(table.offset + TableOffset.Used) * 8 > (1 << table.log2) * eighths
   }
 
   /** A successor with room for what is there, at least four slots an entry: larger, or of the same size where most are deleted ones. */
@@ -192,7 +211,7 @@ export class MapCore {
       const from = this.#table.use(this.root)
       const to = from.next
       if (to === 0) return
-      const count = 2 ** from.log2 / CHUNK_SLOTS
+      const count = (1 << from.log2) / CHUNK_SLOTS
       for (let done = 0; done < chunks; done += 1) {
         const chunk = this.#nextChunk(from, count)
         if (chunk < 0) {
@@ -230,20 +249,47 @@ export class MapCore {
   }
 
   #moveChunk(from: Table, to: number, chunk: number): void {
+    const { memory } = this.heap
     for (let index = chunk * CHUNK_SLOTS; index < (chunk + 1) * CHUNK_SLOTS; index += 1) {
-      const entry = from.freeze(index) & REFERENCE_MASK
-      if (entry !== 0) this.#move(entry, to)
+      const slot = from.slots + index * 4
+      for (let done = false; !done; ) done = this.#moveSlot(from, to, slot, memory.load(slot))
     }
-    this.heap.memory.store(from.offset + TableOffset.Chunks + chunk * 4, 1)
+    memory.store(from.offset + TableOffset.Chunks + chunk * 4, 1)
   }
 
-  /** Put an entry of a frozen slot into the next table, unless its key is there. Deleted ones end here. */
+  /** False when it was not `word` any more. */
+  #moveSlot(from: Table, to: number, slot: number, word: number): boolean {
+    const entry = word & REFERENCE_MASK
+    if (entry === MOVED) return true
+    if ((word & FROZEN) === 0) {
+      if (entry !== 0 && isDeleted(this.heap, entry)) return this.#dropDeleted(slot, word, entry)
+      if (this.heap.memory.compareExchange(slot, word, word | FROZEN) !== word) return false
+    }
+    if (entry === 0) return true
+    this.#move(entry, to)
+    from.leaveMoved(slot, word | FROZEN)
+    return true
+  }
+
+  /** Deleted ones end here. Nobody can put the key into the next table before, so nobody else takes this one out. */
+  #dropDeleted(slot: number, word: number, entry: number): boolean {
+    const { memory, intent, epochs, blocks } = this.heap
+    const state = blocks.state(entry)
+    noteLinked(this.heap, entry)
+    intent.begin(slot, Reach.Slot)
+    intent.arm(entry, state, 0, 0, 0)
+    const dropped = memory.compareExchange(slot, word, movedFrom(word)) === word
+    if (dropped) epochs.retire(entry, state)
+    intent.end()
+    return dropped
+  }
+
+  /** Put an entry of a frozen slot into the next table, unless its key is there, or was and has gone on: then others have moved it long ago. */
   #move(entry: number, to: number): void {
-    if (isDeleted(this.heap, entry)) return
     const { memory } = this.heap
     this.#moving.load(memory, offsetOf(entry))
     const target = this.#target.use(to)
-    while (target.find(this.#moving) && target.entry === 0 && !target.frozen) {
+    while (target.find(this.#moving) && target.entry === 0 && target.isFinal) {
       const word = slotOf(entry, this.#moving.hash)
       if (memory.compareExchange(target.slot, 0, word) !== 0) continue
       memory.fetchAdd(target.offset + TableOffset.Used, 1)
@@ -288,12 +334,13 @@ export class MapCore {
     const width = 2 ** (32 - log2)
     const first = Math.floor(from / width)
     const count = Math.ceil(end / width) - first
-    for (let looked = 0; looked < 2 ** log2; looked += 1) {
-      const entry = memory.load(slots + ((first + looked) % 2 ** log2) * 4) & REFERENCE_MASK
+    for (let looked = 0; looked < 1 << log2; looked += 1) {
+      const entry = memory.load(slots + ((first + looked) & ((1 << log2) - 1)) * 4) & REFERENCE_MASK
       if (entry === 0) {
         if (looked >= count) return
         continue
       }
+      if (entry === MOVED) continue
       const hash = memory.peek(offsetOf(entry) + EntryOffset.Hash) >>> 0
       if (hash >= from && hash < end) visit(this.#current(entry))
     }
@@ -308,7 +355,7 @@ export class MapCore {
 
 /** Before an entry is unlinked: should who linked it have been killed at once, its intent is settled by this. */
 function noteLinked({ memory }: Heap, reference: number): void {
-  if (memory.peek(offsetOf(reference)) === 0) memory.store(offsetOf(reference), 1)
+  if (memory.peek(offsetOf(reference)) === 0) memory.poke(offsetOf(reference), 1)
 }
 
 /** For recovery: whether an entry is what its map says of its key. */

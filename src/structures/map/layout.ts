@@ -10,13 +10,15 @@
  * Key and value of an entry never change. A slot is one word:
  *
  * ```
- *   bits 0-25  the entry's reference; 0: none yet      26  frozen: look in the next table      27-31  five bits of the hash
+ *   bits 0-25  the entry's reference; 0: none yet; 1: moved      26  frozen: look in the next table      27-31  five bits of the hash
  *
  *             insert            replace, delete (a deleted entry has a key, too)
- *   empty ───────────► entry ◄─────────────► entry
- *     │                  │
- *     └──► frozen ◄──────┘          when the table is moved; for good
+ *   empty ───────────► entry ◄─────────────► entry              when the table is moved, for good:
+ *     │                  │ ╲ deleted
+ *     └──► frozen, empty └──► frozen, entry ──► frozen, moved
  * ```
+ *
+ * An entry may be replaced in the next table, and its memory be another's, only when its slot here says *moved*.
  */
 export const BodyOffset = { Table: 0, Hand: 4, Expires: 8, Counts: 64 } as const
 export const MAP_BODY_BYTES: number = 64 + 256 * 4
@@ -38,6 +40,9 @@ export const REFERENCE_MASK = 0x3ffffff
 export const FROZEN: number = 1 << 26
 const FINGERPRINT_SHIFT = 27
 
+/** In the place of a reference: the entry that was here is in the next table, or was a deleted one, and is not to be looked at here any more. Of no block. */
+export const MOVED = 1
+
 /** Slots that are moved at a time. */
 export const CHUNK_SLOTS = 64
 export const LOG2_MIN = 6
@@ -49,17 +54,22 @@ export function slotOf(reference: number, hash: number): number {
   return reference | (hash << FINGERPRINT_SHIFT)
 }
 
+/** The word of a slot whose entry is not to be looked at any more. */
+export function movedFrom(word: number): number {
+  return (word & ~REFERENCE_MASK) | FROZEN | MOVED
+}
+
 /** Whether a slot may hold an entry of this hash. */
 export function mayHold(word: number, hash: number): boolean {
   return word >>> FINGERPRINT_SHIFT === (hash & 31)
 }
 
 export function slotsOffset(log2: number): number {
-  return TableOffset.Chunks + (2 ** log2 / CHUNK_SLOTS) * 4
+  return TableOffset.Chunks + ((1 << log2) / CHUNK_SLOTS) * 4
 }
 
 export function tableBytes(log2: number): number {
-  return slotsOffset(log2) + 2 ** log2 * 4
+  return slotsOffset(log2) + (1 << log2) * 4
 }
 
 /** Of the key in the entry, in bytes, rounded up to words. */

@@ -1,6 +1,7 @@
 import { ArgumentError, native } from '../../native/index.ts'
-import type { Codec } from '../codec/codec.ts'
-import { HeapFullError, StructureError } from '../errors.ts'
+import { type Codec, encodeValue, type ValueSettings } from '../codec/codec.ts'
+import { ValueReader } from '../codec/value-reader.ts'
+import { HeapFullError } from '../errors.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import { Reach } from '../heap/reach.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
@@ -35,13 +36,11 @@ export interface SetOptions extends WaitOptions {
 }
 
 /** What a map was opened with. */
-export interface MapSettings<V> {
-  readonly codec: Codec<V>
+export interface MapSettings<V> extends ValueSettings<V> {
   /** 0: for ever. */
   readonly ttlMs: number
   /** 0: no bound. */
   readonly maxEntries: number
-  readonly valueBytesMax: number
 }
 
 /**
@@ -56,11 +55,7 @@ export class SharedMap<V> {
   readonly #core: MapCore
   readonly #settings: MapSettings<V>
   readonly #sweeper: Sweeper
-  /** Values are copied here before they are decoded. */
-  #copy: Uint8Array = new Uint8Array(1024)
-  #copied: number = 0
-  /** The begin of that memory, as long as some value was: made anew only for one of another length. */
-  #value: Uint8Array = this.#copy
+  readonly #reader: ValueReader<V>
 
   /** @internal */
   constructor(name: string, heap: Heap, body: number, settings: MapSettings<V>) {
@@ -68,6 +63,7 @@ export class SharedMap<V> {
     this.#heap = heap
     this.#core = new MapCore(heap, body)
     this.#settings = settings
+    this.#reader = new ValueReader(heap.memory, settings.codec)
     this.#sweeper = new Sweeper(this.#core, (key, condition) => this.#remove(key, condition))
   }
 
@@ -78,7 +74,7 @@ export class SharedMap<V> {
   }
 
   getSync(key: MapKey): V | undefined {
-    return this.#read(key) ? this.#decode() : undefined
+    return this.#read(key) ? this.#reader.decode() : undefined
   }
 
   async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
@@ -89,7 +85,13 @@ export class SharedMap<V> {
   hasSync(key: MapKey): boolean {
     this.#heap.checkOpen()
     this.#core.key.set(key)
-    return this.#inside(() => this.#living(this.#core.lookUp()) !== 0)
+    const { epochs } = this.#heap
+    epochs.enter()
+    try {
+      return this.#living(this.#core.lookUp()) !== 0
+    } finally {
+      epochs.exit()
+    }
   }
 
   /** Put a value in the place of what is there. */
@@ -99,7 +101,7 @@ export class SharedMap<V> {
   }
 
   setSync(key: MapKey, value: V, options?: SetOptions): void {
-    this.#write(key, this.#settings.codec.encode(value), options, always)
+    this.#write(key, this.#encode(value), options, always)
   }
 
   /** Put a value where there is none; false when there is one. */
@@ -109,7 +111,7 @@ export class SharedMap<V> {
   }
 
   setIfAbsentSync(key: MapKey, value: V, options?: SetOptions): boolean {
-    return this.#write(key, this.#settings.codec.encode(value), options, (there) => this.#living(there) === 0)
+    return this.#write(key, this.#encode(value), options, (there) => this.#living(there) === 0)
   }
 
   /**
@@ -124,7 +126,7 @@ export class SharedMap<V> {
   compareAndSetSync(key: MapKey, expected: V | undefined, value: V, options?: SetOptions): boolean {
     if (expected === undefined) return this.setIfAbsentSync(key, value, options)
     const wanted = new Uint8Array(this.#settings.codec.encode(expected))
-    return this.#write(key, this.#settings.codec.encode(value), options, (there) => this.#hasValue(there, wanted))
+    return this.#write(key, this.#encode(value), options, (there) => this.#hasValue(there, wanted))
   }
 
   /**
@@ -143,18 +145,12 @@ export class SharedMap<V> {
   updateSync(key: MapKey, change: (value: V | undefined) => V | undefined, options?: SetOptions): V | undefined {
     for (;;) {
       const seen = this.#look(key)
-      const value = change(seen.entry === 0 ? undefined : this.#decode())
+      const value = change(seen.entry === 0 ? undefined : this.#reader.decode())
       const unchanged = (there: number) => this.#isSame(there, seen)
       const written =
         value === undefined
           ? seen.entry === 0 || this.#remove(key, unchanged)
-          : this.#write(
-              key,
-              this.#settings.codec.encode(value),
-              options,
-              unchanged,
-              seen.entry === 0 ? undefined : seen.endOfLife,
-            )
+          : this.#write(key, this.#encode(value), options, unchanged, seen.entry === 0 ? undefined : seen.endOfLife)
       if (written) return value
     }
   }
@@ -238,18 +234,22 @@ export class SharedMap<V> {
   #look(key: MapKey): Seen {
     this.#heap.checkOpen()
     this.#core.key.set(key)
-    return this.#inside(() => {
+    const { epochs, memory, blocks } = this.#heap
+    epochs.enter()
+    try {
       const entry = this.#living(this.#core.lookUp())
-      if (entry === 0) return { entry: 0, state: 0, endOfLife: 0 }
+      if (entry === 0) return NOTHING_SEEN
       this.#copyValue(entry)
-      const endOfLife = this.#heap.memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
-      return { entry, state: this.#heap.blocks.state(entry), endOfLife }
-    })
+      const endOfLife = memory.peekFloat(offsetOf(entry) + EntryOffset.EndOfLife)
+      return { entry, state: blocks.peekState(entry), endOfLife }
+    } finally {
+      epochs.exit()
+    }
   }
 
   #isSame(there: number, seen: Seen): boolean {
     if (seen.entry === 0) return this.#living(there) === 0
-    return there === seen.entry && this.#heap.blocks.state(there) === seen.state
+    return there === seen.entry && this.#heap.blocks.peekState(there) === seen.state
   }
 
   #write(
@@ -260,7 +260,6 @@ export class SharedMap<V> {
     endOfLife?: number,
   ): boolean {
     this.#heap.checkOpen()
-    this.#checkValue(value)
     const end = options?.ttlMs === undefined && endOfLife !== undefined ? endOfLife : this.#endOfLife(options?.ttlMs)
     const written = this.#withRoom(() => this.#put(key, value, value.length, end, condition))
     if (written) this.#sweeper.afterWrite(this.#settings.maxEntries)
@@ -326,27 +325,18 @@ export class SharedMap<V> {
   }
 
   #copyValue(entry: number): void {
-    const { memory } = this.#heap
-    const at = offsetOf(entry)
-    const length = memory.peek(at + EntryOffset.ValueLength)
-    if (length > this.#copy.length) {
-      this.#copy = new Uint8Array(length * 2)
-      this.#value = this.#copy
-    }
-    this.#copied = length
-    memory.read(at + EntryOffset.Bytes + keyRoom(memory.peek(at + EntryOffset.Key)), this.#copy, length)
+    this.#reader.copy(this.#valueOffset(entry), this.#heap.memory.peek(offsetOf(entry) + EntryOffset.ValueLength))
   }
 
-  #decode(): V {
-    if (this.#value.length !== this.#copied) this.#value = this.#copy.subarray(0, this.#copied)
-    return this.#settings.codec.decode(this.#value)
+  #valueOffset(entry: number): number {
+    const at = offsetOf(entry)
+    return at + EntryOffset.Bytes + keyRoom(this.#heap.memory.peek(at + EntryOffset.Key))
   }
 
   #hasValue(there: number, wanted: Uint8Array): boolean {
     const entry = this.#living(there)
-    if (entry === 0) return false
-    this.#copyValue(entry)
-    return this.#copied === wanted.length && Buffer.compare(this.#copy.subarray(0, this.#copied), wanted) === 0
+    if (entry === 0 || this.#heap.memory.peek(offsetOf(entry) + EntryOffset.ValueLength) !== wanted.length) return false
+    return Buffer.compare(this.#heap.memory.view(this.#valueOffset(entry), wanted.length), wanted) === 0
   }
 
   #gather(part: Map<string, [MapKey, V]>, entry: number): void {
@@ -356,17 +346,7 @@ export class SharedMap<V> {
     const name = `${key.meta} ${Buffer.from(key.bytes.buffer, 0, key.meta & 0xffff).toString('latin1')}`
     if (part.has(name)) return
     this.#copyValue(entry)
-    part.set(name, [key.value(), this.#decode()])
-  }
-
-  #inside<T>(work: () => T): T {
-    const { epochs } = this.#heap
-    epochs.enter()
-    try {
-      return work()
-    } finally {
-      epochs.exit()
-    }
+    part.set(name, [key.value(), this.#reader.decode()])
   }
 
   #endOfLife(ttlMs: number = this.#settings.ttlMs): number {
@@ -377,11 +357,8 @@ export class SharedMap<V> {
     return nowMs() + ttlMs
   }
 
-  #checkValue(value: Uint8Array): void {
-    const { valueBytesMax } = this.#settings
-    if (value.length <= valueBytesMax) return
-    const why = `a value of ${value.length} bytes, encoded; this map takes ${valueBytesMax} (options.valueBytesMax)`
-    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+  #encode(value: V): Uint8Array {
+    return encodeValue(this.#settings, this.name, value)
   }
 }
 
@@ -392,6 +369,7 @@ interface Seen {
   readonly endOfLife: number
 }
 
+const NOTHING_SEEN: Seen = { entry: 0, state: 0, endOfLife: 0 }
 const NOTHING = new Uint8Array(0)
 const always = () => true
 

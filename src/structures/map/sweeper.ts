@@ -3,7 +3,7 @@ import { HeapFullError } from '../errors.ts'
 import { offsetOf } from '../heap/heap.ts'
 import type { MapCore } from './core.ts'
 import { Key, type MapKey } from './key.ts'
-import { BodyOffset, EntryOffset, REFERENCE_MASK } from './layout.ts'
+import { BodyOffset, EntryOffset, FROZEN, MOVED, REFERENCE_MASK } from './layout.ts'
 import { isDeleted, Table } from './table.ts'
 
 /** Slots that a write looks at for entries that have expired. */
@@ -71,11 +71,7 @@ export class Sweeper {
     const { memory, epochs } = heap
     epochs.enter()
     try {
-      const root = this.#core.root
-      if (root === 0) return 0
-      const { log2, slots } = this.#table.use(root)
-      const index = (memory.fetchAdd(body + BodyOffset.Hand, 1) >>> 0) % 2 ** log2
-      const found = memory.load(slots + index * 4) & REFERENCE_MASK
+      const found = this.#entryAt(memory.fetchAdd(body + BodyOffset.Hand, 1))
       if (found === 0) return 0
       this.#key.load(memory, offsetOf(found))
       const entry = this.#core.lookUp(this.#key)
@@ -85,6 +81,19 @@ export class Sweeper {
     } finally {
       epochs.exit()
     }
+  }
+
+  /** What is in a slot of the first table, or, where that slot is done with, of the next one; 0: nothing. */
+  #entryAt(index: number): number {
+    const { memory } = this.#core.heap
+    const table = this.#table
+    for (let reference = this.#core.root; reference !== 0; reference = table.next) {
+      const { log2, slots } = table.use(reference)
+      const word = memory.load(slots + (index & ((1 << log2) - 1)) * 4)
+      const found = word & REFERENCE_MASK
+      if (found > MOVED || (word & FROZEN) === 0) return found
+    }
+    return 0
   }
 
   #isExpired(entry: number): boolean {

@@ -1,7 +1,17 @@
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import type { Key } from './key.ts'
-import { DELETED, EntryOffset, FROZEN, mayHold, REFERENCE_MASK, slotsOffset, TableOffset } from './layout.ts'
+import {
+  DELETED,
+  EntryOffset,
+  FROZEN,
+  MOVED,
+  mayHold,
+  movedFrom,
+  REFERENCE_MASK,
+  slotsOffset,
+  TableOffset,
+} from './layout.ts'
 
 /**
  * One table of slots, looked through from the place that the hash says, which are its upper bits, to the first slot that was never used. A key that is not found on the way
@@ -16,6 +26,8 @@ export class Table {
   /** What {@link find} found: where the slot is, and its word. */
   slot: number = 0
   word: number = 0
+  /** Whether the key may be one of those that were moved to the next table. */
+  passedMoved: boolean = false
   readonly #memory: WordMemory
 
   constructor(memory: WordMemory) {
@@ -41,14 +53,16 @@ export class Table {
 
   /** Find the slot of `key`, or the empty one (`word` without a reference) where it would be put. False when there is neither. */
   find(key: Key): boolean {
-    const mask = 2 ** this.log2 - 1
+    const mask = (1 << this.log2) - 1
     const { hash } = key
     let index = hash >>> (32 - this.log2)
+    this.passedMoved = false
     for (let probe = 0; probe <= mask; probe += 1) {
       const slot = this.slots + index * 4
       const word = this.#memory.load(slot)
       const reference = word & REFERENCE_MASK
-      if (reference === 0 || (mayHold(word, hash) && key.isOf(this.#memory, offsetOf(reference)))) {
+      if (reference === MOVED) this.passedMoved ||= mayHold(word, hash)
+      else if (reference === 0 || (mayHold(word, hash) && key.isOf(this.#memory, offsetOf(reference)))) {
         this.slot = slot
         this.word = word
         return true
@@ -63,19 +77,24 @@ export class Table {
     return (this.word & FROZEN) !== 0
   }
 
+  /** Whether what was found is all that there is of the key: the slot is not frozen, and the key was not moved. */
+  get isFinal(): boolean {
+    return !this.frozen && (this.entry !== 0 || !this.passedMoved)
+  }
+
   /** The entry in the slot; 0 when it was empty. */
   get entry(): number {
     return this.word & REFERENCE_MASK
   }
 
-  /** Freeze slot `index`; gives its word, which does not change any more. */
-  freeze(index: number): number {
-    const slot = this.slots + index * 4
-    for (;;) {
-      const word = this.#memory.load(slot)
-      if ((word & FROZEN) !== 0) return word
-      if (this.#memory.compareExchange(slot, word, word | FROZEN) === word) return word | FROZEN
-    }
+  /** Freeze the slot that was found if it is still what it was, so that nobody puts anything there any more. */
+  freezeFound(): void {
+    this.#memory.compareExchange(this.slot, this.word, this.word | FROZEN)
+  }
+
+  /** Say that the entry of a frozen slot is in the next table. */
+  leaveMoved(slot: number, word: number): void {
+    this.#memory.compareExchange(slot, word, movedFrom(word))
   }
 }
 

@@ -1,8 +1,9 @@
 import { native } from '../../native/index.ts'
+import { CopyPool, POOLED_BYTES_MAX } from './copy-pool.ts'
 import type { WordMemory } from './word-memory.ts'
 
-/** Below this many bytes a loop is faster than the engine's copying between a shared and a plain buffer. */
-const LOOP_BYTES_MAX = 32
+/** Up to so many bytes a loop is faster than a call of the engine's copying between a shared and a plain buffer. */
+const LOOP_BYTES_MAX = 16
 
 /**
  * Memory of this machine, kept coherent by its processors.
@@ -16,6 +17,7 @@ export class LocalMemory implements WordMemory {
   readonly #longs: BigInt64Array
   readonly #floats: Float64Array
   readonly #bytes: Uint8Array
+  readonly #pool = new CopyPool()
 
   /** `bytes` must begin at a multiple of 8 and have a multiple of 8 as its length. */
   constructor(bytes: Uint8Array) {
@@ -79,14 +81,21 @@ export class LocalMemory implements WordMemory {
     this.#floats[offset >>> 3] = value
   }
 
+  copy(offset: number, lengthBytes: number): Uint8Array {
+    if (lengthBytes > POOLED_BYTES_MAX || (offset & 3) !== 0)
+      return Uint8Array.prototype.slice.call(this.#bytes, offset, offset + lengthBytes)
+    return this.#pool.copy(this.#words, offset >>> 2, lengthBytes)
+  }
+
   read(offset: number, target: Uint8Array, lengthBytes: number): void {
     if (lengthBytes > LOOP_BYTES_MAX) target.set(this.#bytes.subarray(offset, offset + lengthBytes))
     else for (let at = 0; at < lengthBytes; at += 1) target[at] = this.#bytes[offset + at] as number
   }
 
   write(offset: number, source: Uint8Array, lengthBytes: number): void {
-    if (lengthBytes > LOOP_BYTES_MAX) this.#bytes.set(source.subarray(0, lengthBytes), offset)
-    else for (let at = 0; at < lengthBytes; at += 1) this.#bytes[offset + at] = source[at] as number
+    if (lengthBytes <= LOOP_BYTES_MAX)
+      for (let at = 0; at < lengthBytes; at += 1) this.#bytes[offset + at] = source[at] as number
+    else this.#bytes.set(source.length === lengthBytes ? source : source.subarray(0, lengthBytes), offset)
   }
 
   view(offset: number, lengthBytes: number): Uint8Array {

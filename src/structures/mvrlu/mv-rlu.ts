@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ArgumentError } from '../../native/index.ts'
-import type { Codec } from '../codec/codec.ts'
+import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Heap } from '../heap/heap.ts'
 import { GRANULE_BYTES, HEAP_MAGIC, HeaderOffset } from '../heap/layout.ts'
@@ -59,13 +59,7 @@ export class MvRlu<V> {
   readonly #settings: Omit<SectionSettings<V>, 'objectsMax'>
 
   /** @internal */
-  constructor(
-    name: string,
-    heap: Heap,
-    offset: number,
-    log: CommitLog,
-    settings: Pick<SectionSettings<V>, 'codec' | 'valueBytesMax'>,
-  ) {
+  constructor(name: string, heap: Heap, offset: number, log: CommitLog, settings: ValueSettings<V>) {
     this.name = name
     this.root = offset / GRANULE_BYTES
     this.#heap = heap

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Codec } from '../codec/codec.ts'
+import { decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
 import { type Heap, offsetOf } from '../heap/heap.ts'
 import type { CommitLog, Reading } from './commit-log.ts'
@@ -11,11 +11,9 @@ import type { Words } from './write-set.ts'
 export type { MvRluObject } from './object-id.ts'
 
 /** What a section's objects are opened with. @internal */
-export interface SectionSettings<V> {
+export interface SectionSettings<V> extends ValueSettings<V> {
   readonly name: string
   readonly root: MvRluObject
-  readonly codec: Codec<V>
-  readonly valueBytesMax: number
   readonly objectsMax: number
 }
 
@@ -147,9 +145,7 @@ export class MvRluSection<V> implements Disposable {
     const { memory } = this.#heap
     const length = this.#words.length(version)
     if (length === GONE) return undefined
-    const bytes = new Uint8Array(length)
-    memory.read(offsetOf(version) + VersionOffset.Value, bytes, length)
-    return this.#settings.codec.decode(bytes)
+    return decodeOwn(this.#settings.codec, memory.copy(offsetOf(version) + VersionOffset.Value, length))
   }
 
   #lock(object: MvRluObject, write: boolean): boolean {
@@ -188,11 +184,7 @@ export class MvRluSection<V> implements Disposable {
   }
 
   #encode(value: V): Uint8Array {
-    const { name, codec, valueBytesMax } = this.#settings
-    const bytes = codec.encode(value)
-    if (bytes.length <= valueBytesMax) return bytes
-    const why = `a value of ${bytes.length} bytes, encoded; '${name}' takes ${valueBytesMax} (options.valueBytesMax)`
-    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', name, why)
+    return encodeValue(this.#settings, this.#settings.name, value)
   }
 
   #check(object: MvRluObject): number {

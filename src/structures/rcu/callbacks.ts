@@ -1,25 +1,50 @@
-import type { GracePeriodState, GracePeriods } from './grace-periods.ts'
+import { addAbortListener } from 'node:events'
+import type { WaitOptions } from '../waiting/bell.ts'
 
-interface Callback {
-  readonly state: GracePeriodState
+/** Grace periods, as callbacks need them; a state is a moment. */
+export interface Periods<State> {
+  state(): State
+  wait(state: State): Promise<void>
+  /** Whether one that began after that moment is known to be over. */
+  hasPassed(state: State, ask: false): boolean
+}
+
+interface Callback<State> {
+  readonly state: State
   readonly run: () => void
   /** The structures were closed before. */
   readonly abandon: (error: unknown) => void
 }
 
 /** What this process does when grace periods are over, in order. */
-export class Callbacks {
-  readonly #periods: GracePeriods
-  #waiting: Callback[] = []
+export class Callbacks<State> {
+  readonly #periods: Periods<State>
+  #waiting: Callback<State>[] = []
   #working = false
 
-  constructor(periods: GracePeriods) {
+  constructor(periods: Periods<State>) {
     this.#periods = periods
   }
 
   add(run: () => void, abandon: (error: unknown) => void = () => {}): void {
     this.#waiting.push({ state: this.#periods.state(), run, abandon })
     if (!this.#working) void this.#work()
+  }
+
+  /** Resolves when all that were added before have run. */
+  async barrier({ signal }: WaitOptions = {}): Promise<void> {
+    signal?.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
+      const abort = signal && addAbortListener(signal, () => reject(signal.reason))
+      const settle = (end: () => void) => {
+        abort?.[Symbol.dispose]()
+        end()
+      }
+      this.add(
+        () => settle(resolve),
+        (error) => settle(() => reject(error)),
+      )
+    })
   }
 
   async #work(): Promise<void> {

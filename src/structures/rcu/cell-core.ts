@@ -43,9 +43,7 @@ export class CellCore {
   /** A copy of the value's bytes. */
   copyOf(block: number): Uint8Array {
     const { memory } = this.#heap
-    const value = new Uint8Array(memory.peek(offsetOf(block) + VersionOffset.Length))
-    memory.read(offsetOf(block) + VersionOffset.Value, value, value.length)
-    return value
+    return memory.copy(offsetOf(block) + VersionOffset.Value, memory.peek(offsetOf(block) + VersionOffset.Length))
   }
 
   /** Put a new version in the place of the present one, which must be `expected` where that is said. Gives its number; 0 where it was another. @throws HeapFullError */

@@ -1,5 +1,4 @@
-import type { Codec } from '../codec/codec.ts'
-import { StructureError } from '../errors.ts'
+import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec/codec.ts'
 import type { Heap } from '../heap/heap.ts'
 import { CellCore } from './cell-core.ts'
 
@@ -15,18 +14,16 @@ export interface CellOptions<V> {
 export class RcuCell<V> {
   readonly name: string
   readonly #core: CellCore
-  readonly #codec: Codec<V>
-  readonly #valueBytesMax: number
+  readonly #settings: ValueSettings<V>
   /** The value that was decoded last, and of which version. */
   #version = 0
   #value: V | undefined
 
   /** @internal */
-  constructor(name: string, heap: Heap, offset: number, codec: Codec<V>, valueBytesMax: number) {
+  constructor(name: string, heap: Heap, offset: number, settings: ValueSettings<V>) {
     this.name = name
     this.#core = new CellCore(heap, offset)
-    this.#codec = codec
-    this.#valueBytesMax = valueBytesMax
+    this.#settings = settings
   }
 
   /** @internal Decoded once for each version. */
@@ -34,7 +31,7 @@ export class RcuCell<V> {
     const block = this.#core.load()
     const version = this.#core.versionOf(block)
     if (version !== this.#version) {
-      this.#value = this.#codec.decode(this.#core.copyOf(block))
+      this.#value = decodeOwn(this.#settings.codec, this.#core.copyOf(block))
       this.#version = version
     }
     return { version, value: this.#value }
@@ -48,10 +45,6 @@ export class RcuCell<V> {
 
   /** @internal */
   assign(value: V, expected?: number): number {
-    const bytes = this.#codec.encode(value)
-    if (bytes.length <= this.#valueBytesMax) return this.#core.assign(bytes, expected)
-    const limit = `'${this.name}' takes ${this.#valueBytesMax} (options.valueBytesMax)`
-    const why = `a value of ${bytes.length} bytes, encoded; ${limit}`
-    throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', this.name, why)
+    return this.#core.assign(encodeValue(this.#settings, this.name, value), expected)
   }
 }

@@ -1,4 +1,3 @@
-import { addAbortListener } from 'node:events'
 import { StructureError } from '../errors.ts'
 import type { Heap } from '../heap/heap.ts'
 import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
@@ -26,7 +25,7 @@ import { ReadSection } from './read-section.ts'
 export class Rcu {
   readonly #heap: Heap
   readonly #periods: GracePeriods
-  readonly #callbacks: Callbacks
+  readonly #callbacks: Callbacks<GracePeriodState>
 
   /** @internal */
   constructor(heap: Heap) {
@@ -109,20 +108,9 @@ export class Rcu {
   }
 
   /** Resolves when all callbacks that this process has given to {@link call} before have run. */
-  async barrier({ signal }: WaitOptions = {}): Promise<void> {
+  async barrier(options?: WaitOptions): Promise<void> {
     this.#heap.checkOpen()
-    signal?.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      const abort = signal && addAbortListener(signal, () => reject(signal.reason))
-      const settle = (end: () => void) => {
-        abort?.[Symbol.dispose]()
-        end()
-      }
-      this.#callbacks.add(
-        () => settle(resolve),
-        (error) => settle(() => reject(error)),
-      )
-    })
+    await this.#callbacks.barrier(options)
   }
 
   /** This moment, for {@link pollState}. */

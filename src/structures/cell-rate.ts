@@ -1,0 +1,65 @@
+import { ArgumentError } from '../native/index.ts'
+
+/** What a limiter lets through. */
+export interface RateLimiterOptions {
+  /** So many in each interval, and so many at once after a pause. */
+  readonly limit: number
+  readonly intervalMs: number
+}
+
+/** What a limiter says. */
+export interface RateVerdict {
+  readonly allowed: boolean
+  /** How many more would be let through now. */
+  readonly remaining: number
+  /** When to come again; 0 when it was allowed. */
+  readonly retryAfterMs: number
+}
+
+/** What comes of asking: the verdict, and the word to put in the place of the one that was looked at; undefined where it was refused. */
+export interface CellRateOutcome {
+  readonly verdict: RateVerdict
+  readonly word: bigint | undefined
+}
+
+/**
+ * The generic cell rate algorithm (ITU-T I.371), whose whole state is one word: the time at which all that was let through is paid for, in microseconds of whatever clock those who ask share.
+ * Whoever keeps the word replaces it by compare-and-swap, and asks again where another was faster.
+ */
+export class CellRate {
+  readonly limit: number
+  readonly intervalMs: number
+  /** Microseconds that one costs. */
+  readonly #cost: number
+
+  constructor({ limit, intervalMs }: RateLimiterOptions) {
+    this.limit = limit
+    this.intervalMs = intervalMs
+    this.#cost = (intervalMs * 1000) / limit
+  }
+
+  /** @throws ArgumentError unless `count` can be asked for at once. */
+  check(count: number): void {
+    if (Number.isSafeInteger(count) && count >= 1 && count <= this.limit) return
+    throw new ArgumentError('count', `count must be a whole number from 1 to the limit of ${this.limit}, not ${count}`)
+  }
+
+  /** Ask for `count` when the word is `word` and the clock says `nowUs`. */
+  ask(word: bigint, nowUs: number, count: number): CellRateOutcome {
+    const now = Math.floor(nowUs)
+    const paid = Math.max(now, Number(word))
+    const after = paid + count * this.#cost
+    const over = after - now - this.limit * this.#cost
+    // Microseconds are whole: the last of an interval must not be refused for a fraction.
+    if (over >= 1) {
+      const retryAfterMs = Math.ceil(over / 1000)
+      return { verdict: { allowed: false, remaining: this.#remaining(paid - now), retryAfterMs }, word: undefined }
+    }
+    const verdict = { allowed: true, remaining: this.#remaining(after - now), retryAfterMs: 0 }
+    return { verdict, word: BigInt(Math.round(after)) }
+  }
+
+  #remaining(owed: number): number {
+    return Math.max(0, Math.floor(this.limit - owed / this.#cost + 1e-6))
+  }
+}

@@ -1,0 +1,47 @@
+import type { WordMemory } from '../memory/word-memory.ts'
+import type { Codec } from './codec.ts'
+
+/** Where a value is copied to. */
+export interface ValueCopy {
+  /** Copy the value of `lengthBytes` bytes at `offset`. */
+  copy(offset: number, lengthBytes: number): void
+}
+
+/**
+ * Takes values out of shared memory in two steps: {@link copy} where they are sure to stay as they are, and {@link decode} after it, since a codec is the user's code.
+ * Bytes that a codec adopts are copied once; for the others the same memory is used again and again.
+ */
+export class ValueReader<V> implements ValueCopy {
+  readonly #memory: WordMemory
+  readonly #codec: Codec<V>
+  readonly #adopts: boolean
+  #scratch: Uint8Array = new Uint8Array(1024)
+  /** The value's bytes: of its own, or the begin of the scratch memory, made anew only for one of another length. */
+  #bytes: Uint8Array = this.#scratch
+
+  constructor(memory: WordMemory, codec: Codec<V>) {
+    this.#memory = memory
+    this.#codec = codec
+    this.#adopts = codec.adopt !== undefined
+  }
+
+  copy(offset: number, lengthBytes: number): void {
+    if (this.#adopts) {
+      this.#bytes = this.#memory.copy(offset, lengthBytes)
+      return
+    }
+    if (lengthBytes > this.#scratch.length) this.#grow(lengthBytes * 2)
+    if (this.#bytes.length !== lengthBytes) this.#bytes = this.#scratch.subarray(0, lengthBytes)
+    this.#memory.read(offset, this.#scratch, lengthBytes)
+  }
+
+  #grow(lengthBytes: number): void {
+    this.#scratch = new Uint8Array(lengthBytes)
+    this.#bytes = this.#scratch
+  }
+
+  /** What was copied last, decoded. */
+  decode(): V {
+    return this.#adopts ? this.#codec.adopt!(this.#bytes) : this.#codec.decode(this.#bytes)
+  }
+}
