@@ -8,12 +8,13 @@ const columns: readonly Column[] = [
   { title: 'keys', align: 'left' },
   ...['value', 'processes'].map((title): Column => ({ title, align: 'right' })),
   { title: 'of', align: 'left' },
-  ...['p50', 'p99', 'max', 'operations', 'ratio'].map((title): Column => ({ title, align: 'right' })),
+  ...['p50', 'p99', 'max', 'ratio', 'operations', 'of best'].map((title): Column => ({ title, align: 'right' })),
 ]
 
 const notes = [
   'p50, p99 and max are of means over batches of at least 20 µs, since one operation is shorter than the clock resolves; a request to Redis is',
-  'timed alone. ratio: how many times the median of the shared structure. operations: of all processes together, as fast as they can.',
+  'timed alone. ratio: how many times the median of the shared structure. operations: of all processes together, as fast as they can; of best: beside',
+  'the most that any number of processes did.',
   'Values are bytes, copied in and out, but for the Map, which is of one process and hands out what it keeps; its add is Atomics.add. lmdb does',
   'not wait for its disk. More processes than processors wait for each other at all times.',
 ]
@@ -39,8 +40,9 @@ function cells(row: StructuresRow): string[] {
     String(row.processes),
     row.store,
     ...[row.p50Ns, row.p99Ns, row.maxNs].map((ns) => formatTime(ns / 1e6)),
-    formatRate(row.opsPerSec),
     row.ratio === null ? '' : formatRatio(row.ratio),
+    formatRate(row.opsPerSec),
+    formatShare(row.peakShare),
   ]
 }
 
@@ -68,9 +70,12 @@ function getLine(row: StructuresRow, rows: readonly StructuresRow[]): string {
 function growthLine(row: StructuresRow, own: readonly StructuresRow[]): string[] {
   const same = own.filter((each) => isSameWork({ ...each, processes: 1 }, row))
   const most = same.reduce((one, other) => (other.processes > one.processes ? other : one))
-  const peak = Math.max(...same.map(({ opsPerSec }) => opsPerSec))
   if (same.length < 2 || (row.op !== 'get' && row.op !== 'set')) return []
-  const share = Math.round((100 * most.opsPerSec) / peak)
   const what = `${row.op} of ${formatBytes(row.bytes)} (${row.keys})`
-  return [`${what}: ${most.processes} processes do ${formatRate(most.opsPerSec)}, ${share} % of the best of any number`]
+  const does = `${most.processes} processes do ${formatRate(most.opsPerSec)}`
+  return [`${what}: ${does}, ${formatShare(most.peakShare)} of the best of any number`]
+}
+
+function formatShare(share: number): string {
+  return `${Math.round(100 * share)} %`
 }

@@ -1,12 +1,14 @@
 import { cpus, release } from 'node:os'
 import { type StoreName, storeNames } from './bench/structures/bench-store.ts'
 import { keyChoices } from './bench/structures/key-sequence.ts'
-import { benchStructures, type StructuresGrid } from './bench/structures/structures.ts'
+import { estimateMs, planOf, type StructuresGrid } from './bench/structures/plan.ts'
+import { benchStructures } from './bench/structures/structures.ts'
 import type { StructuresRow } from './bench/structures/structures-row.ts'
 import { showStructuresBench } from './bench-structures-view.ts'
 import { ExitCode } from './command.ts'
 import { integerOption, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
+import { formatBytes, formatCount } from './output/units.ts'
 
 const processesMax = 64
 /** As long as values of a map may be. */
@@ -15,8 +17,13 @@ const cellMsMax = 60_000
 
 type GridAxes = Pick<StructuresGrid, 'processes' | 'bytes' | 'keys' | 'writes'>
 
-/** What is measured unless told otherwise: half a minute. */
-export const quickGrid: GridAxes = { processes: [1, 2, 4], bytes: [16, 1024], keys: ['uniform'], writes: [0, 50, 100] }
+/** What is measured unless told otherwise: about a minute. */
+export const quickGrid: GridAxes = {
+  processes: [1, 2, 4, 8],
+  bytes: [16, 1024],
+  keys: ['uniform'],
+  writes: [0, 50, 100],
+}
 /** And with `--full`. */
 export const fullGrid: GridAxes = {
   processes: [1, 2, 4, 8],
@@ -43,15 +50,30 @@ export async function runStructuresBench(values: StructuresBenchValues): Promise
   const screen = new Screen(values.json ? undefined : process.stdout)
   const [processor] = cpus()
   screen.line(`structures on ${cpus().length} processors, ${processor?.model ?? 'of unknown kind'}, Linux ${release()}`)
+  const rounds = planOf(grid)
+  const count = rounds.reduce((sum, { steps }) => sum + steps.length, 0)
+  const wholeMs = estimateMs(rounds)
+  screen.line(
+    `${formatCount(count)} measurements, which take about ${formatDuration(wholeMs)} where nothing else goes on`,
+  )
   screen.line()
-  const onRow = ({ store, op, processes, bytes }: StructuresRow): void =>
-    screen.progress(`${store}: ${op}, ${processes} processes, ${bytes} bytes, done …`)
+  const began = performance.now()
+  // Where other things go on, the rest takes as much longer as what is done did.
+  const slowness = (leftMs: number): number => Math.max(1, (performance.now() - began) / Math.max(1, wholeMs - leftMs))
+  const onRow = ({ store, op, processes, bytes }: StructuresRow, leftMs: number): void =>
+    screen.progress(
+      `${store}: ${op}, ${processes} ${processes === 1 ? 'process' : 'processes'}, ${formatBytes(bytes)}, done; about ${formatDuration(leftMs * slowness(leftMs))} left`,
+    )
   // Standard output is for the rows.
   const onMissing = (store: StoreName, why: string): void => void process.stderr.write(`without ${store}: ${why}\n`)
   const rows = await benchStructures({ ...grid, onRow, onMissing })
   showStructuresBench(screen, rows)
   if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
   return ExitCode.Done
+}
+
+function formatDuration(ms: number): string {
+  return ms < 100_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} minutes`
 }
 
 function gridOf(values: StructuresBenchValues): StructuresGrid {

@@ -88,12 +88,13 @@ Options of structures:
   --value-sizes N,...   bytes (default ${quickGrid.bytes.join(',')})
   --keys LIST           uniform, zipf (default ${quickGrid.keys.join(',')})
   --writes N,N,...      sets among gets and sets, in a hundred (default ${quickGrid.writes.join(',')})
-  --full                defaults of ${fullGrid.processes.join(',')} processes, ${fullGrid.bytes.join(',')} bytes and keys ${fullGrid.keys.join(',')}: some minutes
+  --full                defaults of ${fullGrid.processes.join(',')} processes, ${fullGrid.bytes.join(',')} bytes and keys ${fullGrid.keys.join(',')}: some minutes; how many is said first
   --cell-ms N           how long each work of each cell is measured (default ${DEFAULT_CELL_MS})
   --json                print the rows as one JSON array and nothing else:
                         [{ "op", "store", "processes", "bytes", "keys", "samples", "p50Ns", "p99Ns", "maxNs",
-                           "opsPerSec", "baseline", "ratio" }]
-                        ratio is of medians, p50Ns over that of the shared structure's row, which baseline names
+                           "opsPerSec", "baseline", "ratio", "peakShare" }]
+                        ratio is of medians, p50Ns over that of the shared structure's row, which baseline names;
+                        peakShare is opsPerSec over the best that any number of processes had
 
 Examples:
   aether bench latency

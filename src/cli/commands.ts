@@ -46,7 +46,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'torture',
-    summary: 'kill and stop real processes while they write and read shared pages, and check what they saw',
+    summary: 'kill and stop real processes while they work on shared pages or structures, and check what they saw',
     load: async () => (await import('./torture.ts')).tortureCommand,
   },
   {

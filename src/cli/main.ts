@@ -19,8 +19,12 @@ async function main(args: readonly string[]): Promise<number> {
   if (first === '--version' || first === '-v') return print(readVersion())
   if (first.startsWith('-')) throw new UsageError(`unknown option '${first}'; options come after a command`)
   const command = await findCommand(entries, first).load()
-  if (rest[0] === '--help' || rest[0] === '-h') return print(command.help)
-  return command.run(rest)
+  const own = command.passesArguments ? rest.slice(0, 1) : rest
+  return own.some(asksForHelp) ? print(command.help) : command.run(rest)
+}
+
+function asksForHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
 }
 
 function print(text: string): number {

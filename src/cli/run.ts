@@ -48,6 +48,7 @@ Examples:
 /** `aether run`. */
 export const runCommand: Command = {
   help,
+  passesArguments: true,
 
   async run(args) {
     const { own, script, scriptArguments } = splitAtScript(args)

@@ -34,5 +34,5 @@ export * from './modelcheck/index.ts'
 export * from './protocol-pages/index.ts'
 
 export * from './simulation/index.ts'
-
+export * from './structure-torture/index.ts'
 export * from './torture/index.ts'

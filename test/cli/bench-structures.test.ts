@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it } from 'node:test'
 import { keySequence, SEQUENCE_LENGTH, writeSequence } from '../../src/cli/bench/structures/key-sequence.ts'
-import { rowsOf, withRatios } from '../../src/cli/bench/structures/structures-row.ts'
+import { estimateMs, planOf } from '../../src/cli/bench/structures/plan.ts'
+import { rowsOf, withRatios, withShares } from '../../src/cli/bench/structures/structures-row.ts'
+import { fullGrid, quickGrid } from '../../src/cli/bench-structures.ts'
 import { root } from '../repository/checkout.ts'
 import { aether } from './command-line.ts'
 
@@ -118,6 +120,16 @@ describe('rows of the benchmark', () => {
     assert.equal(row?.opsPerSec, 10_000_000)
   })
 
+  it('are held against the best rate of their store in the same work', () => {
+    const one = rowsOf('aether', job, [samplesOf(100)])
+    const two = rowsOf('aether', job, [samplesOf(500), samplesOf(500)])
+    const slow = rowsOf('Redis', job, [samplesOf(5000)])
+    assert.deepEqual(
+      withShares([...one, ...two, ...slow]).map(({ peakShare }) => peakShare),
+      [1, 0.4, 1],
+    )
+  })
+
   it('are held against ours of the same work', () => {
     const own = rowsOf('aether', job, [samplesOf(100)])
     const other = rowsOf('Redis', job, [samplesOf(5000)])
@@ -130,5 +142,39 @@ describe('rows of the benchmark', () => {
         [null, null],
       ],
     )
+  })
+})
+
+describe('the plan of the benchmark', () => {
+  const stores = ['aether', 'Map', 'Redis', 'lmdb'] as const
+
+  it('has the whole grid with --full: each number of processes with each size, choice of keys and share of writes', () => {
+    const rounds = planOf({ ...fullGrid, stores, timeMs: 100 })
+    assert.deepEqual(
+      rounds.map(({ processes }) => processes),
+      [1, 2, 4, 8],
+    )
+    for (const { stores: present, steps } of rounds)
+      for (const store of present)
+        for (const bytes of [16, 65_536])
+          for (const keys of ['uniform', 'zipf'])
+            for (const writes of [0, 50, 100]) {
+              const there = steps.filter(
+                ({ store: name, job: { work, bytes: length } }) =>
+                  name === store &&
+                  length === bytes &&
+                  'writes' in work &&
+                  work.keys === keys &&
+                  work.writes === writes,
+              )
+              assert.equal(there.length, 1, `${store}: ${bytes} bytes, ${keys}, ${writes} %`)
+            }
+  })
+
+  it('says a longer time for more of it', () => {
+    const quick = estimateMs(planOf({ ...quickGrid, stores, timeMs: 100 }))
+    assert.ok(estimateMs(planOf({ ...fullGrid, stores, timeMs: 100 })) > 3 * quick)
+    assert.ok(estimateMs(planOf({ ...quickGrid, stores, timeMs: 200 })) > quick)
+    assert.equal(estimateMs([]), 0)
   })
 })

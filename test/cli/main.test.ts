@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commandTable } from '../../src/cli/commands.ts'
@@ -27,6 +29,19 @@ test('every command teaches with examples', () => {
     assert.match(stdout, new RegExp(`^Usage: aether ${name} `))
     assert.match(stdout, new RegExp(`\\nExamples:\\n  aether ${name}`))
     assert.equal(aether('help', name).stdout, stdout)
+  }
+})
+
+test('help is where one asks for it, behind other words too; the options of a script are its own', () => {
+  assert.equal(aether('bench', 'dsm', '--ranks', '2', '--help').stdout, aether('help', 'bench').stdout)
+  assert.equal(aether('torture', 'structures', '-h').stdout, aether('help', 'torture').stdout)
+  const printed = 'process.stdout.write(process.argv.slice(2).join())'
+  const folder = mkdtempSync(join(tmpdir(), 'aether-help-'))
+  try {
+    writeFileSync(join(folder, 'script.mjs'), printed)
+    assert.match(aether('run', '-n', '1', join(folder, 'script.mjs'), '--help').stdout, /--help/)
+  } finally {
+    rmSync(folder, { recursive: true })
   }
 })
 

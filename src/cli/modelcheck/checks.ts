@@ -1,4 +1,13 @@
-import { type CheckTask, collisionOdds, runTasks, type TaskResult, unusedCells } from '../../testing/index.ts'
+import type { Protocol } from '../../dsm/index.ts'
+import {
+  type CheckTask,
+  collisionOdds,
+  comparePlays,
+  type PlaysComparison,
+  recordedPlays,
+  runTasks,
+  type TaskResult,
+} from '../../testing/index.ts'
 import { ExitCode } from '../command.ts'
 import { Screen } from '../output/screen.ts'
 import { formatCount } from '../output/units.ts'
@@ -18,7 +27,11 @@ const columns = [
 ] as const
 
 /** Explore, show, and tell whether all is well. */
-export async function runChecks(tasks: readonly CheckTask[], json: boolean): Promise<number> {
+export async function runChecks(
+  protocols: readonly Protocol[],
+  tasks: readonly CheckTask[],
+  json: boolean,
+): Promise<number> {
   const screen = new Screen(json ? undefined : process.stdout)
   const results = await runTasks(tasks, {
     onProgress: ({ model }, states, depth) =>
@@ -27,19 +40,51 @@ export async function runChecks(tasks: readonly CheckTask[], json: boolean): Pro
       ),
     onResult: ({ result }) => (result.violation === undefined ? undefined : 'stop'),
   })
-  const unused = unusedCells(results)
+  const records = protocols.map((protocol) => ({ protocol: protocol.name, ...compareWithRecord(protocol) }))
   if (json)
-    process.stdout.write(`${JSON.stringify({ checks: results.map((each) => plain(each)), unused }, undefined, 2)}\n`)
-  show(screen, results, unused)
-  const isWell = results.every(({ result }) => result.violation === undefined) && Object.keys(unused).length === 0
+    process.stdout.write(`${JSON.stringify({ checks: results.map((each) => plain(each)), records }, undefined, 2)}\n`)
+  show(screen, results)
+  for (const record of records) showRecord(screen, record)
+  const isWell =
+    results.every(({ result }) => result.violation === undefined) &&
+    records.every(({ differences, unplayed }) => differences.length === 0 && unplayed.length === 0)
   return isWell ? ExitCode.Done : ExitCode.Failed
 }
 
-function show(
-  screen: Screen,
-  results: readonly TaskResult<CheckTask>[],
-  unused: Readonly<Record<string, readonly string[]>>,
-): void {
+interface RecordResult extends PlaysComparison {
+  readonly protocol: string
+  /** How many plays were played. */
+  readonly plays: number
+}
+
+function compareWithRecord(protocol: Protocol): Omit<RecordResult, 'protocol'> {
+  const plays = recordedPlays(protocol.name) ?? []
+  return { plays: plays.length, ...comparePlays(protocol, plays) }
+}
+
+/** Of plays that end otherwise the shortest is drawn: others may only be longer ways through the same cell. */
+function showRecord(screen: Screen, { protocol, plays, differences, unplayed }: RecordResult): void {
+  if (unplayed.length > 0)
+    screen.line(
+      `\n${screen.paint('red', `${protocol}: cells to which no recorded play leads`)}: ${unplayed.join(', ')}`,
+    )
+  const [first] = differences
+  if (first === undefined) {
+    screen.line(`${protocol}: ${formatCount(plays)} recorded plays end as recorded.`)
+    return
+  }
+  const cells = [...new Set(differences.filter(({ isCutOff }) => !isCutOff).map(({ cell }) => cell))]
+  screen.line(`\n${screen.paint('red', `${protocol}: ${first.cell} does something else than was recorded`)}\n`)
+  screen.line(first.trace)
+  screen.line(`\n  recorded:\n${indented(first.recorded)}\n  now:\n${indented(first.now)}`)
+  const all = `${differences.length} of ${formatCount(plays)} recorded plays end otherwise`
+  screen.line(`\n${all}${cells.length === 0 ? ', cut off' : `; cells: ${cells.join(', ')}`}.`)
+  screen.line('Where that is meant: node scripts/protocol-plays.mjs, and review what it changes.')
+}
+
+const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}`).join('\n')
+
+function show(screen: Screen, results: readonly TaskResult<CheckTask>[]): void {
   screen.table(
     columns,
     results.map((result) => row(result)),
@@ -57,18 +102,16 @@ function show(
     )
     screen.line(result.violation.trace)
   }
-  for (const [protocol, cells] of Object.entries(unused))
-    screen.line(`\n${screen.paint('red', `${protocol}: cells that nothing leads to`)}: ${cells.join(', ')}`)
 }
 
 function row({ task, result, seconds }: TaskResult<CheckTask>): string[] {
-  const { protocol, nodes, pages, homes, threads, refusals } = task.model
+  const { protocol, nodes, pages, homes, threads, refusals, pins } = task.model
   return [
     protocol.name,
     String(nodes),
     String(pages),
     pages === 1 ? '-' : homes,
-    threads,
+    pins === true ? `${threads}, pins` : threads,
     String(refusals),
     formatCount(result.states),
     formatCount(result.transitions),

@@ -4,34 +4,55 @@ import { ExitCode } from '../command.ts'
 import { Screen } from '../output/screen.ts'
 import { formatCount } from '../output/units.ts'
 
-/** Put single mistakes into tables and tell which go unnoticed. */
-export async function runFlips(protocols: readonly Protocol[], only: string, json: boolean): Promise<number> {
+const columns = [
+  { title: 'protocol', align: 'left' },
+  { title: 'flips', align: 'right' },
+  { title: 'safety', align: 'right' },
+  { title: 'progress', align: 'right' },
+  { title: 'dead cells', align: 'right' },
+  { title: 'three nodes', align: 'right' },
+  { title: 'record: deeds', align: 'right' },
+  { title: 'record: words', align: 'right' },
+  { title: 'UNNOTICED', align: 'right' },
+  { title: 'in cells beyond two nodes', align: 'right' },
+] as const
+
+/** What of the flips is wanted. */
+export interface FlipsWanted {
+  /** Those whose name contains this. */
+  readonly only: string
+  /** With three nodes, too. */
+  readonly far: boolean
+  readonly json: boolean
+}
+
+/** Put single mistakes into tables and tell what notices them. */
+export async function runFlips(protocols: readonly Protocol[], { only, far, json }: FlipsWanted): Promise<number> {
   const screen = new Screen(json ? undefined : process.stdout)
   const reports: FlipReport[] = []
   for (const protocol of protocols) {
     const report = await checkFlips(protocol, {
       only: ({ name }) => name.includes(only),
+      far,
       onProgress: (done, all) =>
-        screen.progress(`${protocol.name}: ${formatCount(done)} of ${formatCount(all)} flips …`),
+        screen.progress(`${protocol.name}: ${formatCount(done)} of ${formatCount(all)} explorations …`),
     })
     reports.push(report)
-    show(screen, report)
   }
   if (json) process.stdout.write(`${JSON.stringify(reports, undefined, 2)}\n`)
-  const isWell = reports.every(({ unexplained, stale }) => unexplained.length === 0 && stale.length === 0)
-  return isWell ? ExitCode.Done : ExitCode.Failed
+  show(screen, reports)
+  return reports.every(({ unnoticed }) => unnoticed.length === 0) ? ExitCode.Done : ExitCode.Failed
 }
 
-function show(
-  screen: Screen,
-  { protocol, flips, found, foundByDeadCells, equivalent, unreached, unexplained, stale }: FlipReport,
-): void {
-  const dead = Object.keys(foundByDeadCells).length
-  screen.line(
-    `${protocol}: ${formatCount(flips)} flips: ${formatCount(found)} break an invariant, ${dead} leave cells that nothing leads to, ${equivalent.length} change nothing (explained), ${unreached.length} are in cells that were not reached, ${unexplained.length} unnoticed`,
+function show(screen: Screen, reports: readonly FlipReport[]): void {
+  screen.table(
+    columns,
+    reports.map(({ protocol, flips, found, unnoticed, beyond }) => {
+      const { safety, progress, dead, far, deeds, words } = found
+      const counts = [flips, safety, progress, dead, far, deeds, words, unnoticed.length, beyond]
+      return [protocol, ...counts.map((count) => formatCount(count))]
+    }),
   )
-  const cells = new Set(unreached.map((name) => name.split(/ ->| without/)[0]))
-  if (cells.size > 0) screen.line(`  cells that no exploration and no walk at random led to: ${[...cells].join(', ')}`)
-  for (const name of unexplained) screen.line(`  ${screen.paint('red', 'unnoticed')}: ${name}`)
-  for (const name of stale) screen.line(`  ${screen.paint('red', 'said to change nothing, but noticed')}: ${name}`)
+  for (const { protocol, unnoticed } of reports)
+    for (const name of unnoticed) screen.line(`${protocol}: ${screen.paint('red', 'unnoticed')}: ${name}`)
 }

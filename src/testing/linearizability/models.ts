@@ -36,18 +36,32 @@ export function entryStep(state: number, input: EntryInput): readonly [state: nu
 export type ListInput = { readonly type: 'push'; readonly value: number } | { readonly type: 'pop' }
 
 /** First in, first out. Outputs: 1 where a value was pushed; what was popped, 0 for nothing. */
-export const queueModel: SequentialModel<readonly number[], ListInput, number> = listModel((values) => values[0])
+export const queueModel: SequentialModel<readonly number[], ListInput, number> = boundedQueueModel(Infinity)
 
 /** Last in, first out. Outputs as of {@link queueModel}. */
-export const stackModel: SequentialModel<readonly number[], ListInput, number> = listModel((values) => values.at(-1))
+export const stackModel: SequentialModel<readonly number[], ListInput, number> = boundedStackModel(Infinity)
+
+/** A queue of at most `capacity` values: a push gives 0 where it is full. */
+export function boundedQueueModel(capacity: number): SequentialModel<readonly number[], ListInput, number> {
+  return listModel((values) => values[0], capacity)
+}
+
+export function boundedStackModel(capacity: number): SequentialModel<readonly number[], ListInput, number> {
+  return listModel((values) => values.at(-1), capacity)
+}
 
 function listModel(
   pick: (values: readonly number[]) => number | undefined,
+  capacity: number,
 ): SequentialModel<readonly number[], ListInput, number> {
   return {
     initial: [],
     step(values, input, output) {
-      if (input.type === 'push') return output?.value === 0 ? undefined : { state: [...values, input.value] }
+      if (input.type === 'push') {
+        const isFull = values.length >= capacity
+        if (output !== undefined && (output.value === 0) !== isFull) return undefined
+        return { state: isFull ? values : [...values, input.value] }
+      }
       const value = pick(values) ?? 0
       if (output !== undefined && output.value !== value) return undefined
       return { state: values.filter((other) => other !== value) }

@@ -78,7 +78,7 @@ function misjudged(name: string, state: string, worth: 'none' | 'clean' | 'dirty
 const mistakes: readonly (readonly [string, string, 'none' | 'clean', RegExp])[] = [
   ['mesi', 'S', 'none', /^lost: page \d is lost to rank \d, and somebody who lives had it/],
   ['mesi', 'I', 'clean', /^data value: /],
-  ['directory', 'M', 'none', /^recovery: page \d is to be restored/],
+  ['directory', 'M', 'none', /^ProtocolError: page \d: the cache in state M has no transition for verdict 'owner'/],
   ['moesi', 'S', 'none', /^lost: page \d is lost to rank \d, and somebody who lives had it/],
 ]
 

@@ -12,9 +12,14 @@ const WARM_PROCESSOR_MS_MAX = 200
 const BATCHES_MIN = 20
 const BATCHES_MAX = 2 ** 17
 
-/** Run until the engine has compiled the code, but not much longer than is measured; gives how many operations make a batch. */
+/** How long warming up takes for something that is measured for `timeMs`: until the engine has compiled it, but not much longer than is measured. */
+export function warmProcessorMs(timeMs: number): number {
+  return Math.min(WARM_PROCESSOR_MS_MAX, 4 * timeMs)
+}
+
+/** Run until the engine has compiled the code; gives how many operations make a batch. */
 export async function warmUp(batch: Batch, waits: boolean, timeMs: number): Promise<number> {
-  const until = native.processorNs(true) + Math.min(WARM_PROCESSOR_MS_MAX, 4 * timeMs) * 1e6
+  const until = native.processorNs(true) + warmProcessorMs(timeMs) * 1e6
   while (native.processorNs(true) < until) {
     const pending = batch(waits ? 1 : 64)
     if (pending !== undefined) await pending

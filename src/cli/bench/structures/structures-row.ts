@@ -21,6 +21,8 @@ export interface StructuresRow {
   readonly baseline: string | null
   /** This median over that one. */
   readonly ratio: number | null
+  /** The rate over the best that any number of processes has in the same work with the same store: below 1, more processes did not bring more. */
+  readonly peakShare: number
 }
 
 /** Rows of one job: what all processes found, by operation. */
@@ -37,7 +39,15 @@ export function rowsOf(
     const rate = samples.reduce((sum, { operations, totalNs }) => sum + (1e9 * operations) / totalNs, 0)
     const times = { p50Ns: at(0.5), p99Ns: at(0.99), maxNs: at(1) }
     const head = { op, store, processes: found.length, bytes: work.kind === 'add' ? 8 : bytes, keys }
-    return { ...head, samples: sorted.length, ...times, opsPerSec: Math.round(rate), baseline: null, ratio: null }
+    return {
+      ...head,
+      samples: sorted.length,
+      ...times,
+      opsPerSec: Math.round(rate),
+      baseline: null,
+      ratio: null,
+      peakShare: 1,
+    }
   })
 }
 
@@ -48,6 +58,17 @@ export function withRatios(rows: readonly StructuresRow[]): StructuresRow[] {
       row.store === 'aether' ? undefined : rows.find((each) => each.store === 'aether' && isSameWork(each, row))
     if (own === undefined || own.p50Ns === 0) return row
     return { ...row, baseline: `${own.op}, aether`, ratio: Math.round((1000 * row.p50Ns) / own.p50Ns) / 1000 }
+  })
+}
+
+/** The rows, each held against the best rate of its store in the same work, whatever the number of processes. */
+export function withShares(rows: readonly StructuresRow[]): StructuresRow[] {
+  return rows.map((row) => {
+    const same = rows.filter(
+      (each) => each.store === row.store && isSameWork({ ...each, processes: row.processes }, row),
+    )
+    const peak = Math.max(...same.map(({ opsPerSec }) => opsPerSec))
+    return { ...row, peakShare: peak === 0 ? 1 : Math.round((1000 * row.opsPerSec) / peak) / 1000 }
   })
 }
 

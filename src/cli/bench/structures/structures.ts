@@ -4,101 +4,92 @@ import { join } from 'node:path'
 import { AetherError } from '../../../native/index.ts'
 import type { Meeting, StoreName } from './bench-store.ts'
 import { Crew } from './crew.ts'
-import type { Job, Work } from './job.ts'
-import type { KeyChoice } from './key-sequence.ts'
+import { estimateMs, planOf, type Round, type Step, type StructuresGrid } from './plan.ts'
 import { RedisServer } from './redis-server.ts'
-import { rowsOf, type StructuresRow, withRatios } from './structures-row.ts'
-
-/** What is measured: each with each. */
-export interface StructuresGrid {
-  readonly stores: readonly StoreName[]
-  readonly processes: readonly number[]
-  /** Of values. */
-  readonly bytes: readonly number[]
-  readonly keys: readonly KeyChoice[]
-  /** Sets among gets and sets, in a hundred. */
-  readonly writes: readonly number[]
-  /** How long each work of each cell is measured, in milliseconds. */
-  readonly timeMs: number
-}
+import { rowsOf, type StructuresRow, withRatios, withShares } from './structures-row.ts'
 
 export interface StructuresBenchOptions extends StructuresGrid {
-  /** Called with each row as it is done. */
-  readonly onRow?: (row: StructuresRow) => void
+  /** Called with each row as it is done, and with about how many milliseconds are left. */
+  readonly onRow?: (row: StructuresRow, leftMs: number) => void
   /** Called with a store that is not here, and why; the others are measured all the same. */
   readonly onMissing?: (store: StoreName, why: string) => void
 }
 
-/** What a `Map` shares with other processes is nothing. */
-const stays = (store: StoreName): boolean => store === 'Map'
-
 /** Structures of shared memory beside what is there otherwise, in one run. */
 export async function benchStructures(options: StructuresBenchOptions): Promise<StructuresRow[]> {
-  const rows: StructuresRow[] = []
-  for (const store of options.stores) {
-    try {
-      await benchStore(store, options, (row) => {
-        rows.push(row)
-        options.onRow?.(row)
-      })
-    } catch (error) {
-      // Ours has to be there.
-      if (store === 'aether' || !(error instanceof AetherError)) throw error
-      options.onMissing?.(store, error.message)
-    }
+  const directory = await mkdtemp(join(tmpdir(), 'aether-bench-'))
+  const run = new Run(directory, options)
+  try {
+    await using _server = await run.startServer()
+    const rounds = planOf(options)
+    for (const [at, round] of rounds.entries()) await run.measure(round, estimateMs(rounds.slice(at + 1)))
+  } finally {
+    await rm(directory, { recursive: true, force: true })
   }
-  return withRatios(rows)
+  return withShares(withRatios(run.rows))
 }
 
 let runs = 0
 
-async function benchStore(store: StoreName, grid: StructuresGrid, onRow: (row: StructuresRow) => void): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'aether-bench-'))
-  runs += 1
-  const meeting: Meeting = { space: `bench-structures-${process.pid}-${runs}`, directory }
-  const server = store === 'Redis' ? await startServer(directory) : undefined
-  try {
-    for (const processes of grid.processes.filter((count) => count === 1 || !stays(store)))
-      await benchCrew(store, processes, meeting, grid, onRow)
-  } finally {
-    await server?.[Symbol.asyncDispose]()
-    await rm(directory, { recursive: true, force: true })
-  }
-}
+class Run {
+  readonly rows: StructuresRow[] = []
+  readonly #meeting: Meeting
+  readonly #options: StructuresBenchOptions
+  readonly #missing = new Set<StoreName>()
 
-async function startServer(directory: string): Promise<RedisServer> {
-  try {
-    return await RedisServer.start(directory)
-  } catch (error) {
-    await rm(directory, { recursive: true, force: true })
-    throw error
+  constructor(directory: string, options: StructuresBenchOptions) {
+    runs += 1
+    this.#meeting = { space: `bench-structures-${process.pid}-${runs}`, directory }
+    this.#options = options
   }
-}
 
-async function benchCrew(
-  store: StoreName,
-  processes: number,
-  meeting: Meeting,
-  grid: StructuresGrid,
-  onRow: (row: StructuresRow) => void,
-): Promise<void> {
-  await using crew = await Crew.start(store, processes, meeting)
-  for (const bytes of grid.bytes) {
-    await crew.fill(bytes)
-    for (const work of worksOf(store, grid, bytes)) {
-      const job: Job = { work, bytes, timeMs: grid.timeMs }
-      for (const row of rowsOf(store, job, await crew.measure(job))) onRow(row)
+  async startServer(): Promise<RedisServer | undefined> {
+    if (!this.#options.stores.includes('Redis')) return undefined
+    return await this.#unlessMissing('Redis', () => RedisServer.start(this.#meeting.directory))
+  }
+
+  /** `laterMs`: how long it takes from then on. */
+  async measure({ processes, stores, steps }: Round, laterMs: number): Promise<void> {
+    const crews = new Map<StoreName, Crew>()
+    try {
+      for (const store of stores) {
+        const crew = await this.#unlessMissing(store, () => Crew.start(store, processes, this.#meeting))
+        if (crew !== undefined) crews.set(store, crew)
+      }
+      for (const [at, { store, job }] of steps.entries()) {
+        const crew = crews.get(store)
+        if (crew === undefined) continue
+        if (isFirstOfItsSize(steps, at)) await this.#unlessMissing(store, () => crew.fill(job.bytes))
+        const found = await this.#unlessMissing(store, () => crew.measure(job))
+        if (found === undefined) continue
+        const leftMs = laterMs + estimateMs([{ processes, stores: [], steps: steps.slice(at + 1) }])
+        for (const row of rowsOf(store, job, found)) this.#add(row, leftMs)
+      }
+    } finally {
+      await Promise.all([...crews.values()].map((crew) => crew[Symbol.asyncDispose]()))
+    }
+  }
+
+  #add(row: StructuresRow, leftMs: number): void {
+    this.rows.push(row)
+    this.#options.onRow?.(row, leftMs)
+  }
+
+  /** Undefined where the store is not here, or fails; ours has to be there. */
+  async #unlessMissing<T>(store: StoreName, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#missing.has(store)) return undefined
+    try {
+      return await work()
+    } catch (error) {
+      if (store === 'aether' || !(error instanceof AetherError)) throw error
+      this.#missing.add(store)
+      this.#options.onMissing?.(store, error.message)
+      return undefined
     }
   }
 }
 
-/** What a store can do; a counter has one size only. */
-function worksOf(store: StoreName, { keys, writes, bytes: sizes }: StructuresGrid, bytes: number): Work[] {
-  const works = keys.flatMap((choice): Work[] => [
-    ...writes.map((percent): Work => ({ kind: 'get, set', keys: choice, writes: percent })),
-    { kind: 'update', keys: choice },
-  ])
-  if (store === 'aether' || store === 'Redis') works.push({ kind: 'push, pop' })
-  if (store !== 'lmdb' && bytes === sizes[0]) works.push({ kind: 'add' })
-  return works
+function isFirstOfItsSize(steps: readonly Step[], at: number): boolean {
+  const { store, job } = steps[at]!
+  return !steps.slice(0, at).some((step) => step.store === store && step.job.bytes === job.bytes)
 }

@@ -35,8 +35,14 @@ class Worker {
   }
 }
 
-const failed = (error: unknown): void =>
-  answer({ kind: 'failed', why: error instanceof Error ? error.message : String(error) })
+const failed = (error: unknown): void => answer({ kind: 'failed', why: whyOf(error) })
+
+/** Of several errors at once, which have no message together, the first one's; never nothing. */
+function whyOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return whyOf(error.errors[0])
+  if (!(error instanceof Error)) return String(error)
+  return error.message || `${error.name} ${'code' in error ? String(error.code) : ''}`.trim()
+}
 
 // Whoever measures is gone: so is the reason to be here.
 process.on('disconnect', () => process.exit())
