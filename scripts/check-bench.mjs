@@ -17,7 +17,7 @@ const shapes = [
   {
     key: 'store',
     texts: ['op', 'store', 'keys', 'baseline?'],
-    numbers: ['processes', 'bytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'ratio?'],
+    numbers: ['processes', 'bytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'ratio?', 'peakShare'],
   },
   { key: 'hops', texts: ['protocol', 'miss'], numbers: ['ranks', 'messages', 'bytes', 'hops'] },
 ]

@@ -16,9 +16,9 @@ import { isEmulated, runGuests } from './rdma-guest/run-guests.mjs'
 import { printSummary } from './rdma-guest/summary.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const DEFAULT_TIMEOUT_S = 1200
+const DEFAULT_TIMEOUT_S = 1800
 /** One file. Less than the boot has, so that the report comes back when a file hangs. */
-const FILE_TIMEOUT_S = 400
+const FILE_TIMEOUT_S = 700
 
 const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
