@@ -1,8 +1,8 @@
 import type { Codec } from '../codec/codec.ts'
-import type { Follower, LogEntry } from '../log/follower.ts'
+import { EntryFollower, type LogEntry } from '../log/entry-follower.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
 import type { LogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
-import type { Promised } from './promised.ts'
 import { waitFor } from './waiting.ts'
 
 /** Entries that are read in one go. */
@@ -12,13 +12,9 @@ const READ_AT_ONCE = 64
  * Gives the entries of a group's log or channel one after the other, and waits for more, until it is closed or its signal is aborted; as {@link Follower} on one machine. Where it is is known to this rank alone.
  * Entries are read ahead, up to 64 at a time.
  */
-export class GroupFollower<V>
-  implements AsyncIterableIterator<LogEntry<V>>, Omit<Promised<Follower<V>>, typeof Symbol.asyncIterator>
-{
+export class GroupFollower<V> extends EntryFollower<V> {
   readonly #core: LogCore
   readonly #codec: Codec<V>
-  readonly #closing = new AbortController()
-  readonly #signal: AbortSignal
   readonly #begin: Promise<number>
   #ahead: readonly RecordRead[] = []
   #next = 0
@@ -27,9 +23,9 @@ export class GroupFollower<V>
 
   /** @internal */
   constructor(core: LogCore, codec: Codec<V>, begin: Promise<number>, signal: AbortSignal | undefined) {
+    super(signal)
     this.#core = core
     this.#codec = codec
-    this.#signal = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
     this.#begin = begin.then((index) => (this.#next = index))
     this.#turn = this.#begin.catch(() => {})
   }
@@ -45,41 +41,17 @@ export class GroupFollower<V>
   }
 
   /** Resolves with the next entry when there is one; with none when this is closed. Rejects with the reason of the signal. @throws HomeLostError */
-  next(): Promise<IteratorResult<LogEntry<V>, undefined>> {
-    const turn = this.#turn.then(() => this.#take())
+  override next(): Promise<IteratorResult<LogEntry<V>, undefined>> {
+    const turn = this.#turn.then(() => super.next())
     this.#turn = turn.catch(() => {})
     return turn
   }
 
-  /** Follow no longer; who waits for the next entry is given none. Idempotent. */
-  close(): void {
-    this.#closing.abort()
-  }
-
-  async return(): Promise<IteratorResult<LogEntry<V>, undefined>> {
-    this.close()
-    return { done: true, value: undefined }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.close()
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  async #take(): Promise<IteratorResult<LogEntry<V>, undefined>> {
-    const closing = this.#closing.signal
-    try {
-      const record = await waitFor(this.#core.home.words, () => this.#one(), { signal: this.#signal })
-      const missed = record.index - this.#next
-      this.#next = record.index + 1
-      return { done: false, value: { index: record.index, value: this.#codec.decode(record.value), missed } }
-    } catch (error) {
-      if (closing.aborted && error === closing.reason) return { done: true, value: undefined }
-      throw error
-    }
+  protected async take(options: WaitOptions): Promise<LogEntry<V>> {
+    const record = await waitFor(this.#core.home.words, () => this.#one(), options)
+    const missed = record.index - this.#next
+    this.#next = record.index + 1
+    return { index: record.index, value: this.#codec.decode(record.value), missed }
   }
 
   async #one(): Promise<RecordRead | undefined> {

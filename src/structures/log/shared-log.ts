@@ -2,7 +2,8 @@ import { type Codec, decodeOwn, encodeValue, type ValueSettings } from '../codec
 import type { Heap } from '../heap/heap.ts'
 import { BELL_BYTES, Bell, type WaitOptions } from '../waiting/bell.ts'
 import { checkCount, checkIndex } from './bounds.ts'
-import { type Followed, Follower, type FollowOptions, type LogEntry } from './follower.ts'
+import type { LogEntry } from './entry-follower.ts'
+import { type Followed, Follower, type FollowOptions } from './follower.ts'
 import { type LogBounds, LogCore, type LogRecord, type Retention } from './log-core.ts'
 
 /** Bytes of a log's or channel's body: its bell, then its words. */
