@@ -25,7 +25,7 @@ export interface StructurePlan {
 export interface StructureFate {
   readonly incarnation: number
   readonly seat: number
-  /** By {@link clockMs}; null where it was not killed. */
+  /** Milliseconds of the clock that all processes share; null where it was not killed. */
   readonly killedMs: number | null
 }
 

@@ -94,11 +94,6 @@ export interface Subject<Shared> {
   empty(shared: Shared): Promise<void>
 }
 
-/** Milliseconds of a clock that all processes of a machine share. */
-export function clockMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6
-}
-
 /**
  * Do an operation, with a note before it and after it: `acknowledge` is called with what it gave. Where memory runs out, nothing has happened. `kind`, from 1 on: what is
  * under way, for the judge.

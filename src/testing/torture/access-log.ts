@@ -1,12 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import process from 'node:process'
+import { nowUs } from '../clock.ts'
 import type { TortureAccess, TortureAccessKind, TortureOutcome } from './history.ts'
 import type { Stamp } from './page-stamp.ts'
-
-/** Microseconds of a clock that all processes of a machine share (CLOCK_MONOTONIC). */
-export function nowUs(): number {
-  return Number(process.hrtime.bigint()) / 1000
-}
 
 /**
  * What a rank does, line by line as it does it, so that it is known up to the moment at which it is killed:

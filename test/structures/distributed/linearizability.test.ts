@@ -4,10 +4,10 @@ import { number } from '../../../src/structures/codec/codecs.ts'
 import { FakeWorld } from './fake-world.ts'
 import { Histories } from './histories.ts'
 import { SimulatedWorld } from './simulated-world.ts'
+import { LEFT, playThroughACrash, playThroughAStop, RANKS, rough, settleTheStop } from './through-a-stop.ts'
 
 /** How many orders are drawn; AETHER_TEST_HISTORIES=10000 makes a soak of it. */
 const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 150)
-const RANKS = 3
 const CALLS = 5
 
 test('what ranks see of a map, in any order of their steps, could have happened one after the other', async () => {
@@ -26,17 +26,12 @@ test('the same where ranks are stopped and paused at any step', async () => {
     const world = new FakeWorld(RANKS, seed, 1024 * 1024, [0])
     const histories = new Histories(() => world.steps)
     const maps = await world.play(Promise.all(world.structures.map((shared) => shared.map('m', { codec: number }))))
-    world.ranks[1]!.stepsLeft = world.random.below(60)
-    const clients = [...maps, ...maps].map((map, client) => histories.makeCalls(map, seed * 100 + client, CALLS, 2))
-    const living = clients.filter((_, client) => client % RANKS !== 1)
-    void world.ranks[0]!.sleep(world.random.below(40) / 1000).then(() => world.paused.add(2))
-    void world.ranks[0]!.sleep(0.1).then(() => world.paused.delete(2))
-    await world.play(Promise.all(living))
+    const makeCalls = (rank: number, client: number): Promise<void> =>
+      histories.makeCalls(maps[rank]!, seed * 100 + client, CALLS, 2)
+    await playThroughAStop(world, 60, (rank) => [makeCalls(rank, rank), makeCalls(rank, RANKS + rank)])
     // What the one that was stopped left is settled, and everybody goes on.
-    world.stop(1)
-    await world.play(world.ranks[0]!.sleep(1))
-    const last = [maps[0]!, maps[2]!].map((map, client) => histories.makeCalls(map, seed * 100 + 50 + client, CALLS, 2))
-    await world.play(Promise.all(last))
+    await settleTheStop(world)
+    await world.play(Promise.all(LEFT.map((rank) => makeCalls(rank, 50 + rank))))
     histories.check(`seed ${seed}`)
   }
 })
@@ -47,22 +42,14 @@ test('what ranks see of a log and a cell, some stopped and some paused at any st
     const histories = new Histories(() => world.steps)
     const logs = await world.play(Promise.all(world.structures.map((shared) => shared.log('l', { codec: number }))))
     const cells = await world.play(Promise.all(world.structures.map((shared) => shared.cell('x', { codec: number }))))
-    if (seed % 2 === 0) world.ranks[1]!.stepsLeft = world.random.below(80)
-    const clients = [...logs, ...logs].map((log, client) => histories.append(log, seed * 100 + client, CALLS))
-    clients.push(...cells.map((cell, rank) => histories.assign(world.structures[rank]!.rcu, cell, CALLS)))
-    const living = clients.filter((_, client) => seed % 2 === 1 || client % RANKS !== 1)
-    void world.ranks[0]!.sleep(world.random.below(40) / 1000).then(() => world.paused.add(2))
-    void world.ranks[0]!.sleep(0.1).then(() => world.paused.delete(2))
-    await world.play(Promise.all(living))
+    await playThroughAStop(world, seed % 2 === 0 ? 80 : undefined, (rank) => [
+      histories.append(logs[rank]!, seed * 100 + rank, CALLS),
+      histories.append(logs[rank]!, seed * 100 + RANKS + rank, CALLS),
+      histories.assign(world.structures[rank]!.rcu, cells[rank]!, CALLS),
+    ])
     histories.check(`seed ${seed}`)
   }
 })
-
-/** What networks and adapters do when they are at their worst but work. */
-const rough = {
-  network: { loss: 0.01, duplicate: 0.01, tail: 0.05, tailNs: 50_000 },
-  adapter: { tear: 0.3, earlyAcknowledge: 0.3, completionNs: 2000, lostWakeups: 0.05 },
-}
 
 test('the same over simulated adapters, where ranks crash and pause', async () => {
   for (let seed = 1; seed <= HISTORIES / 5; seed += 1) {
@@ -75,19 +62,12 @@ test('the same over simulated adapters, where ranks crash and pause', async () =
         Promise.all(world.structures.map((shared) => shared.log('l', { codec: number }))),
       ]),
     )
-    const { nowNs } = world.cluster
-    if (seed % 3 === 0) world.crash(1, nowNs + 5000 + seed * 500)
-    if (seed % 3 === 1) world.cluster.inject({ kind: 'pause', host: 2, atNs: nowNs + seed * 700, forNs: 40_000 })
-    const clients = maps.flatMap((map, rank) => [
-      histories.makeCalls(map, seed * 100 + rank, CALLS, 2),
-      histories.makeCalls(map, seed * 100 + 50 + rank, CALLS, 2),
+    await playThroughACrash(world, seed, (rank) => [
+      histories.makeCalls(maps[rank]!, seed * 100 + rank, CALLS, 2),
+      histories.makeCalls(maps[rank]!, seed * 100 + 50 + rank, CALLS, 2),
       histories.count(counters[rank]!, 3),
       histories.append(logs[rank]!, seed * 100 + rank, CALLS),
     ])
-    // Those of a rank that has crashed never return, until the world ends.
-    for (const client of clients) client.catch(() => {})
-    const living = clients.filter((_, client) => seed % 3 !== 0 || Math.floor(client / 4) !== 1)
-    await world.play(Promise.all(living))
     histories.check(`seed ${seed}`)
     assert.ok(histories.length > 30)
   }

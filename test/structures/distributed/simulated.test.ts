@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SimulatedWorld } from './simulated-world.ts'
+import { rough } from './through-a-stop.ts'
 
 const SEEDS = 10
-
-/** What networks and adapters do when they are at their worst but work. */
-const rough = {
-  network: { loss: 0.01, duplicate: 0.01, tail: 0.05, tailNs: 50_000 },
-  adapter: { tear: 0.3, earlyAcknowledge: 0.3, completionNs: 2000, lostWakeups: 0.05 },
-}
 
 test('over simulated adapters that lose and delay, every sum is given once and every number is taken once', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {

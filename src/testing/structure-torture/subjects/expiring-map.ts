@@ -1,8 +1,9 @@
 import { bytes } from '../../../structures/index.ts'
+import { nowMs } from '../../clock.ts'
 import { SEATS_MAX } from '../journal.ts'
 import { settleMap } from '../settle-map.ts'
 import { readStamped, stampedValue } from '../stamped-value.ts'
-import { type CommonStructures, clockMs, operate, type Subject } from '../subject.ts'
+import { type CommonStructures, operate, type Subject } from '../subject.ts'
 
 const KEYS = 32
 const TTL_MS_MIN = 20
@@ -29,19 +30,19 @@ export const expiringMapSubject: Subject<CommonStructures> = {
     const set = async (key: number, name: string): Promise<void> => {
       const version = 1 + Atomics.add(common, seat, 1)
       const ttlMs = TTL_MS_MIN + random.below(TTL_MS_MAX - TTL_MS_MIN)
-      const beganMs = clockMs()
+      const beganMs = nowMs()
       known.delete(key)
       await operate(
         words,
         1,
         () => map.set(name, stampedValue([seat, key, version], random.below(FILLING_MAX)), { ttlMs }),
-        () => known.set(key, { version, thereUntilMs: beganMs + ttlMs, goneFromMs: clockMs() + ttlMs + SLACK_MS }),
+        () => known.set(key, { version, thereUntilMs: beganMs + ttlMs, goneFromMs: nowMs() + ttlMs + SLACK_MS }),
       )
     }
     const look = async (key: number, name: string): Promise<void> => {
-      const beganMs = clockMs()
+      const beganMs = nowMs()
       const value = await map.get(name)
-      const endedMs = clockMs()
+      const endedMs = nowMs()
       const { version, thereUntilMs, goneFromMs } = known.get(key) ?? unknown
       if (value === undefined && endedMs < thereUntilMs - SLACK_MS)
         wrong(`'${name}' is gone ${Math.round(thereUntilMs - endedMs)} ms before its time is over`)

@@ -1,5 +1,6 @@
+import { nowMs } from '../../clock.ts'
 import { INCARNATIONS_MAX } from '../journal.ts'
-import { type CommonStructures, clockMs, forAtMost, operate, type Subject } from '../subject.ts'
+import { type CommonStructures, forAtMost, operate, type Subject } from '../subject.ts'
 
 const PERMITS = 3
 /** One that is stopped may have it for long. */
@@ -58,7 +59,7 @@ function noteCrowd(common: Int32Array): void {
   const before = turnsOf(common)
   const who = before.flatMap((turns, each) => (turns % 2 === 1 ? [each] : []))
   if (who.length <= PERMITS) return
-  const atMs = Math.ceil(clockMs())
+  const atMs = Math.ceil(nowMs())
   // Only where nobody has moved meanwhile were they in there at the same time.
   if (turnsOf(common).some((turns, each) => turns !== before[each])) return
   const index = Atomics.add(common, INCARNATIONS_MAX, 1)
