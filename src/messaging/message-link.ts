@@ -1,0 +1,91 @@
+/** Memory of this end that the peer may be told of: address and key are what it names to reach it. */
+export interface RegisteredBuffer {
+  readonly address: number
+  /** The peer's key for it. */
+  readonly key: number
+  readonly bytes: Uint8Array
+  /** Idempotent. The peer reaches nothing by that key any more. */
+  close(): void
+  [Symbol.dispose](): void
+}
+
+/** A part of registered memory of this end. */
+export interface LocalRange {
+  readonly buffer: RegisteredBuffer
+  /** Default 0. */
+  readonly offset?: number
+  /** In bytes; default: to the end of the buffer. */
+  readonly length?: number
+}
+
+/** The first byte of a part of the peer's memory, as its {@link RegisteredBuffer} says. */
+export interface RemoteAddress {
+  readonly address: number
+  readonly key: number
+}
+
+/** Kinds that a layer above a link may give its messages: 0 to this. */
+export const MESSAGE_KIND_MAX = 14
+
+/**
+ * Called for each message, in order. `bytes` is the ring; the message is `length` bytes from `offset` on, a multiple of 8, and is valid until the call
+ * returns. The peer can write there meanwhile if it means harm: read each word once, and check what was read. `immediate` and `kind` are what `commit` was given.
+ */
+export type MessageHandler = (
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+  immediate: number,
+  kind: number,
+) => void
+
+/**
+ * Messages in both directions between two ends, in order, each once, through a ring in the receiver's memory. What is written on it (RPC, collectives,
+ * connections) works over each kind of link.
+ */
+export interface MessageLink {
+  /** The longest message that goes through the ring; longer ones are the sender's business: `register`, tell the peer, have it `read`. */
+  readonly messageBytesMax: number
+  /** The memory in which `reserve` gives places: a mirror of the peer's ring. Its first byte lies at a multiple of 8 of its buffer. */
+  readonly outgoing: Uint8Array
+  /** False once `onEnd` was called. */
+  readonly open: boolean
+  /**
+   * A place for a message of up to `length` bytes: its offset in `outgoing`, a multiple of 8; or -1 where the ring has no room just now. One place at a time: a second call
+   * takes the first one back. Throws ArgumentError beyond `messageBytesMax`, LinkError once the link has ended.
+   */
+  reserve(length: number): number
+  /**
+   * The message stands: `length` (at most what was reserved) bytes at the place reserved. It leaves with the next flush, or with the end of this turn of
+   * the event loop, or of the `poll` that called us: messages of one turn share WRITEs. `immediate` (32 bits) and `kind` (0 to 14) travel with it.
+   */
+  commit(length: number, immediate?: number, kind?: number): void
+  /** Send what was committed. Where the peer has no receive left it goes as soon as there is one. */
+  flush(): void
+  /** Resolves when `reserve(length)` will find room; rejects with the link's end, or the signal's reason. */
+  writable(length: number, signal?: AbortSignal): Promise<void>
+  /** Until it is set, messages wait in the ring. What it throws ends the link. */
+  onMessage: MessageHandler | undefined
+  /** Called once when the link ends; undefined: closed by either end in order, and every message was delivered. */
+  onEnd: ((error: Error | undefined) => void) | undefined
+  /** No more messages after the one being delivered; they stay in the ring and hold the sender back. */
+  pause(): void
+  /** Messages again, from the next turn or poll on. */
+  resume(): void
+  /** Progress without the event loop: takes what has come; how many messages. */
+  poll(): number
+  /** Memory that the peer may read and write, zeroed; every provider reaches it without a copy between. */
+  allocate(lengthBytes: number): RegisteredBuffer
+  /**
+   * The same for memory that exists. Pinned by real devices; `shm` reaches it by copies between processes, which the machine may forbid: prefer `allocate`.
+   */
+  register(memory: Uint8Array): RegisteredBuffer
+  /** READ from the peer's memory. Rejects with a LinkError when the link ends first: then how much was carried out is not known. */
+  read(local: LocalRange, remote: RemoteAddress): Promise<void>
+  /** WRITE to the peer's memory. Messages committed after this call arrive after its bytes. */
+  write(local: LocalRange, remote: RemoteAddress): Promise<void>
+  /** Sends what was committed, then ends in order. Idempotent; never rejects: what went wrong is told by `onEnd`. */
+  close(): Promise<void>
+  /** Ends at once; the peer learns of a loss. `onEnd` gets `reason`. */
+  destroy(reason?: Error): void
+}

@@ -1,0 +1,100 @@
+import { ProtocolViolation } from './errors.ts'
+import { HEADER_BYTES, KIND_SHIFT, PADDING_KIND, recordBytes, UNIT_BYTES } from './ring-record.ts'
+
+/**
+ * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent yet.
+ *
+ * ```
+ *   … consumed by the peer | sent | committed, not sent (`pending`) | free …
+ * ```
+ * Positions are offsets; how much lies between them is counted, so that an empty ring and a full one differ.
+ */
+export class OutgoingRing {
+  readonly bytes: Uint8Array
+  readonly #words: Uint32Array
+  readonly #length: number
+  /** Where the next record begins. */
+  #offset = 0
+  #free: number
+  #reserved = -1
+  /** Where the first byte that was not sent lies. */
+  pendingOffset = 0
+  pending = 0
+
+  /** `bytes` begins at a multiple of 4 of its buffer; its length is a multiple of 8. */
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
+    this.#length = bytes.length
+    this.#free = bytes.length
+  }
+
+  /** Bytes that the peer has not told to have taken. */
+  get outstanding(): number {
+    return this.#length - this.#free
+  }
+
+  /** Whether a message of `length` bytes has room. */
+  hasRoom(length: number): boolean {
+    const record = recordBytes(length)
+    const tail = this.#length - this.#offset
+    return (tail < record ? tail + record : record) <= this.#free
+  }
+
+  /** The place of a message of `length` bytes, or -1. */
+  reserve(length: number): number {
+    const record = recordBytes(length)
+    const tail = this.#length - this.#offset
+    if (tail < record) {
+      if (tail + record > this.#free) return -1
+      this.#pad(tail)
+    } else if (record > this.#free) return -1
+    this.#reserved = record
+    return this.#offset + HEADER_BYTES
+  }
+
+  /** Bytes that the last `reserve` gave, or -1 where there is no place reserved. */
+  get reserved(): number {
+    return this.#reserved < 0 ? -1 : this.#reserved - HEADER_BYTES
+  }
+
+  commit(length: number, immediate: number, kind: number): void {
+    const at = this.#offset >>> 2
+    this.#words[at] = (kind << KIND_SHIFT) | length
+    this.#words[at + 1] = immediate
+    this.#advance(recordBytes(length))
+    this.#reserved = -1
+  }
+
+  /** All that is pending was sent. */
+  sent(): void {
+    this.pending = 0
+    this.pendingOffset = this.#offset
+  }
+
+  /** The peer has taken so many bytes more. */
+  credit(bytes: number): void {
+    if (bytes > this.#length - this.#free - this.pending)
+      throw new ProtocolViolation(`the peer says that it took ${bytes} bytes more than were sent`)
+    this.#free += bytes
+  }
+
+  #pad(tail: number): void {
+    const at = this.#offset >>> 2
+    this.#words[at] = ((PADDING_KIND << KIND_SHIFT) | (tail - HEADER_BYTES)) >>> 0
+    this.#words[at + 1] = 0
+    this.#advance(tail)
+  }
+
+  #advance(bytes: number): void {
+    this.#offset += bytes
+    if (this.#offset === this.#length) this.#offset = 0
+    this.#free -= bytes
+    this.pending += bytes
+  }
+}
+
+/** Units of a count that wraps at 2^32, from `before` to `now`. */
+export function unitsBetween(before: number, now: number): number {
+  return ((now - before) >>> 0) * UNIT_BYTES
+}

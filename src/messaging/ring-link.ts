@@ -1,0 +1,366 @@
+import { AetherError, ArgumentError, ClosedError } from '../native/index.ts'
+import { LinkError, ProtocolViolation } from './errors.ts'
+import { IncomingRing } from './incoming-ring.ts'
+import {
+  type LocalRange,
+  MESSAGE_KIND_MAX,
+  type MessageHandler,
+  type MessageLink,
+  type RegisteredBuffer,
+  type RemoteAddress,
+} from './message-link.ts'
+import { OutgoingRing } from './outgoing-ring.ts'
+import { longestMessage } from './ring-record.ts'
+import { RoomWaiters } from './room-waiters.ts'
+
+/** The memory of a link, and how many WRITEs each end can be told of at a time. */
+export interface RingLinkParts {
+  /** A mirror of the peer's ring, of the same length. */
+  readonly outgoing: Uint8Array
+  /** This end's ring, which the peer writes. */
+  readonly incoming: Uint8Array
+  /** WRITEs with an immediate that the peer has receives for. */
+  readonly peerReceives: number
+  /** The same here. */
+  readonly receives: number
+}
+
+/**
+ * The protocol of a pair of rings; what carries it stands behind the abstract methods.
+ *
+ * - Two things bound the sender: bytes of the ring, and receive requests, one for each WRITE that says "so much has come". Where there is no receive left,
+ *   messages gather and leave in one WRITE later.
+ * - The receiver returns both as soon as a quarter was used: a WRITE of two counts into the sender's memory, of which its processor learns nothing. Who has to wait asks
+ *   (`want`); then the next credit that helps, a quarter of the ring or all of it, comes with an immediate, so that a sleeping sender wakes (`wake`). At most one of each is under way, and receives
+ *   are kept for them: no message ever finds the receiver not ready.
+ * - `close` comes behind all messages.
+ */
+export abstract class RingLink implements MessageLink {
+  readonly outgoing: Uint8Array
+  readonly messageBytesMax: number
+  readonly #out: OutgoingRing
+  readonly #in: IncomingRing
+  readonly #quarterBytes: number
+  readonly #quarterReceives: number
+  readonly #waiters = new RoomWaiters()
+  /** Receives that the peer has left. */
+  #peerReceives: number
+  /** Receives used since credit was last returned. */
+  #usedReceives = 0
+  #onMessage: MessageHandler | undefined
+  #onEnd: ((error: Error | undefined) => void) | undefined
+  #end: { readonly error: Error | undefined } | undefined
+  #paused = false
+  #polling = false
+  #flushScheduled = false
+  /** A `want` was sent, or is owed, and no `wake` has come. */
+  #wanting = false
+  #wantOwed = false
+  #peerWants = false
+  #creditOwed = false
+  #peerClosed = false
+  #closing: Promise<void> | undefined
+  #closeSent = false
+  #closed: (() => void) | undefined
+
+  constructor(parts: RingLinkParts) {
+    this.outgoing = parts.outgoing
+    this.messageBytesMax = longestMessage(parts.outgoing.length)
+    this.#out = new OutgoingRing(parts.outgoing)
+    this.#in = new IncomingRing(parts.incoming)
+    this.#quarterBytes = parts.incoming.length >>> 2
+    this.#quarterReceives = Math.max(1, parts.receives >>> 2)
+    this.#peerReceives = parts.peerReceives
+  }
+
+  get open(): boolean {
+    return this.#end === undefined
+  }
+
+  // ---- sending -----------------------------------------------------------------------------------------------------------------
+
+  reserve(length: number): number {
+    if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
+    if (this.#end !== undefined || this.#closing !== undefined) this.#refuseEnded()
+    const at = this.#out.reserve(length)
+    if (at >= 0) return at
+    this.readCredit()
+    return this.#out.reserve(length)
+  }
+
+  commit(length: number, immediate = 0, kind = 0): void {
+    if (!(length >= 0 && length <= this.#out.reserved))
+      throw new ArgumentError('length', `${length} bytes where ${this.#out.reserved} are reserved; call reserve first`)
+    if (!(kind >= 0 && kind <= MESSAGE_KIND_MAX))
+      throw new ArgumentError('kind', `a kind is an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
+    this.#out.commit(length, immediate, kind)
+    if (this.#flushScheduled || this.#polling) return
+    this.#flushScheduled = true
+    process.nextTick(this.#flushTurn)
+  }
+
+  flush(): void {
+    if (this.#out.pending === 0 || this.#end !== undefined) return
+    if (this.#peerReceives === 0) this.readCredit()
+    if (this.#peerReceives === 0) {
+      this.#want()
+      return
+    }
+    const { pending, pendingOffset } = this.#out
+    const first = Math.min(pending, this.outgoing.length - pendingOffset)
+    if (!this.transmit(pendingOffset, first, pending - first)) return
+    this.#peerReceives -= 1
+    this.#out.sent()
+  }
+
+  writable(length: number, signal?: AbortSignal): Promise<void> {
+    if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
+    if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
+    const room = this.#waiters.add(length, signal)
+    this.#flushTurnNow()
+    this.#settleWaiters()
+    return room
+  }
+
+  // ---- receiving ---------------------------------------------------------------------------------------------------------------
+
+  get onMessage(): MessageHandler | undefined {
+    return this.#onMessage
+  }
+
+  set onMessage(handler: MessageHandler | undefined) {
+    this.#onMessage = handler
+    if (handler !== undefined && this.#hasWork) this.wakeSoon()
+  }
+
+  get onEnd(): ((error: Error | undefined) => void) | undefined {
+    return this.#onEnd
+  }
+
+  set onEnd(handler: ((error: Error | undefined) => void) | undefined) {
+    const first = this.#onEnd === undefined
+    this.#onEnd = handler
+    if (first && handler !== undefined && this.#end !== undefined) queueMicrotask(() => this.#tellEnd())
+  }
+
+  pause(): void {
+    this.#paused = true
+  }
+
+  resume(): void {
+    this.#paused = false
+    if (this.#hasWork) this.wakeSoon()
+  }
+
+  poll(): number {
+    if (this.#polling || this.#end !== undefined) return 0
+    this.#polling = true
+    let count = 0
+    try {
+      this.progress()
+      count = this.#deliver()
+      this.#payDebts()
+      this.flush()
+      this.#settleWaiters()
+      this.#closeStep()
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      this.#polling = false
+    }
+    return count
+  }
+
+  // ---- the end -----------------------------------------------------------------------------------------------------------------
+
+  close(): Promise<void> {
+    if (this.#end !== undefined) return Promise.resolve()
+    this.#closing ??= new Promise((resolve) => {
+      this.#closed = resolve
+      this.#waiters.fail(new ClosedError('the link'))
+      this.wakeSoon()
+    })
+    return this.#closing
+  }
+
+  destroy(reason?: Error): void {
+    this.finish(reason ?? new LinkError('destroyed', this.#outcome(), 'the link was given up by this end'))
+  }
+
+  abstract allocate(lengthBytes: number): RegisteredBuffer
+  abstract register(memory: Uint8Array): RegisteredBuffer
+  abstract read(local: LocalRange, remote: RemoteAddress): Promise<void>
+  abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
+
+  // ---- what carries it ---------------------------------------------------------------------------------------------------------
+
+  /** Send `first` bytes of `outgoing` from `offset` on and `rest` from its start to the same places of the peer's ring; then tell the peer of all of them. False: later. */
+  protected abstract transmit(offset: number, first: number, rest: number): boolean
+  /** Add to the two counts in the peer's memory; with `wake`, tell it. False: later. */
+  protected abstract transmitCredit(bytes: number, receives: number, wake: boolean): boolean
+  protected abstract transmitWant(): boolean
+  /** Behind all that was transmitted. */
+  protected abstract transmitClose(): boolean
+  /** Whether the peer's device has acknowledged all that was sent. */
+  protected abstract drained(): boolean
+  /** Look at what has come, and call `cameBytes`, `cameWant`, `cameWake`, `cameClose`. */
+  protected abstract progress(): void
+  /** Read the two counts in this end's memory, and call `cameCredit` with what was added. */
+  protected abstract readCredit(): void
+  /** Have `poll` called soon. */
+  protected abstract wakeSoon(): void
+  /** Give everything back; `inOrder`: both ends are done. */
+  protected abstract release(inOrder: boolean): void
+
+  protected cameBytes(bytes: number): void {
+    this.#usedReceives += 1
+    this.#in.arrived(bytes)
+  }
+
+  protected cameCredit(bytes: number, receives: number): void {
+    this.#out.credit(bytes)
+    this.#peerReceives += receives
+  }
+
+  protected cameWant(): void {
+    if (this.#peerWants) throw new ProtocolViolation('the peer asked for room twice')
+    this.#peerWants = true
+  }
+
+  protected cameWake(): void {
+    if (!this.#wanting) throw new ProtocolViolation('the peer answered what nobody asked')
+    this.#wanting = false
+    this.readCredit()
+  }
+
+  protected cameClose(): void {
+    this.#peerClosed = true
+  }
+
+  /** End with what went wrong. */
+  protected fail(cause: unknown): void {
+    this.finish(cause instanceof LinkError ? cause : this.#explain(cause))
+  }
+
+  /** The way to the peer is gone; what came before is delivered. */
+  protected lose(why: string): void {
+    if (this.#end !== undefined) return
+    this.poll()
+    if (this.#end === undefined) this.finish(new LinkError('lost', this.#outcome(), why))
+  }
+
+  /** The link has ended, once. */
+  protected finish(error: Error | undefined): void {
+    if (this.#end !== undefined) return
+    this.#end = { error }
+    this.release(error === undefined)
+    this.#waiters.fail(this.#ended())
+    this.#closed?.()
+    this.#tellEnd()
+  }
+
+  // ---- inside ------------------------------------------------------------------------------------------------------------------
+
+  get #hasWork(): boolean {
+    return this.#in.available > 0 || this.#peerClosed
+  }
+
+  #deliver(): number {
+    const ring = this.#in
+    let count = 0
+    while (ring.available > 0 && !this.#paused && this.#end === undefined) {
+      const handler = this.#onMessage
+      if (handler === undefined) break
+      if (ring.next(handler)) count += 1
+      if (ring.taken >= this.#quarterBytes) this.#returnCredit()
+    }
+    if (this.#usedReceives >= this.#quarterReceives) this.#returnCredit()
+    if (this.#peerWants && (ring.available === 0 || ring.taken >= this.#quarterBytes)) this.#returnCredit()
+    if (this.#peerClosed && ring.available === 0) this.finish(undefined)
+    return count
+  }
+
+  #returnCredit(): void {
+    if (this.#end !== undefined) return
+    const ring = this.#in
+    const wake = this.#peerWants && (ring.available === 0 || ring.taken >= this.#quarterBytes)
+    this.#creditOwed = !this.transmitCredit(ring.taken, this.#usedReceives, wake)
+    if (this.#creditOwed) return
+    if (wake) this.#peerWants = false
+    ring.taken = 0
+    this.#usedReceives = 0
+  }
+
+  #want(): void {
+    if (this.#wanting) return
+    this.#wanting = true
+    this.#wantOwed = !this.transmitWant()
+  }
+
+  #payDebts(): void {
+    if (this.#end !== undefined) return
+    if (this.#creditOwed) this.#returnCredit()
+    if (this.#wantOwed) this.#wantOwed = !this.transmitWant()
+  }
+
+  #settleWaiters(): void {
+    if (!this.#waiters.waiting || this.#end !== undefined) return
+    this.readCredit()
+    this.#waiters.settle(this.#hasRoom)
+    if (this.#waiters.waiting) this.#want()
+  }
+
+  readonly #hasRoom = (length: number): boolean => this.#out.hasRoom(length)
+
+  readonly #flushTurn = (): void => {
+    this.#flushScheduled = false
+    this.#flushTurnNow()
+  }
+
+  #flushTurnNow(): void {
+    try {
+      this.flush()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #closeStep(): void {
+    if (this.#closing === undefined || this.#end !== undefined || this.#out.pending > 0) return
+    if (!this.#closeSent) this.#closeSent = this.transmitClose()
+    else if (this.drained()) this.finish(undefined)
+  }
+
+  #explain(cause: unknown): LinkError {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    if (cause instanceof ProtocolViolation)
+      return new LinkError('protocol', this.#outcome(), `the peer broke the rules of the ring: ${why}`, { cause })
+    if (cause instanceof AetherError)
+      return new LinkError('lost', this.#outcome(), `the link failed: ${why}`, { cause })
+    return new LinkError('handler', this.#outcome(), `a handler of the link threw: ${why}`, { cause })
+  }
+
+  #outcome(): 'none' | 'unknown' {
+    return this.#out.outstanding === 0 ? 'none' : 'unknown'
+  }
+
+  #ended(): Error {
+    return this.#end?.error ?? new ClosedError('the link')
+  }
+
+  #tellEnd(): void {
+    const handler = this.#onEnd
+    if (handler !== undefined && this.#end !== undefined) handler(this.#end.error)
+  }
+
+  #refuseEnded(): never {
+    throw this.#ended()
+  }
+
+  #refuseLength(length: number): never {
+    throw new ArgumentError(
+      'length',
+      `a message has 0 to ${this.messageBytesMax} bytes here, not ${length}; register longer ones and have the peer read them`,
+    )
+  }
+}

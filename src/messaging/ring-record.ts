@@ -1,0 +1,33 @@
+/**
+ * A message in a ring: a header of two words, then its bytes, filled up to a multiple of 8. A record never wraps: where it does not fit before the end of
+ * the ring, a padding record takes what is left there, and it lies at the start.
+ *
+ * ```
+ * 0      kind << 28 | length in bytes       kind 15: padding; the record ends with the ring
+ * 4      immediate
+ * 8..    the bytes
+ * ```
+ */
+export const HEADER_BYTES = 8
+/** All positions are multiples of this, and counted in it where a word has to hold them. */
+export const UNIT_BYTES = 8
+export const PADDING_KIND = 15
+export const KIND_SHIFT = 28
+export const LENGTH_MASK = 0x0fffffff
+
+/** A ring holds this at least and at most. */
+export const RING_BYTES_MIN = 1024
+export const RING_BYTES_MAX: number = 256 << 20
+
+/** Bytes of the record of a message. */
+export function recordBytes(length: number): number {
+  return HEADER_BYTES + ((length + UNIT_BYTES - 1) & ~(UNIT_BYTES - 1))
+}
+
+/**
+ * The longest message of a ring: with all of the ring free there is room for it wherever the next record starts, since what is lost to padding is
+ * shorter than the record.
+ */
+export function longestMessage(ringBytes: number): number {
+  return ringBytes / 2 - HEADER_BYTES
+}

@@ -1,0 +1,53 @@
+import { recordBytes } from './ring-record.ts'
+
+interface Waiter {
+  readonly length: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+  readonly signal: AbortSignal | undefined
+  readonly onAbort: () => void
+}
+
+/** Who waits for room in a ring, first come, first served. */
+export class RoomWaiters {
+  readonly #waiters: Waiter[] = []
+
+  get waiting(): boolean {
+    return this.#waiters.length > 0
+  }
+
+  add(length: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
+    return new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+        reject(signal?.reason)
+      }
+      const waiter: Waiter = { length, resolve, reject, signal, onAbort }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiters.push(waiter)
+    })
+  }
+
+  /** Resolve those for whom there is room, each beside the ones before it. */
+  settle(hasRoom: (length: number) => boolean): void {
+    let ahead = 0
+    let count = 0
+    for (const waiter of this.#waiters) {
+      if (!hasRoom(ahead + waiter.length)) break
+      ahead += recordBytes(waiter.length)
+      count += 1
+    }
+    for (const waiter of this.#waiters.splice(0, count)) {
+      waiter.signal?.removeEventListener('abort', waiter.onAbort)
+      waiter.resolve()
+    }
+  }
+
+  fail(error: unknown): void {
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.signal?.removeEventListener('abort', waiter.onAbort)
+      waiter.reject(error)
+    }
+  }
+}
