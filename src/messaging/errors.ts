@@ -1,9 +1,10 @@
 import { AetherError } from '../native/index.ts'
 
 /**
- * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring; `destroyed`, this end gave it up; `handler`, a handler threw.
+ * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring; `incompatible`, it speaks another version, or is no endpoint of this kind;
+ * `destroyed`, this end gave it up; `handler`, a handler threw.
  */
-export type LinkErrorReason = 'lost' | 'protocol' | 'destroyed' | 'handler'
+export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed' | 'handler'
 
 /** A link ended without being closed. */
 export class LinkError extends AetherError {

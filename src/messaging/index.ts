@@ -3,7 +3,10 @@
  *
  * @module
  */
+export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
 export { LinkError, type LinkErrorReason } from './errors.ts'
+export { type LinkListener, type LinkPeer, type ListenLinksOptions, listenLinks } from './link-listener.ts'
+export type { CompletionMode, LinkOptions } from './link-options.ts'
 export {
   type LocalRange,
   MESSAGE_KIND_MAX,
@@ -12,3 +15,4 @@ export {
   type RegisteredBuffer,
   type RemoteAddress,
 } from './message-link.ts'
+export type { VerbsLink } from './verbs-link.ts'

@@ -100,24 +100,18 @@ export abstract class RingLink implements MessageLink {
   }
 
   flush(): void {
-    if (this.#out.pending === 0 || this.#end !== undefined) return
-    if (this.#peerReceives === 0) this.readCredit()
-    if (this.#peerReceives === 0) {
-      this.#want()
-      return
+    try {
+      this.#flushNow()
+    } catch (error) {
+      this.fail(error)
     }
-    const { pending, pendingOffset } = this.#out
-    const first = Math.min(pending, this.outgoing.length - pendingOffset)
-    if (!this.transmit(pendingOffset, first, pending - first)) return
-    this.#peerReceives -= 1
-    this.#out.sent()
   }
 
   writable(length: number, signal?: AbortSignal): Promise<void> {
     if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
-    this.#flushTurnNow()
+    this.flush()
     this.#settleWaiters()
     return room
   }
@@ -160,7 +154,7 @@ export abstract class RingLink implements MessageLink {
       this.progress()
       count = this.#deliver()
       this.#payDebts()
-      this.flush()
+      this.#flushNow()
       this.#settleWaiters()
       this.#closeStep()
     } catch (error) {
@@ -249,6 +243,11 @@ export abstract class RingLink implements MessageLink {
     if (this.#end === undefined) this.finish(new LinkError('lost', this.#outcome(), why))
   }
 
+  /** The peer said that it ends; what fails from here on is no loss. */
+  protected get peerClosed(): boolean {
+    return this.#peerClosed
+  }
+
   /** The link has ended, once. */
   protected finish(error: Error | undefined): void {
     if (this.#end !== undefined) return
@@ -314,15 +313,21 @@ export abstract class RingLink implements MessageLink {
 
   readonly #flushTurn = (): void => {
     this.#flushScheduled = false
-    this.#flushTurnNow()
+    this.flush()
   }
 
-  #flushTurnNow(): void {
-    try {
-      this.flush()
-    } catch (error) {
-      this.fail(error)
+  #flushNow(): void {
+    if (this.#out.pending === 0 || this.#end !== undefined || this.#peerClosed) return
+    if (this.#peerReceives === 0) this.readCredit()
+    if (this.#peerReceives === 0) {
+      this.#want()
+      return
     }
+    const { pending, pendingOffset } = this.#out
+    const first = Math.min(pending, this.outgoing.length - pendingOffset)
+    if (!this.transmit(pendingOffset, first, pending - first)) return
+    this.#peerReceives -= 1
+    this.#out.sent()
   }
 
   #closeStep(): void {

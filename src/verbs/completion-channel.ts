@@ -65,6 +65,15 @@ export class CompletionChannel extends Closable {
     })
   }
 
+  /**
+   * Call `ready` once, on the event loop, when an event waits; it is not taken. Returns what cancels it. Where `wait` makes a promise for each event this
+   * makes nothing, and does not keep the program alive unless asked to.
+   */
+  whenReadable(ready: () => void, options: { readonly keepAlive?: boolean } = {}): () => void {
+    this.assertOpen()
+    return this.provider.whenReadable(ready, options.keepAlive === true)
+  }
+
   protected release(): void {
     this.provider.destroy()
     this.device.channels.remove(this)

@@ -1,0 +1,137 @@
+import { type Connection, type ConnectionOptions, connect, resolve } from '../cm/index.ts'
+import { ArgumentError } from '../native/index.ts'
+import { DeviceContext } from './device-context.ts'
+import { LinkError } from './errors.ts'
+import { decodeHello, HELLO_BYTES } from './hello.ts'
+import { LinkEnd } from './link-end.ts'
+import { type LinkOptions, linkSettings } from './link-options.ts'
+import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
+
+/** What both ends may say of the connection below a link; see {@link ConnectionOptions}. */
+export interface LinkConnectionOptions
+  extends LinkOptions,
+    Pick<
+      ConnectionOptions,
+      'maxReadAtomic' | 'maxDestinationReadAtomic' | 'rnrRetry' | 'ackTimeout' | 'minRnrTimer' | 'privateData'
+    > {}
+
+export interface ConnectLinkOptions extends LinkConnectionOptions {
+  /** Of the listener: IPv4 or IPv6 in figures, or a name. */
+  readonly address: string
+  readonly port: number
+  /** Default: the one that leads to the address; `shm0` on a machine without RDMA devices. */
+  readonly device?: string
+  /** Until the peer has answered; default 10,000. */
+  readonly connectTimeoutMs?: number
+  readonly signal?: AbortSignal
+  /** How often what is not acknowledged is repeated: 0..7; default 6. */
+  readonly retryCount?: number
+}
+
+/** What a connection carries along besides this room's own: at most so many bytes with `connect`, and with the answer. */
+export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: number } = {
+  connect: 56 - HELLO_BYTES,
+  accept: 196 - HELLO_BYTES,
+}
+
+/**
+ * Connect to a listener of links.
+ * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason; LinkError `incompatible`. Then nothing is left behind.
+ */
+export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
+  const { connectTimeoutMs = 10_000, signal, privateData, address, port } = options
+  const settings = linkSettings(options)
+  const deadline = performance.now() + connectTimeoutMs
+  const wait = (): { timeoutMs: number; signal?: AbortSignal } => ({
+    timeoutMs: Math.max(1, deadline - performance.now()),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const deviceName = options.device ?? (await resolve(address, { port, ...wait() })).deviceName
+  const context = DeviceContext.acquire(deviceName)
+  let end: LinkEnd | undefined
+  try {
+    end = new LinkEnd(context, settings)
+    const connection = await connect({
+      ...connectionOptions(options, end, withHello(end, privateData ?? new Uint8Array(0), PRIVATE_DATA_BYTES.connect)),
+      ...(options.retryCount === undefined ? {} : { retryCount: options.retryCount }),
+      ...wait(),
+      address,
+      port,
+      device: deviceName,
+    })
+    return linkOver(connection, end, context)
+  } catch (error) {
+    end?.close()
+    context.release()
+    throw error
+  }
+}
+
+/** The options of cm for a connection that carries a link. */
+export function connectionOptions(
+  options: LinkConnectionOptions,
+  end: LinkEnd,
+  privateData: Uint8Array,
+): ConnectionOptions {
+  const { maxReadAtomic, maxDestinationReadAtomic, rnrRetry, ackTimeout, minRnrTimer } = options
+  return {
+    ...end.pairOptions,
+    domain: end.domain,
+    privateData,
+    prepare: (pair) => end.prepare(pair),
+    ...(maxReadAtomic === undefined ? {} : { maxReadAtomic }),
+    ...(maxDestinationReadAtomic === undefined ? {} : { maxDestinationReadAtomic }),
+    ...(rnrRetry === undefined ? {} : { rnrRetry }),
+    ...(ackTimeout === undefined ? {} : { ackTimeout }),
+    ...(minRnrTimer === undefined ? {} : { minRnrTimer }),
+  }
+}
+
+/** This room's own private data, and behind it the program's. */
+export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): Uint8Array {
+  if (privateData.length > most)
+    throw new ArgumentError(
+      'privateData',
+      `a connection carries at most ${most} bytes here, not ${privateData.length}; send the rest as a message`,
+    )
+  const bytes = new Uint8Array(HELLO_BYTES + privateData.length)
+  bytes.set(end.hello)
+  bytes.set(privateData, HELLO_BYTES)
+  return bytes
+}
+
+/** A link over a connection that was just made; where that fails the connection is closed. */
+export function linkOver(connection: Connection, end: LinkEnd, context: DeviceContext): VerbsLink {
+  const carrier: LinkCarrier = {
+    wakeSoon: (link) => context.loop.wake(link),
+    release: (link) => {
+      context.loop.remove(link)
+      connection.close()
+      // Memory of the domain is given back after this turn.
+      setImmediate(() => setImmediate(() => context.release()))
+    },
+  }
+  try {
+    const peer = decodeHello(connection.privateData, end.settings.peerRingBytesMax)
+    const link = new VerbsLink(end, connection.pair, peer, carrier)
+    context.loop.add(link)
+    void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
+    return link
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+function endText(reason: string): string {
+  if (reason === 'peer') return 'the peer took the connection down without closing the link'
+  if (reason === 'device-removed') return 'the device of the connection was removed'
+  return reason === 'local'
+    ? 'the connection was taken down'
+    : "the peer's process has ended, or its machine is not reached"
+}
+
+/** Narrow what `connectLink` and `accept` throw. */
+export function isIncompatible(error: unknown): error is LinkError {
+  return error instanceof LinkError && error.reason === 'incompatible'
+}

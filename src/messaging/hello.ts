@@ -1,0 +1,69 @@
+import { LinkError } from './errors.ts'
+import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
+
+/** What each end tells the other when it connects. */
+export interface Hello {
+  /** Of the ring; the words of credit follow it, under the same key. */
+  readonly address: number
+  readonly key: number
+  readonly ringBytes: number
+  /** WRITEs with an immediate of the other's that this end has receives for. */
+  readonly receives: number
+}
+
+/** `AeML`, little-endian. */
+const MAGIC = 0x4c4d6541
+const VERSION = 1
+
+/**
+ * As private data, little-endian:
+ *
+ * ```
+ * 0 magic | 4 version, 2 bytes | 6 receives, 2 bytes | 8 address, 8 bytes | 16 key | 20 bytes of the ring
+ * ```
+ */
+export const HELLO_BYTES = 24
+
+export function encodeHello(hello: Hello): Uint8Array {
+  const bytes = new Uint8Array(HELLO_BYTES)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, MAGIC, true)
+  view.setUint16(4, VERSION, true)
+  view.setUint16(6, hello.receives, true)
+  view.setFloat64(8, hello.address, true)
+  view.setUint32(16, hello.key, true)
+  view.setUint32(20, hello.ringBytes, true)
+  return bytes
+}
+
+/** Throws LinkError for what no end of this version says. Beyond `ringBytesMax` a ring is refused: this end mirrors it. */
+export function decodeHello(bytes: Uint8Array, ringBytesMax: number = RING_BYTES_MAX): Hello {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.length < HELLO_BYTES || view.getUint32(0, true) !== MAGIC)
+    throw new LinkError('incompatible', 'none', 'the peer is no messaging endpoint; look at address and port')
+  const version = view.getUint16(4, true)
+  if (version !== VERSION)
+    throw new LinkError(
+      'incompatible',
+      'none',
+      `the peer speaks version ${version} and this end version ${VERSION}; install the same release of aether-dsm at both ends`,
+    )
+  const receives = view.getUint16(6, true)
+  const address = view.getFloat64(8, true)
+  const key = view.getUint32(16, true)
+  const ringBytes = view.getUint32(20, true)
+  if (receives < 1 || !Number.isSafeInteger(address) || address < 0 || !isRingLength(ringBytes))
+    throw new LinkError('incompatible', 'none', 'the peer describes a ring that cannot be')
+  if (ringBytes > ringBytesMax)
+    throw new LinkError(
+      'incompatible',
+      'none',
+      `the peer has a ring of ${ringBytes} bytes and this end takes up to ${ringBytesMax}; raise peerRingBytesMax, or lower ringBytes there`,
+    )
+  return { address, key, ringBytes, receives }
+}
+
+/** A power of two: longer than the shortest, and no message is longer than the length field holds. */
+export function isRingLength(bytes: number): boolean {
+  return Number.isInteger(bytes) && bytes >= RING_BYTES_MIN && bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) === 0
+}

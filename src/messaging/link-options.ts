@@ -1,0 +1,67 @@
+import { ArgumentError } from '../native/index.ts'
+import { isRingLength } from './hello.ts'
+import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
+
+/**
+ * How the event loop learns of what has come: `events`, it sleeps until there is something; `polling`, it looks in each turn and never sleeps, at the cost
+ * of a processor; `adaptive`, it looks for some turns after each message, as many as have paid off lately, and then sleeps.
+ */
+export type CompletionMode = 'events' | 'polling' | 'adaptive'
+
+/** Of one end of one connection. */
+export interface LinkOptions {
+  /** Of the ring in which this end receives: a power of two from 1 KiB to 256 MiB; default 256 KiB. Messages of the peer up to half of it go through the ring. */
+  readonly ringBytes?: number
+  /** The longest ring of a peer that this end mirrors; default 16 MiB. */
+  readonly peerRingBytesMax?: number
+  /** WRITEs of the peer that can wait to be looked at: 4 to 8192; default 256. Messages that leave in one turn share a WRITE. */
+  readonly receives?: number
+  /** WRITEs and READs of this end that may be under way: 16 to 8192; default 256. */
+  readonly sends?: number
+  /** Default `adaptive`. */
+  readonly completion?: CompletionMode
+  /** Ask a silent peer whether it is there after so many milliseconds; 0: never. Default 5000. */
+  readonly keepAliveMs?: number
+  /** How long `close` waits for the peer to take what was sent; default 5000. */
+  readonly closeTimeoutMs?: number
+}
+
+export type LinkSettings = Required<LinkOptions>
+
+const DEFAULT_RING_BYTES = 256 << 10
+const DEFAULT_PEER_RING_BYTES_MAX = 16 << 20
+const DEFAULT_REQUESTS = 256
+const REQUESTS_MAX = 8192
+const DEFAULT_KEEP_ALIVE_MS = 5000
+const DEFAULT_CLOSE_TIMEOUT_MS = 5000
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export function linkSettings(options: LinkOptions): LinkSettings {
+  const settings: LinkSettings = {
+    ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
+    peerRingBytesMax: options.peerRingBytesMax ?? DEFAULT_PEER_RING_BYTES_MAX,
+    receives: options.receives ?? DEFAULT_REQUESTS,
+    sends: options.sends ?? DEFAULT_REQUESTS,
+    completion: options.completion ?? 'adaptive',
+    keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
+    closeTimeoutMs: options.closeTimeoutMs ?? DEFAULT_CLOSE_TIMEOUT_MS,
+  }
+  if (!isRingLength(settings.ringBytes))
+    throw new ArgumentError(
+      'ringBytes',
+      `a ring has a power of two of bytes from ${RING_BYTES_MIN} to ${RING_BYTES_MAX}, not ${settings.ringBytes}`,
+    )
+  checkInteger('peerRingBytesMax', settings.peerRingBytesMax, RING_BYTES_MIN, RING_BYTES_MAX)
+  checkInteger('receives', settings.receives, 4, REQUESTS_MAX)
+  checkInteger('sends', settings.sends, 16, REQUESTS_MAX)
+  checkInteger('keepAliveMs', settings.keepAliveMs, 0, TIMER_MS_MAX)
+  checkInteger('closeTimeoutMs', settings.closeTimeoutMs, 1, TIMER_MS_MAX)
+  if (!['events', 'polling', 'adaptive'].includes(settings.completion))
+    throw new ArgumentError('completion', `completion is events, polling or adaptive, not ${settings.completion}`)
+  return settings
+}
+
+function checkInteger(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return
+  throw new ArgumentError(name, `${name} is an integer from ${least} to ${most}, not ${value}`)
+}

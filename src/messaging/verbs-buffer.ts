@@ -1,0 +1,47 @@
+import { ArgumentError } from '../native/index.ts'
+import { Access, type MemoryRegion, type ProtectionDomain, type Segment } from '../verbs/index.ts'
+import type { LocalRange, RegisteredBuffer } from './message-link.ts'
+
+/** What a peer may do with memory that it was told of. */
+export const PEER_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+
+/** A memory region that belongs to a link. */
+export class VerbsBuffer implements RegisteredBuffer {
+  readonly memory: MemoryRegion
+  readonly bytes: Uint8Array
+
+  constructor(memory: MemoryRegion) {
+    this.memory = memory
+    this.bytes = memory.bytes
+  }
+
+  static allocate(domain: ProtectionDomain, lengthBytes: number): VerbsBuffer {
+    return new VerbsBuffer(domain.allocate(lengthBytes, PEER_RIGHTS))
+  }
+
+  get address(): number {
+    return this.memory.address
+  }
+
+  get key(): number {
+    return this.memory.remoteKey
+  }
+
+  close(): void {
+    this.memory.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}
+
+/** The range as a segment of a request. Throws ArgumentError beyond its buffer. */
+export function segmentOf({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange): Segment {
+  if (!(buffer instanceof VerbsBuffer))
+    throw new ArgumentError(
+      'buffer',
+      'the memory was registered with a link of another kind; use allocate or register of this one',
+    )
+  return buffer.memory.subarray(offset, offset + length)
+}
