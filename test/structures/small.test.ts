@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '../../src/index.ts'
-import { openStructures } from '../../src/structures/index.ts'
+import { type Codec, json, openStructures } from '../../src/structures/index.ts'
 import { LEADER_BYTES, Leader } from '../../src/structures/leader.ts'
 import { BELL_BYTES } from '../../src/structures/waiting/bell.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
@@ -261,6 +261,30 @@ test('a rate limiter lets through its limit, counted over all processes', async 
   for (let turn = 0; turn < 3; turn += 1) await quick.wait(1, soon())
   const reason = new Error('enough')
   await assert.rejects(limiter.wait(100, { signal: AbortSignal.abort(reason) }), reason)
+})
+
+test('what is no codec is refused with the names of those that are', async () => {
+  await using shared = await Shared.open()
+  const { encode, decode } = json
+  const wrong = [
+    'bytes',
+    null,
+    { encode, decode },
+    { ...json, name: '' },
+    { ...json, name: 'x'.repeat(65) },
+    { name: 'own', encode },
+  ]
+  const message = /structured, json, number or bytes/
+  for (const codec of wrong as (typeof json)[]) {
+    const refused = { code: 'ERR_AETHER_INVALID_ARGUMENT', argument: 'options.codec', message }
+    await assert.rejects(shared.structures.map('m', { codec }), refused)
+    await assert.rejects(shared.structures.queue('q', { codec }), refused)
+  }
+  assert.deepEqual(shared.structures.list(), [])
+  const text = { name: 'text', encode: (value: string) => value, decode: String } as unknown as Codec<string>
+  const words = await shared.structures.map<string>('words', { codec: text })
+  assert.throws(() => words.setSync('a', 'b'), { argument: 'options.codec', message: /'text'.*Uint8Array.*string/ })
+  assert.equal(words.getSync('a'), undefined)
 })
 
 test('what is closed says so, gives up what it held, and can be opened again', async () => {

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
 /**
@@ -26,9 +27,13 @@ export interface ValueSettings<V> {
   readonly valueBytesMax: number
 }
 
-/** The bytes of a value for the structure `name`. @throws StructureError where there are too many. */
+/** The bytes of a value for the structure `name`. @throws StructureError where there are too many, ArgumentError where the codec gives none. */
 export function encodeValue<V>({ codec, valueBytesMax }: ValueSettings<V>, name: string, value: V): Uint8Array {
-  const bytes = codec.encode(value)
+  const bytes: unknown = codec.encode(value)
+  if (!(bytes instanceof Uint8Array)) {
+    const why = `the codec '${codec.name}' must encode a value as a Uint8Array, and gave ${bytes === null ? 'null' : typeof bytes}`
+    throw new ArgumentError('options.codec', why)
+  }
   if (bytes.length <= valueBytesMax) return bytes
   const why = `a value of ${bytes.length} bytes, encoded; '${name}' takes ${valueBytesMax} (options.valueBytesMax)`
   throw new StructureError('ERR_AETHER_VALUE_TOO_LARGE', name, why)

@@ -115,8 +115,22 @@ export const number: Codec<number> = {
   },
 }
 
-/** Kept with a structure, so that all read its bytes alike. */
-export function codecNumber(codec: { readonly name: string }): number {
+const CODEC_NAME_MAX = 64
+
+function isCodec(value: unknown): value is Codec<unknown> {
+  const { name, encode, decode } = (value ?? {}) as Partial<Record<keyof Codec<unknown>, unknown>>
+  const isNamed = typeof name === 'string' && name.length > 0 && name.length <= CODEC_NAME_MAX
+  return isNamed && typeof encode === 'function' && typeof decode === 'function'
+}
+
+/** Kept with a structure, so that all read its bytes alike. @throws ArgumentError where it is no codec. */
+export function codecNumber(codec: object): number {
+  if (!isCodec(codec)) {
+    const given = typeof codec === 'string' ? `the text '${codec}'` : `this ${codec === null ? 'null' : typeof codec}`
+    const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`
+    const why = `options.codec must be structured, json, number or bytes, which 'aether-dsm/structures' exports, or ${own}; not ${given}`
+    throw new ArgumentError('options.codec', why)
+  }
   const name = Buffer.from(codec.name)
   return hashBytes(name, name.length, 1)
 }
