@@ -4,9 +4,10 @@ import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES, NAMES_MAX, NAMES_OFFSET } from './layout.ts'
 import { readLogBody } from './log-body.ts'
-import { type MapBody, readMapBody } from './map-body.ts'
+import { BodyOffset, isBounded, readMapBody } from './map-body.ts'
+import { miscount } from './map-count.ts'
 import { BucketsRead, emptySlot } from './map-slot.ts'
-import { type MapTable, tableOffset, tablesOf } from './map-tree.ts'
+import { isSplitting, type MapTable, tableOffset, tablesOf } from './map-tree.ts'
 import { BODY_OFFSET, entryBytes, type NameEntry, readEntry } from './name-entry.ts'
 import { lookThroughQueue } from './queue-census.ts'
 import { lookThroughStack } from './stack-names.ts'
@@ -22,12 +23,15 @@ export interface Census {
     readonly empty: bigint
     readonly block: BlockName
   }[]
+  /** Maps with a bound: where they count, and by how much that is too few at least (or, negative, too many). */
+  readonly miscounts: readonly { readonly place: number; readonly entries: number }[]
 }
 
 interface Found {
   readonly blocks: Set<number>
   readonly tables: Set<number>
   readonly tentative: Census['tentative'][number][]
+  readonly miscounts: Census['miscounts'][number][]
 }
 
 /**
@@ -36,7 +40,7 @@ interface Found {
  * it stays in the first as long as that is a table, so a map is looked at again when one of its tables has come or gone.
  */
 export async function takeCensus(home: HomeWords): Promise<Census> {
-  const found: Found = { blocks: new Set(), tables: new Set(), tentative: [] }
+  const found: Found = { blocks: new Set(), tables: new Set(), tentative: [], miscounts: [] }
   const names = await home.read(NAMES_OFFSET, NAMES_MAX * 8)
   for (let at = 0; at < NAMES_MAX; at += 1) {
     const block = decodeBlock(names.word(at * 8))
@@ -55,7 +59,7 @@ async function readName(home: HomeWords, block: BlockName): Promise<NameEntry | 
 async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, found: Found): Promise<void> {
   switch (entry.kind) {
     case StructureKind.map:
-      return await lookThroughMap(home, name, readMapBody(entry), found)
+      return await lookThroughMap(home, name, entry, found)
     case StructureKind.log:
     case StructureKind.channel:
       for (const table of readLogBody(entry)) await lookThroughLog(home, table, found)
@@ -89,16 +93,26 @@ async function lookThroughLog(home: HomeWords, table: number, { blocks, tables }
   }
 }
 
-async function lookThroughMap(home: HomeWords, name: BlockName, first: MapBody, found: Found): Promise<void> {
-  for (let map = first; ; ) {
-    for (const table of tablesOf(map.nodes)) await lookThroughTable(home, table, map.buckets, found)
+async function lookThroughMap(home: HomeWords, name: BlockName, entry: NameEntry, found: Found): Promise<void> {
+  for (let map = readMapBody(entry); ; ) {
+    let entries = 0
+    for (const table of tablesOf(map.nodes)) entries += await lookThroughTable(home, table, map.buckets, found)
     const again = readMapBody((await readName(home, name)) as NameEntry)
-    if (Buffer.compare(again.nodes, map.nodes) === 0) return
+    if (Buffer.compare(again.nodes, map.nodes) === 0) {
+      // While a table is split its entries may be met twice.
+      if (isBounded(entry) && !isSplitting(map.nodes)) {
+        const missing = miscount(map.count, entries, again.count)
+        found.miscounts.push({ place: name.offset + BODY_OFFSET + BodyOffset.Count, entries: missing })
+      }
+      return
+    }
     map = again
   }
 }
 
-async function lookThroughTable(home: HomeWords, table: MapTable, buckets: number, found: Found): Promise<void> {
+/** Gives how many entries there are. */
+async function lookThroughTable(home: HomeWords, table: MapTable, buckets: number, found: Found): Promise<number> {
+  let entries = 0
   found.tables.add(tableOffset(table))
   const read = new BucketsRead(table, buckets, 0, buckets)
   await home.run(read.commands)
@@ -106,5 +120,7 @@ async function lookThroughTable(home: HomeWords, table: MapTable, buckets: numbe
   for (const [{ place, word, block }] of read.fullSlots()) {
     found.blocks.add(block.offset)
     if (block.tentative) found.tentative.push({ place, word, empty, block })
+    else entries += 1
   }
+  return entries
 }

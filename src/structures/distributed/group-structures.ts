@@ -144,17 +144,25 @@ export class GroupStructures implements AsyncDisposable {
    */
   async map<V = unknown>(name: string, options: GroupMapOptions<V> = {}): Promise<GroupMap<V>> {
     this.#checkOpen()
-    const { codec = structured as Codec<V>, ttlMs = 0, capacity = TABLE_ENTRIES, spread = false } = options
+    const {
+      codec = structured as Codec<V>,
+      ttlMs = 0,
+      maxEntries = 0,
+      capacity = TABLE_ENTRIES,
+      spread = false,
+    } = options
     const { valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkWhole('options.capacity', capacity, CAPACITY_MAX * (spread ? this.#homes.length : 1))
     checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
     if (ttlMs !== 0) checkWhole('options.ttlMs', ttlMs, 2 ** 52)
+    if (maxEntries !== 0) checkWhole('options.maxEntries', maxEntries, MAX_ENTRIES_MAX)
     const homes = spread ? this.#homes : [this.#homeOf(name)]
     const each = {
       name,
       ttlMs,
+      maxEntries,
       codec: codecNumber(codec),
-      capacity: Math.ceil(capacity / homes.length),
+      capacity: Math.ceil((maxEntries === 0 ? capacity : Math.min(capacity, maxEntries)) / homes.length),
       parts: homes.length,
     }
     const parts = await Promise.all(homes.map((home) => openMapPart(home, each)))
@@ -275,6 +283,9 @@ function checkWhole(argument: string, value: number, max: number): void {
 
 /** What a map is made for at each home, at most. */
 const CAPACITY_MAX: number = 2 ** DEPTH_MAX * TABLE_ENTRIES
+
+/** As of one machine. */
+const MAX_ENTRIES_MAX = 2 ** 26
 
 const LIST_CAPACITY_MAX = 2 ** 26
 const INTERVAL_MS_MAX = 2 ** 30

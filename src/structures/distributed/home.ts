@@ -2,6 +2,7 @@ import { BlockPool } from './block-pool.ts'
 import { takeCensus } from './census.ts'
 import { HomeWords } from './home-words.ts'
 import type { LogCore } from './log-core.ts'
+import { MapRecount } from './map-recount.ts'
 import { Names } from './names.ts'
 import type { RemoteWords } from './remote-words.ts'
 
@@ -19,7 +20,12 @@ export class Home {
     this.rank = rank
     this.words = words
     const own = this.on('the directory of structures')
-    this.pool = new BlockPool(own, () => takeCensus(own))
+    const recount = new MapRecount(own)
+    this.pool = new BlockPool(own, async () => {
+      const census = await takeCensus(own)
+      await recount.settle(census)
+      return census
+    })
     this.names = new Names(own, this.pool)
   }
 

@@ -18,6 +18,10 @@ export interface Look {
   /** Empty ones, those of the bucket with more of them first. */
   readonly empty: readonly Slot[]
   readonly full: readonly FullSlot[]
+  /** The word of map-count.ts, where the map has a bound. */
+  readonly count: bigint
+  /** When the entries of the bucket of a slot were used: see map-ages.ts. */
+  ages(slot: Slot): bigint
 }
 
 /** A slot with the entry that it named. */
@@ -31,6 +35,7 @@ export interface LookReads {
   readonly commands: readonly ReadCommand[]
   readonly here: readonly BucketsRead[]
   readonly next: readonly BucketsRead[]
+  readonly count: ReadCommand | undefined
   /** The word of the node, read last. */
   readonly node: ReadCommand
 }
@@ -45,9 +50,12 @@ export class MapBuckets {
   readonly tree: MapTree
   readonly buckets: number
   readonly #home: HomeWords
+  /** Where the entries are counted; undefined where they are not. */
+  readonly #countPlace: number | undefined
 
-  constructor(home: HomeWords, tree: MapTree, buckets: number) {
+  constructor(home: HomeWords, tree: MapTree, buckets: number, countPlace: number | undefined) {
     this.#home = home
+    this.#countPlace = countPlace
     this.tree = tree
     this.buckets = buckets
   }
@@ -68,22 +76,41 @@ export class MapBuckets {
     const here = of(route.table)
     const next = route.next === undefined ? [] : of(route.next)
     const node = new ReadCommand(this.tree.place(route.node), 8)
-    return { route, here, next, node, commands: [...[...here, ...next].flatMap(({ commands }) => commands), node] }
+    const count = this.#countPlace === undefined ? undefined : new ReadCommand(this.#countPlace, 8)
+    const commands = [...here, ...next].flatMap((read) => read.commands)
+    return {
+      route,
+      here,
+      next,
+      node,
+      count,
+      commands: count === undefined ? [...commands, node] : [...commands, count, node],
+    }
   }
 
   /** What the READs have found. Undefined where what is known of the tables is out of date. */
-  see({ fingerprint }: KeyBytes, { route, here, next, node }: LookReads): Look | undefined {
+  see({ fingerprint }: KeyBytes, { route, here, next, node, count }: LookReads): Look | undefined {
     if (node.word() !== route.word) return undefined
     const below = next.map((read) => read.slots())
     const moved = route.next !== undefined && !below.flat().some(({ unset }) => unset)
     const table = moved ? (route.next as MapTable) : route.table
+    const reads = moved ? next : here
     const buckets = moved ? below : here.map((read) => read.slots())
     const slots = buckets.flat()
     if ((moved || route.next === undefined) && slots.some(({ frozen }) => frozen)) return undefined
     const full = slots.filter(isFull)
     const empty = buckets.map((bucket) => bucket.filter((slot) => !isFull(slot))).sort((a, b) => b.length - a.length)
     const candidates = full.filter(({ block }) => block.fingerprint === fingerprint)
-    return { route, table, moving: route.splitting && !moved, candidates, empty: empty.flat(), full }
+    return {
+      route,
+      table,
+      moving: route.splitting && !moved,
+      candidates,
+      empty: empty.flat(),
+      full,
+      count: count?.word() ?? 0n,
+      ages: ({ place }) => reads.reduce<bigint | undefined>((ages, read) => ages ?? read.ages(place), undefined) ?? 0n,
+    }
   }
 
   async look(key: KeyBytes): Promise<Look> {

@@ -2,6 +2,8 @@ import { HeapFullError } from '../errors.ts'
 import type { Chunk, Chunks } from './chunks.ts'
 import { type Command, CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
+import { agesPlace } from './map-ages.ts'
+import { BUCKET_SLOTS } from './map-body.ts'
 import { HEAD_BYTES, readHead } from './map-entry.ts'
 import {
   BucketsRead,
@@ -179,7 +181,7 @@ export class MapMover {
       .filter((place) => place.left.unset || place.right.unset)
     if (places.length === 0) return
     const frozen = await this.#freeze(split, places)
-    if (frozen !== undefined) await this.#copy(split, frozen)
+    if (frozen !== undefined) await this.#copy(split, frozen, agesOf(from, lefts, rights))
   }
 
   /** Undefined where others have done it: then what a slot was found to be may be of another table, and must not be frozen. */
@@ -200,10 +202,10 @@ export class MapMover {
     return frozen
   }
 
-  async #copy({ node, left, right }: Split, places: readonly Place[]): Promise<void> {
+  async #copy({ node, left, right }: Split, places: readonly Place[], ages: readonly Command[]): Promise<void> {
     const full = places.map(({ from }) => from).filter(isFull)
     const heads = full.map(({ block }) => new ReadCommand(block.offset, HEAD_BYTES))
-    await this.#run(heads)
+    await this.#run([...ages, ...heads])
     const headOf = new Map(full.map((slot, at) => [slot.place, readHead(slot.block, (heads[at] as ReadCommand).bytes)]))
     const empties: Command[] = []
     const entries: Command[] = []
@@ -249,6 +251,15 @@ export class MapMover {
     const why = ` (${this.#home.what}, kept at rank ${this.#home.home}, has to grow)`
     return new HeapFullError(tableBytes(this.#buckets, 0n).length, lengthBytes, lengthBytes, why)
   }
+}
+
+/** When the entries were used, for both tables below; nothing where nobody writes that down. */
+function agesOf(from: BucketsRead, ...below: readonly (readonly Slot[])[]): Command[] {
+  return from.slots().flatMap(({ place }, at) => {
+    const ages = at % BUCKET_SLOTS === 0 ? from.ages(place) : undefined
+    if (ages === undefined || ages === 0n) return []
+    return below.map((slots) => new CompareExchangeCommand(agesPlace((slots[at] as Slot).place), 0n, ages))
+  })
 }
 
 /** Whether the chunk is in use as this table still. */

@@ -2,7 +2,8 @@ import { HeapFullError, StructureError } from '../errors.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
-import { DEPTH_MAX, type MapBody } from './map-body.ts'
+import { BodyOffset, DEPTH_MAX, type MapBody } from './map-body.ts'
+import { MapBound } from './map-bound.ts'
 import { type FoundEntry, type Look, MapBuckets } from './map-buckets.ts'
 import { ENTRY_BYTES, type MapEntry, writeMapEntry } from './map-entry.ts'
 import type { KeyBytes } from './map-key.ts'
@@ -37,23 +38,31 @@ export class MapShard {
   readonly buckets: MapBuckets
   readonly #pool: BlockPool
   readonly #mover: MapMover
+  readonly #bound: MapBound | undefined
 
-  constructor(home: HomeWords, pool: BlockPool, body: MapBody, offset: number) {
+  /** `maxEntries` 0: no bound. */
+  constructor(home: HomeWords, pool: BlockPool, body: MapBody, offset: number, maxEntries: number) {
     this.home = home
     this.#pool = pool
     const tree = new MapTree(home, offset, body.nodes)
-    this.buckets = new MapBuckets(home, tree, body.buckets)
+    const countPlace = maxEntries === 0 ? undefined : offset + BodyOffset.Count
+    this.buckets = new MapBuckets(home, tree, body.buckets, countPlace)
+    if (countPlace !== undefined) this.#bound = new MapBound(home, pool, this.buckets, countPlace, maxEntries)
     this.#mover = new MapMover(home, pool.chunks, tree, body.buckets)
   }
 
   /**
    * The entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in between, or a table was split that this rank did not know of. Takes effect in the look at the buckets.
+   * `uses`: it is younger for that, where the map has a bound.
    */
-  async find(key: KeyBytes): Promise<FoundEntry | undefined> {
+  async find(key: KeyBytes, uses: boolean): Promise<MapEntry | undefined> {
     for (;;) {
       const look = await this.buckets.look(key)
       const found = await this.buckets.withKey(key, look.candidates.filter(isThere))
-      if (found !== undefined) return found[0]
+      if (found === undefined) continue
+      const [there] = found
+      if (there !== undefined && uses) this.#bound?.touch(there, look.ages(there), look.count)
+      return there?.entry
     }
   }
 
@@ -117,13 +126,16 @@ export class MapShard {
   }
 
   async #removeAll(slots: readonly FullSlot[]): Promise<boolean> {
-    const befores = await this.#remove(slots)
-    return befores.every((before, at) => before === liveWord(slots[at] as FullSlot))
+    return allGone(slots, await this.#remove(slots))
   }
 
   /** Gives what each slot was before: one was removed where that is as it was seen, and not frozen. */
   async #remove(slots: readonly FullSlot[]): Promise<readonly bigint[]> {
     if (slots.length === 0) return []
+    return (await this.#bound?.remove(slots)) ?? (await this.#takeOut(slots))
+  }
+
+  async #takeOut(slots: readonly FullSlot[]): Promise<readonly bigint[]> {
     const swaps = slots.map(
       (slot) => new CompareExchangeCommand(slot.place, liveWord(slot), emptySlot(slot.generation)),
     )
@@ -165,14 +177,14 @@ export class MapShard {
   ): Promise<boolean> {
     if (change.kind === 'keep' || (change.kind === 'remove' && there === undefined)) return true
     if (change.kind === 'remove') return await this.#removeAll([there as FoundEntry])
-    const block = await this.#pool.take(ENTRY_BYTES + key.bytes.length + change.value.length)
+    const block = await this.#takeBlock(ENTRY_BYTES + key.bytes.length + change.value.length)
     const write = new WriteCommand(block.offset, writeMapEntry(block.tag, key, change.value, change.endOfLife))
     let done = false
     try {
       done =
         there === undefined
           ? await this.#insert(key, look, block, write, met)
-          : await this.#replace(key, there, block, write)
+          : await this.#replace(key, look, there, block, write)
     } finally {
       if (done) this.#pool.linked(block)
       else this.#pool.release(block)
@@ -180,9 +192,22 @@ export class MapShard {
     return done
   }
 
-  async #replace(key: KeyBytes, there: FoundEntry, block: OwnBlock, write: WriteCommand): Promise<boolean> {
+  /** Where there is no memory and entries may be evicted, some are. @throws HeapFullError */
+  async #takeBlock(lengthBytes: number): Promise<OwnBlock> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#pool.take(lengthBytes)
+      } catch (error) {
+        if (!(error instanceof HeapFullError) || this.#bound === undefined || attempt === EVICTIONS_MAX) throw error
+        await this.#bound.evict(EVICTED_AT_A_TIME)
+      }
+    }
+  }
+
+  async #replace(key: KeyBytes, look: Look, there: FoundEntry, block: OwnBlock, write: WriteCommand): Promise<boolean> {
     const swap = new CompareExchangeCommand(there.place, there.word, wordOf(key, block, false))
-    await this.home.run([write, swap])
+    if (this.#bound === undefined) await this.home.run([write, swap])
+    else await this.#bound.replace([write], swap, look.ages(there), look.count)
     if (swap.swapped) this.#pool.release(there.block)
     return swap.swapped
   }
@@ -194,13 +219,17 @@ export class MapShard {
     const claimed = wordOf(key, block, true)
     const claim = new CompareExchangeCommand(place, empty, claimed)
     const reads = this.buckets.reads(key)
-    await this.home.run([write, claim, ...(reads?.commands ?? [])])
+    const sample = this.#bound?.sampleFor(look.count)
+    await this.home.run([write, claim, ...(reads?.commands ?? []), ...(sample?.commands ?? [])])
     if (!claim.swapped) return false
     if (!(await this.#isAlone(key, slot, reads && this.buckets.see(key, reads), met))) {
       await this.home.compareExchange64(place, claimed, empty)
       return false
     }
-    return (await this.home.compareExchange64(place, claimed, wordOf(key, block, false))) === claimed
+    const confirm = new CompareExchangeCommand(place, claimed, wordOf(key, block, false))
+    if (this.#bound === undefined) await this.home.run([confirm])
+    else await this.#bound.confirm(confirm, look.ages(slot), look.count, sample)
+    return confirm.swapped
   }
 
   /** Whether no other slot has the key, or claims it for good. Claims that have to go are removed. */
@@ -217,7 +246,7 @@ export class MapShard {
       )
       for (const { word } of rivals) met.add(word)
       if (yields) return false
-      if (await this.#removeAll(rivals)) return true
+      if (allGone(rivals, await this.#takeOut(rivals))) return true
     }
   }
 
@@ -230,7 +259,8 @@ export class MapShard {
     if (over.length > 0 || entries.includes(undefined)) return false
     if (table !== route.table) await this.#mover.finish(route.node)
     else if (depthOf(route.node) < DEPTH_MAX) await this.#mover.help(route.node, this.buckets.choices(key))
-    else throw this.#full()
+    else if (this.#bound === undefined) throw this.#full()
+    else await this.#remove(full.filter(isThere).slice(0, 1))
     return false
   }
 
@@ -248,9 +278,17 @@ export class MapShard {
 
 const ENTRIES_AT_ONCE = 16
 
+/** Entries that are evicted for a block that there is no memory for, and how often that is done. */
+const EVICTED_AT_A_TIME = 8
+const EVICTIONS_MAX = 8
+
 /** Whether its life is over. */
 export function isOver({ endOfLife }: MapEntry, nowMs: number): boolean {
   return endOfLife !== 0 && endOfLife <= nowMs
+}
+
+function allGone(slots: readonly FullSlot[], befores: readonly bigint[]): boolean {
+  return befores.every((before, at) => before === liveWord(slots[at] as FullSlot))
 }
 
 function wordOf({ fingerprint }: KeyBytes, block: OwnBlock, tentative: boolean): bigint {

@@ -1,5 +1,6 @@
 import { type BlockName, blockOf, encodeBlock } from './block-word.ts'
 import { ReadCommand } from './command.ts'
+import { agesPlace } from './map-ages.ts'
 import { BUCKET_BYTES, BUCKET_SLOTS } from './map-body.ts'
 import { type MapTable, tableOffset } from './map-tree.ts'
 
@@ -117,6 +118,13 @@ export class BucketsRead {
     return this.commands.flatMap((read, at) =>
       fullSlotsOf(read, this.#generation, at === 0 ? 0 : (first / BUCKET_BYTES) * BUCKET_SLOTS),
     )
+  }
+
+  /** When the entries of the bucket of a slot were used: see map-ages.ts. */
+  ages(slot: number): bigint | undefined {
+    const place = agesPlace(slot)
+    const read = this.commands.find(({ offset, length }) => place >= offset && place < offset + length)
+    return read?.word(place - read.offset)
   }
 
   /** Whether any is frozen. */

@@ -62,6 +62,15 @@ export function tablesOf(nodes: Uint8Array): MapTable[] {
   return tables
 }
 
+/** Whether a table has tables below it. */
+export function isSplitting(nodes: Uint8Array): boolean {
+  const view = viewOf(nodes)
+  return Array.from({ length: NODES / 2 }, (_, node) => node).some((node) => {
+    const below = node > 0 && view.getBigUint64(2 * node * 8, true) + view.getBigUint64((2 * node + 1) * 8, true) > 0n
+    return below && tableOf(view.getBigUint64(node * 8, true)) !== undefined
+  })
+}
+
 /** A tree of tables made at once: all at one depth. */
 export function evenTree(tables: readonly MapTable[]): Uint8Array {
   const nodes = new Uint8Array(NODES * 8)

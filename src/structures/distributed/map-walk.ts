@@ -88,7 +88,7 @@ export class MapWalk {
 }
 
 /** Each slot of a table that is being split, or those of the tables below where it was moved: they have the same number. */
-function whereMoved(here: BucketsRead, below: readonly BucketsRead[]): (readonly [FullSlot, number])[] {
+export function whereMoved(here: BucketsRead, below: readonly BucketsRead[]): (readonly [FullSlot, number])[] {
   const [left, right] = below.map((read) => read.slots()) as [Slot[], Slot[]]
   return here.slots().flatMap((slot, index) => {
     const moved = [left[index] as Slot, right[index] as Slot]

@@ -18,6 +18,11 @@ export interface GroupMapOptions<V> {
   readonly codec?: Codec<V>
   /** How long entries live when `set` does not say, in milliseconds. Default: for ever. Clocks of machines differ, and lives with them. */
   readonly ttlMs?: number
+  /**
+   * The most entries (and as many more as there are writers at the moment): beyond, one that was not used lately goes. Default: none go. With `spread` each home bounds its part, which is `maxEntries` by the
+   * number of homes, rounded up.
+   */
+  readonly maxEntries?: number
   /** How many entries it is made for at first, where it is made: 1 to 2.5 million at each home, default 5000. It grows by itself, to some 3 million. */
   readonly capacity?: number
   /** Have every home keep a part of the entries, by their keys, instead of all at one. Then it is lost in parts, too. */
@@ -60,15 +65,15 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   async get(key: MapKey, options?: WaitOptions): Promise<V | undefined> {
     options?.signal?.throwIfAborted()
     const { shard, bytes } = this.#find(key)
-    const found = await shard.find(bytes)
-    return found === undefined || this.#isOver(found.entry) ? undefined : this.#decode(found.entry)
+    const entry = await shard.find(bytes, true)
+    return entry === undefined || this.#isOver(entry) ? undefined : this.#decode(entry)
   }
 
   async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     const { shard, bytes } = this.#find(key)
-    const found = await shard.find(bytes)
-    return found !== undefined && !this.#isOver(found.entry)
+    const entry = await shard.find(bytes, false)
+    return entry !== undefined && !this.#isOver(entry)
   }
 
   /** Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its home has no memory. */

@@ -1,6 +1,6 @@
 import type { Home } from './home.ts'
 import type { MapPart } from './map.ts'
-import { depthFor, readMapBody, TABLE_BUCKETS, writeMapBody } from './map-body.ts'
+import { bucketsFor, depthFor, readMapBody, TABLE_BUCKETS, writeMapBody } from './map-body.ts'
 import { MapShard } from './map-shard.ts'
 import { emptySlot, tableBytes } from './map-slot.ts'
 import { evenTree } from './map-tree.ts'
@@ -11,10 +11,12 @@ import { takeMapTables } from './tables.ts'
 export interface MapPartRequest {
   readonly name: string
   readonly ttlMs: number
+  /** Of all parts; 0: no bound. */
+  readonly maxEntries: number
   readonly codec: number
   /** Where it is made: how much it takes at first. */
   readonly capacity: number
-  /** Of each table; a multiple of eight. */
+  /** Of each table; a multiple of eight. Default: what fits `maxEntries`. */
   readonly buckets?: number
   /** How many homes have a part of it. */
   readonly parts: number
@@ -22,15 +24,17 @@ export interface MapPartRequest {
 
 /** Find the part of a map at `home`, or make it: its table first, so that whoever finds the map finds all of it. */
 export async function openMapPart(home: Home, request: MapPartRequest): Promise<MapPart> {
-  const { name, ttlMs, codec, capacity, buckets = TABLE_BUCKETS, parts } = request
+  const { name, ttlMs, maxEntries, codec, capacity, parts } = request
+  const bound = Math.ceil(maxEntries / parts)
+  const { buckets = bound === 0 ? TABLE_BUCKETS : bucketsFor(bound) } = request
   const found = await home.names.open({
     kind: 'map',
     name,
-    parameters: [ttlMs, codec, parts],
+    parameters: [ttlMs, codec, parts, maxEntries],
     makeBody: () => makeTables(home, buckets, 2 ** depthFor(capacity)),
   })
   const body = readMapBody(found)
-  return { shard: new MapShard(home.on(`map '${name}'`), home.pool, body, found.offset), seed: body.seed }
+  return { shard: new MapShard(home.on(`map '${name}'`), home.pool, body, found.offset, bound), seed: body.seed }
 }
 
 async function makeTables(home: Home, buckets: number, count: number): Promise<NewBody> {

@@ -1,0 +1,29 @@
+import type { Census } from './census.ts'
+import { FetchAddCommand } from './command.ts'
+import type { HomeWords } from './home-words.ts'
+import { countCorrection } from './map-count.ts'
+
+/**
+ * Corrects the counts of maps with a bound, which are off by one for each change that a rank was stopped in between the entry and the count of it. That is as rare as deaths are, and a change of one who lives looks the same for an
+ * instant: so a count is corrected where two censuses of this rank in a row found it off in the same direction, by what both found. Where that was wrong another census finds it.
+ */
+export class MapRecount {
+  readonly #home: HomeWords
+  #last = new Map<number, number>()
+
+  constructor(home: HomeWords) {
+    this.#home = home
+  }
+
+  async settle({ miscounts }: Pick<Census, 'miscounts'>): Promise<void> {
+    const last = this.#last
+    this.#last = new Map(miscounts.map(({ place, entries }) => [place, entries]))
+    for (const { place, entries } of miscounts) {
+      const before = last.get(place) ?? 0
+      if (before * entries <= 0) continue
+      const off = Math.sign(entries) * Math.min(Math.abs(before), Math.abs(entries))
+      await this.#home.run([new FetchAddCommand(place, countCorrection(off))])
+      this.#last.delete(place)
+    }
+  }
+}
