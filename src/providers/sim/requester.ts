@@ -357,8 +357,10 @@ export class Requester {
     const { kernel } = device.host
     const landedNs =
       bytes.length === 0 ? kernel.nowNs : device.dma.place(kernel.nowNs, list.part(offset, bytes.length), bytes)
+    // A part that came before may take longer.
+    entry.landedNs = Math.max(entry.landedNs, landedNs)
     if (entry.received < entry.psnCount) return
-    kernel.at(landedNs, () => {
+    kernel.at(entry.landedNs, () => {
       entry.done = true
       this.#retire()
       this.pump()

@@ -16,6 +16,8 @@ export class SendEntry {
   psnCount = 0
   /** Packets of a response that are here, or of the request that its peer is known to have. */
   received = 0
+  /** When all of the response that is here will be in memory. */
+  landedNs = 0
   done = false
   /** A CompletionStatus. */
   status = 0

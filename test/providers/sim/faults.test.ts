@@ -165,6 +165,17 @@ test('a torn READ mixes old and new lines, and never half a word', () => {
   assert.ok(torn > 0)
 })
 
+test('a READ of several packets completes when all of them are in memory, in whatever order their lines come', () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const torn = { adapter: { tear: 0.5, tearNs: 20_000 } }
+    const { a, b, until } = twoHosts(seed, torn, { timeout: 14, pathMtu: 256 })
+    fill(b, 3)
+    a.read(b, 1, 0, 4096)
+    assert.deepEqual(until(a, 1), [[1, Success]])
+    assert.deepEqual(values(a, 0, 4096), [3], `seed ${seed}`)
+  }
+})
+
 test('a WRITE lands line by line: who polls its memory sees a part of it', () => {
   const { cluster, a, b } = twoHosts(1)
   fill(a, 3)
