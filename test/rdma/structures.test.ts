@@ -6,25 +6,33 @@ import { VerbsWords } from '../../src/structures/distributed/verbs-words.ts'
 import type { GroupList } from '../../src/structures/index.ts'
 import { openDevice } from '../../src/verbs/index.ts'
 import { listKinds } from '../structures/distributed/list-histories.ts'
+import { entriesOf, fill, openSmallTables, tablesOf } from '../structures/distributed/small-tables.ts'
 
 const RANKS = 2
 const BYTES = 1024 * 1024
 
-test('the structures of a group over a real device: each rank over a queue pair to itself, and to the other', async () => {
-  const words = Array.from({ length: RANKS }, (_, rank) => {
+/** Ranks that reach each other, and themselves, through the device. */
+function openRanks(count: number, lengthBytes: number): VerbsWords[] {
+  const words = Array.from({ length: count }, (_, rank) => {
     const device = openDevice('rxe0')
+    const runtime = new EventLoop()
     return new VerbsWords({
       rank,
-      ranks: RANKS,
+      ranks: count,
       device,
-      lengthBytes: BYTES,
-      ownBytes: BYTES,
-      runtime: new EventLoop(),
+      lengthBytes,
+      ownBytes: lengthBytes,
+      runtime,
       timeoutMs: 60_000,
     })
   })
   for (const one of words)
     for (const other of words) if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
+  return words
+}
+
+test('the structures of a group over a real device: each rank over a queue pair to itself, and to the other', async () => {
+  const words = openRanks(RANKS, BYTES)
   const all = words.map(({ rank }) => rank)
   const [one, two] = words.map((each) => new GroupStructures(each, all, async () => each.close())) as [
     GroupStructures,
@@ -122,4 +130,48 @@ test('the structures of a group over a real device: each rank over a queue pair 
   await two.close()
   await assert.rejects(lost.add(), { code: 'ERR_AETHER_HOME_LOST', rank: 1 })
   await one.close()
+})
+
+test('a map grows over a real device while one of its ranks goes away: nothing that was acknowledged is lost, and no table is left over', async () => {
+  const ranks = openRanks(3, 2 * BYTES)
+  const world = { ranks, play: <T>(work: Promise<T>): Promise<T> => work }
+  const shared = ranks.map((each) => new GroupStructures(each, [0], async () => each.close()))
+  const maps = await openSmallTables(world, 8)
+  await fill(maps[0]!, 0, 44)
+  const acknowledged: number[] = []
+  const ending = async (): Promise<void> => {
+    for (let key = 1000; ; key += 1) {
+      await maps[1]!.set(key, key)
+      acknowledged.push(key)
+      // In the middle of a split, of which it has begun a part.
+      if (acknowledged.length === 30) setImmediate(() => ranks[1]!.close())
+    }
+  }
+  const reading = async (): Promise<void> => {
+    for (let key = 0; key < 44; key += 1) assert.equal(await maps[2]!.get(key), key)
+  }
+  await Promise.all([assert.rejects(ending()), fill(maps[0]!, 2000, 40), fill(maps[2]!, 3000, 40), reading()])
+  for (const rank of [0, 2]) {
+    ranks[rank]!.memberEnded(1, 'it went away')
+    await shared[rank]!.settle(1)
+  }
+  await fill(maps[2]!, 4000, 60)
+  assert.ok(acknowledged.length >= 30)
+  const found = await entriesOf(maps[0]!)
+  for (const key of acknowledged) assert.equal(found.get(key), key)
+  for (const [from, count] of [
+    [0, 44],
+    [2000, 40],
+    [3000, 40],
+    [4000, 60],
+  ] as const)
+    for (let key = from; key < from + count; key += 1) assert.equal(found.get(key), key)
+  const { live, taken } = await tablesOf(world)
+  assert.ok(live.size > 3, `${live.size}`)
+  assert.deepEqual(
+    [...taken].filter((table) => !live.has(table)),
+    [],
+  )
+  await shared[2]!.close()
+  await shared[0]!.close()
 })

@@ -1,29 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { takeCensus } from '../../../src/structures/distributed/census.ts'
-import { Home } from '../../../src/structures/distributed/home.ts'
-import type { GroupMap, MapKey } from '../../../src/structures/index.ts'
+import type { GroupMap } from '../../../src/structures/index.ts'
 import { FakeWorld } from './fake-world.ts'
 import { Histories } from './histories.ts'
-import { openSmallTables } from './small-tables.ts'
+import { entriesOf, fill, openSmallTables, tablesOf } from './small-tables.ts'
 
 const HOME = 2 * 1024 * 1024
 const BUCKETS = 8
 /** How many orders are drawn; AETHER_TEST_HISTORIES=1000 makes a soak of it. */
 const HISTORIES = Math.ceil(Number(process.env['AETHER_TEST_HISTORIES'] ?? 150) / 5)
-
-async function all(map: GroupMap<number>): Promise<Map<MapKey, number>> {
-  const found = new Map<MapKey, number>()
-  for await (const [key, value] of map) {
-    assert.equal(found.has(key), false, String(key))
-    found.set(key, value)
-  }
-  return found
-}
-
-async function fill(map: GroupMap<number>, from: number, count: number): Promise<void> {
-  for (let key = from; key < from + count; key += 1) await map.set(key, key)
-}
 
 test('a map grows while all ranks write, read and go through it, and everything is there once', async () => {
   for (let seed = 1; seed <= 3; seed += 1) {
@@ -33,13 +18,13 @@ test('a map grows while all ranks write, read and go through it, and everything 
     const reading = async (map: GroupMap<number>): Promise<void> => {
       for (let round = 0; round < 10; round += 1) {
         for (let key = 0; key < 20; key += 1) assert.equal(await map.get(key), key)
-        const found = await all(map)
+        const found = await entriesOf(map)
         for (let key = 0; key < 20; key += 1) assert.equal(found.get(key), key)
       }
     }
     await world.play(Promise.all([...maps.map((map, rank) => fill(map, 20 + rank * 100, 100)), reading(maps[2]!)]))
     for (const map of maps) assert.equal(await world.play(map.size()), 320)
-    const found = await world.play(all(maps[1]!))
+    const found = await world.play(entriesOf(maps[1]!))
     assert.deepEqual(
       [...found.keys()].sort((a, b) => Number(a) - Number(b)),
       Array.from({ length: 320 }, (_, at) => at),
@@ -86,7 +71,10 @@ test('what ranks see of a map that grows, in any order of their steps, could hav
     await world.play(Promise.all([...clients, ...maps.map((map, rank) => fill(map, 1000 + rank * 100, 25))]))
     histories.check(`seed ${seed}`)
     if ((await tablesOf(world)).live.size > 1) grown += 1
-    assert.equal([...(await world.play(all(maps[2]!))).keys()].filter((key) => typeof key === 'number').length, 115)
+    assert.equal(
+      [...(await world.play(entriesOf(maps[2]!))).keys()].filter((key) => typeof key === 'number').length,
+      115,
+    )
   }
   assert.ok(grown > HISTORIES / 2, `${grown}`)
 })
@@ -116,7 +104,7 @@ test('the same where a rank is stopped at any step and another is paused; nothin
     const last = [0, 2].map((rank) => histories.makeCalls(maps[rank]!, seed * 100 + 50 + rank, 4, 3))
     await world.play(Promise.all([...last, fill(maps[2]!, 400, 40)]))
     histories.check(`seed ${seed}`)
-    const found = await world.play(all(maps[0]!))
+    const found = await world.play(entriesOf(maps[0]!))
     for (const key of [...acknowledged, ...Array.from({ length: 44 }, (_, at) => at)])
       assert.equal(found.get(key), key, `seed ${seed}, ${key}`)
     const { live, taken } = await tablesOf(world)
@@ -141,12 +129,3 @@ test('a map that cannot grow for want of memory refuses new keys and takes the o
   await world.play(map.set(count, 1))
   assert.equal(await world.play(map.size()), 1)
 })
-
-/** Chunks that are tables: those that the map has, and those that belong to somebody. */
-async function tablesOf(world: FakeWorld): Promise<{ live: ReadonlySet<number>; taken: ReadonlySet<number> }> {
-  const home = new Home(world.ranks[0]!, 0)
-  const { tables } = await world.play(takeCensus(home.on('a census')))
-  const taken = await world.play(home.pool.chunks.taken())
-  const owned = taken.filter(({ use }) => use.kind === 'map table').map(({ index }) => index * 65_536)
-  return { live: tables, taken: new Set(owned) }
-}

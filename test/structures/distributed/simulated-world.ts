@@ -21,7 +21,7 @@ const NEWS_NS = 2_000_000
 /** The structures of a group over simulated adapters, in virtual time. */
 export class SimulatedWorld implements Disposable {
   readonly cluster: SimulatedCluster
-  readonly words: readonly VerbsWords[]
+  readonly ranks: readonly VerbsWords[]
   readonly structures: readonly GroupStructures[]
   readonly crashed: Set<number> = new Set<number>()
   #dirty = false
@@ -32,10 +32,10 @@ export class SimulatedWorld implements Disposable {
     options: SimulationOptions = {},
     homes?: readonly number[],
     segmentBytes?: number,
+    lengthBytes: number = 1024 * 1024,
   ) {
     this.cluster = openSimulatedCluster(seed, options)
-    const lengthBytes = 1024 * 1024
-    this.words = Array.from({ length: ranks }, (_, rank) => {
+    this.ranks = Array.from({ length: ranks }, (_, rank) => {
       const host = this.cluster.addHost()
       const device = openDevice(`${this.cluster.device}/${host.index}`)
       const runtime = new SimulatedRuntime(this.cluster, host, new Stream(seed, `rank ${rank}`, undefined), () => {
@@ -43,11 +43,11 @@ export class SimulatedWorld implements Disposable {
       })
       return new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes: lengthBytes, runtime, timeoutMs: 60_000 })
     })
-    for (const one of this.words)
-      for (const other of this.words)
+    for (const one of this.ranks)
+      for (const other of this.ranks)
         if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
-    const all = homes ?? this.words.map(({ rank }) => rank)
-    this.structures = this.words.map((words) => new GroupStructures(words, all, async () => {}, segmentBytes))
+    const all = homes ?? this.ranks.map(({ rank }) => rank)
+    this.structures = this.ranks.map((words) => new GroupStructures(words, all, async () => {}, segmentBytes))
   }
 
   /** A rank ends then, and the others hear of it a while later. */
@@ -72,12 +72,12 @@ export class SimulatedWorld implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const words of this.words) words.close()
+    for (const words of this.ranks) words.close()
     this.cluster.close()
   }
 
   #tell(rank: number): void {
-    for (const words of this.words) {
+    for (const words of this.ranks) {
       if (this.crashed.has(words.rank)) continue
       words.memberEnded(rank, 'it crashed')
       this.structures[words.rank]?.settle(rank).catch(() => {})

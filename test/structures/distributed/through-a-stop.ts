@@ -4,7 +4,7 @@ import type { SimulatedWorld } from './simulated-world.ts'
 
 /** Ranks of a world whose clients are played through a stop: one that ends, one that is paused, and one to which nothing happens. */
 export const RANKS = 3
-const ENDS = 1
+export const ENDS = 1
 const PAUSED = 2
 
 /** What networks and adapters do when they are at their worst but work. */
@@ -38,12 +38,17 @@ export async function settleTheStop(world: FakeWorld): Promise<void> {
 /** Ranks that go on after the stop. */
 export const LEFT: readonly number[] = [0, PAUSED]
 
-/** The same over simulated adapters, for a while of virtual time: by the seed a rank crashes, or one is paused, or nothing happens. */
-export async function playThroughACrash(world: SimulatedWorld, seed: number, begin: Begin): Promise<void> {
-  const { nowNs } = world.cluster
+/** The same over simulated adapters: by the seed a rank crashes after `afterNs` of virtual time, or one is paused then for `pauseNs`, or nothing happens. */
+export async function playThroughACrash(
+  world: SimulatedWorld,
+  seed: number,
+  begin: Begin,
+  { afterNs = 5000 + seed * 500, pauseNs = 40_000 }: { readonly afterNs?: number; readonly pauseNs?: number } = {},
+): Promise<void> {
+  const atNs = world.cluster.nowNs + afterNs
   const crashes = seed % 3 === 0
-  if (crashes) world.crash(ENDS, nowNs + 5000 + seed * 500)
-  if (seed % 3 === 1) world.cluster.inject({ kind: 'pause', host: PAUSED, atNs: nowNs + seed * 700, forNs: 40_000 })
+  if (crashes) world.crash(ENDS, atNs)
+  if (seed % 3 === 1) world.cluster.inject({ kind: 'pause', host: PAUSED, atNs, forNs: pauseNs })
   await world.play(beginAll(begin, crashes))
 }
 
