@@ -70,13 +70,19 @@ const ageColumns = [
   ...['0', '1', '2', '3 and more'].map((title) => ({ title, align: 'right' as const })),
 ]
 
+const placeInWords: Readonly<Record<StructurePlace, string>> = {
+  machine: 'processes of one machine',
+  group: 'ranks of a group',
+  homes: 'ranks of a group, one of its two homes killed',
+}
+
 /** One mistake shows in many ways. */
 const TOLD_MAX = 12
 
 function show(screen: Screen, result: StructureTortureResult): void {
   const { place, seconds, rounds, kills, stops, structures, bytesLeft } = result
   const counts = `${rounds} rounds, ${formatCount(kills)} kills, ${formatCount(stops)} stops in ${seconds.toFixed(1)} s`
-  screen.line(`${place === 'machine' ? 'processes of one machine' : 'ranks of a group'}: ${counts}`)
+  screen.line(`${placeInWords[place]}: ${counts}`)
   screen.table(
     columns,
     structures.map(({ structure, operations, refused, cutShort, wrong }) => [

@@ -67,6 +67,10 @@ continued. Each notes what it does before and after, in memory that outlives it,
   awake      nobody is busy with one operation for a minute, nor waits for the dead
   given back when everything is taken out, no more memory is in use than in a space where nobody was killed
 Ranks of a group (--place group) work on what is kept at rank 0, which lives; nobody takes the place of their dead.
+Where there are two homes (--place homes) they work on what is kept at either, until one is killed. Then, beside all that:
+  told       whatever was kept there gives ERR_AETHER_HOME_LOST, to everybody, in bounded time, and never before
+  kept       what is kept at the other goes on, exact to the end
+  regrouped  those who are left make another group, and its structures work
 
 Options:
   --seconds N          of each protocol at each place (default 10), of structures of each place (default 30); the last group ends in order after that
@@ -87,7 +91,7 @@ Options:
 Options of structures, beside --seconds, --kill-every, --stop-every, --stop-for, --lease, --seed and --json:
   --structures LIST    names, or all (default):
 ${structureLines}
-  --place LIST         machine: processes of one; group: ranks that use their home's memory by verbs; or all (default)
+  --place LIST         machine: processes of one; group: ranks that use their home's memory by verbs; homes: one of two homes is killed; or all (default)
   --processes N        that work at a time, 1 ... 15 (default 4)
   --round-seconds N    everything is emptied, looked at and begun anew after so long (default 10)
   --size MIB           memory for all structures (default 32)

@@ -1,5 +1,6 @@
 import { join, open } from '../../dsm/index.ts'
 import { openStructures, type Structures } from '../../structures/index.ts'
+import { DOOMED_RANK, doomedSubject } from './doomed.ts'
 import { Journal } from './journal.ts'
 import type { StructurePlan } from './plan.ts'
 import type { CommonStructures, Subject } from './subject.ts'
@@ -30,17 +31,22 @@ export async function openMachine(plan: StructurePlan, name: string): Promise<Op
   }
 }
 
-/** The structures of a group, all of them kept at rank 0. */
+/** The structures of a group, kept at rank 0; and where one of its homes is killed, the same once more at that. */
 export async function openGroup(plan: StructurePlan): Promise<OpenPlace<CommonStructures>> {
-  const subjects = chosen(groupSubjects, plan.structures)
-  const journal = await openJournal(subjects)
   const group = await join({ leaseMs: plan.leaseMs })
-  const shared = await openStructures(group, { size: plan.sizeBytes, homes: [0] })
+  const size = plan.sizeBytes
+  const shared = await openStructures(group, { size, homes: [0] })
+  const kept = chosen(groupSubjects, plan.structures)
+  const doomed =
+    plan.place === 'homes' ? await openStructures(group, { name: 'doomed', size, homes: [DOOMED_RANK] }) : undefined
+  const subjects = [...kept, ...(doomed === undefined ? [] : kept.map((subject) => doomedSubject(subject, doomed)))]
+  const journal = await openJournal(subjects)
   return {
     shared,
     subjects,
     journal: journal.journal,
     async [Symbol.asyncDispose]() {
+      await doomed?.close()
       await shared.close()
       await group.close()
       await journal.close()

@@ -1,8 +1,11 @@
 import type { Random } from '../../runtime/index.ts'
+import type { Regroup } from './regroup.ts'
 
-/** Whose structures: those of a space, which the processes of one machine share, or those of a group, whose ranks reach their home's memory by verbs. */
-export type StructurePlace = 'machine' | 'group'
-export const structurePlaces: readonly StructurePlace[] = ['machine', 'group']
+/**
+ * Whose structures: those of a space, which the processes of one machine share; those of a group, whose ranks reach their home's memory by verbs; or those of a group with two homes, of which one is killed.
+ */
+export type StructurePlace = 'machine' | 'group' | 'homes'
+export const structurePlaces: readonly StructurePlace[] = ['machine', 'group', 'homes']
 
 /** What a process of a torture of structures is started with, as JSON. */
 export interface StructurePlan {
@@ -29,10 +32,10 @@ export interface StructureFate {
   readonly killedMs: number | null
 }
 
-/** What a process is told. `progress` and `judge` are for the judge. */
+/** What a process is told. `progress` and `judge` are for the judge; who leaves a group may be told to make another. */
 export type StructureOrder =
   | { readonly type: 'stop' }
-  | { readonly type: 'leave' }
+  | { readonly type: 'leave'; readonly regroup?: Regroup }
   | { readonly type: 'progress'; readonly processes: number }
   | { readonly type: 'judge'; readonly fates: readonly StructureFate[] }
 
@@ -67,6 +70,7 @@ export interface StructureMemory {
 export type StructureReply =
   | { readonly type: 'ready' }
   | { readonly type: 'done' }
+  | { readonly type: 'regrouped'; readonly found: readonly number[] }
   | { readonly type: 'progress'; readonly progress: readonly StructureProgress[] }
   | {
       readonly type: 'verdict'

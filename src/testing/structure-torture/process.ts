@@ -3,6 +3,7 @@ import process from 'node:process'
 import { Judge, usedBytes } from './judge.ts'
 import { type OpenPlace, openGroup, openMachine } from './place.ts'
 import type { StructureFate, StructureMemory, StructureOrder, StructurePlan, StructureReply } from './plan.ts'
+import { regroup } from './regroup.ts'
 import { Workman } from './worker.ts'
 
 const plan = JSON.parse(process.argv[2] as string) as StructurePlan
@@ -27,8 +28,10 @@ class Orders {
     this.#listeners.push(listener)
   }
 
-  wait(type: StructureOrder['type']): Promise<void> {
-    return new Promise((resolve) => this.on((order) => order.type === type && resolve()))
+  wait<Type extends StructureOrder['type']>(type: Type): Promise<Extract<StructureOrder, { readonly type: Type }>> {
+    return new Promise((resolve) =>
+      this.on((order) => order.type === type && resolve(order as Extract<StructureOrder, { readonly type: Type }>)),
+    )
   }
 }
 
@@ -79,6 +82,12 @@ async function freshBytes(): Promise<number> {
   return usedBytes(fresh.shared)
 }
 
+async function workInGroup(orders: Orders): Promise<void> {
+  await using place = await openGroup(plan)
+  if (plan.role === 'judge') await judge(place, orders, async () => null)
+  else await work(place, orders)
+}
+
 const orders = new Orders()
 if (plan.place === 'machine') {
   await using place = await openMachine(plan, 'torture')
@@ -89,9 +98,9 @@ if (plan.place === 'machine') {
   if (plan.role === 'judge') await judge(place, orders, weigh)
   else await work(place, orders)
 } else {
-  await using place = await openGroup(plan)
-  if (plan.role === 'judge') await judge(place, orders, async () => null)
-  else await work(place, orders)
+  await workInGroup(orders)
+  const { regroup: place } = await orders.wait('leave')
+  if (place !== undefined) say({ type: 'regrouped', found: await regroup(place, plan.leaseMs) })
 }
 process.off('disconnect', orphaned)
 process.disconnect()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OrphanGuard } from '../../cluster/index.ts'
 import { Random } from '../../runtime/index.ts'
+import { doomedName } from './doomed.ts'
 import { type StructurePlace, type StructureVerdict, structurePlaces } from './plan.ts'
 import { StructureRound, type StructureRoundResult } from './structure-round.ts'
 import { groupSubjects, machineSubjects } from './subjects/index.ts'
@@ -13,7 +14,7 @@ export const tortureStructures: readonly string[] = machineSubjects.map(({ name 
 export interface StructureTortureOptions {
   /** Default all: see {@link tortureStructures}. */
   readonly structures?: readonly string[]
-  /** Default both. */
+  /** Default all. */
   readonly places?: readonly StructurePlace[]
   /** Of each place. Default 30. */
   readonly seconds?: number
@@ -93,7 +94,7 @@ async function torture(place: StructurePlace, around: Surroundings): Promise<Str
     rounds: rounds.length,
     kills: rounds.reduce((sum, { kills }) => sum + kills, 0),
     stops: rounds.reduce((sum, { stops }) => sum + stops, 0),
-    structures: namesOf(place, options).map((name) => sumUp(name, rounds)),
+    structures: judgedOf(place, options).map((name) => sumUp(name, rounds)),
     bytesLeft: rounds.flatMap(({ memory }) => (memory === undefined ? [] : [memory.usedBytes - memory.freshBytes])),
     wrong: [...rounds.flatMap(({ wrong }) => wrong), ...sumUp('memory', rounds).wrong, ...rounds.flatMap(leaks)],
   }
@@ -126,6 +127,12 @@ function playRound(
 function namesOf(place: StructurePlace, { structures = tortureStructures }: StructureTortureOptions): string[] {
   const subjects: readonly { readonly name: string }[] = place === 'machine' ? machineSubjects : groupSubjects
   return subjects.map(({ name }) => name).filter((name) => structures.includes(name))
+}
+
+/** Names under which something is said of them. */
+function judgedOf(place: StructurePlace, options: StructureTortureOptions): readonly string[] {
+  const names = namesOf(place, options)
+  return place === 'homes' ? [...names, ...names.map(doomedName)] : names
 }
 
 function sumUp(structure: string, rounds: readonly StructureRoundResult[]): StructureVerdict {

@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OrphanGuard } from '../../cluster/index.ts'
 import type { Random } from '../../runtime/index.ts'
 import { meetingPlace } from '../torture/meeting-place.ts'
+import { DOOMED_RANK } from './doomed.ts'
 import { INCARNATIONS_MAX } from './journal.ts'
 import { about, type StructureMemory, type StructurePlan, type StructureVerdict } from './plan.ts'
+import { wantedOf } from './regroup.ts'
 import { StructureProcess } from './structure-process.ts'
 import type { Note } from './worker.ts'
 
@@ -81,7 +83,12 @@ export class StructureRound {
   }
 
   get #isGroup(): boolean {
-    return this.#options.plan.place === 'group'
+    return this.#options.plan.place !== 'machine'
+  }
+
+  /** Whether one of two homes is to be killed: the first worker is. */
+  get #killsHome(): boolean {
+    return this.#options.plan.place === 'homes'
   }
 
   get #notes(): string {
@@ -116,20 +123,32 @@ export class StructureRound {
   }
 
   async #killSome(): Promise<void> {
-    const { killEveryMs, random, onEvent } = this.#options
+    const { killEveryMs, random } = this.#options
     while (await this.#pause(killEveryMs)) {
+      if (this.#killsHome && this.#kills === 0) {
+        this.#killHome()
+        continue
+      }
       const living = this.#living
       if (living.length <= (this.#isGroup ? SURVIVORS : 0)) continue
       // Most have begun to work before they are killed; some are killed while they join.
       const some = random.below(KILLED_EARLY_EVERY) === 0 ? living : living.filter(({ isReady }) => isReady)
       const victim = some[random.below(Math.max(1, some.length))]
       if (victim === undefined) continue
-      victim.kill()
-      this.#kills += 1
-      onEvent(`process ${victim.plan.incarnation} killed, ${this.#kills} kills`)
+      this.#kill(victim)
       if (!this.#isGroup && this.#workers.length < INCARNATIONS_MAX - 1)
         this.#workers.push(this.#start('worker', victim.plan.seat))
     }
+  }
+
+  #killHome(): void {
+    this.#kill(this.#workers[DOOMED_RANK - 1] as StructureProcess)
+  }
+
+  #kill(victim: StructureProcess): void {
+    victim.kill()
+    this.#kills += 1
+    this.#options.onEvent(`process ${victim.plan.incarnation} killed, ${this.#kills} kills`)
   }
 
   async #stopSome(): Promise<void> {
@@ -173,6 +192,7 @@ export class StructureRound {
 
   /** Some leave in order, and some are killed; then it is looked at what there is. */
   async #end(judge: StructureProcess): Promise<StructureRoundResult> {
+    if (this.#killsHome && this.#kills === 0) this.#killHome()
     for (const worker of this.#living) {
       if (!this.#isGroup && worker.plan.seat % 2 === 1) worker.kill()
       else worker.order({ type: 'stop' })
@@ -182,7 +202,9 @@ export class StructureRound {
     if (!this.#isGroup) await this.#leave(leaving)
     judge.order({ type: 'judge', fates: this.#workers.map(({ fate }) => fate) })
     const reply = await this.#inTime(judge.reply('verdict'), 'the judge comes to no verdict', VERDICT_MS_MAX)
-    await this.#leave(this.#isGroup ? [judge, ...leaving] : [judge])
+    await (this.#killsHome
+      ? this.#regroup([judge, ...leaving])
+      : this.#leave(this.#isGroup ? [judge, ...leaving] : [judge]))
     const failures = [judge, ...this.#workers].flatMap(({ failure }) => failure ?? [])
     return {
       verdicts: (reply?.verdicts ?? []).map((verdict) => ({
@@ -199,6 +221,19 @@ export class StructureRound {
   async #leave(processes: readonly StructureProcess[]): Promise<void> {
     for (const each of processes) each.order({ type: 'leave' })
     await this.#inTime(Promise.all(processes.map(({ ended }) => ended)), 'not all who were told to leave do')
+  }
+
+  /** Those who are left make another group. */
+  async #regroup(left: readonly StructureProcess[]): Promise<void> {
+    const size = left.length
+    const replies = left.map((each) => each.reply('regrouped'))
+    for (const [rank, each] of left.entries()) each.order({ type: 'leave', regroup: { rank, size } })
+    for (const reply of (await this.#inTime(Promise.all(replies), 'those who are left make no group')) ?? []) {
+      const found = JSON.stringify(reply?.found)
+      const wanted = JSON.stringify(wantedOf({ size }))
+      if (found !== wanted) this.#wrong.push(`in the next group ${found ?? 'nothing'} was counted, not ${wanted}`)
+    }
+    await this.#inTime(Promise.all(left.map(({ ended }) => ended)), 'not all of the next group leave')
   }
 
   async #inTime<T>(what: Promise<T>, late: string, milliseconds: number = HANG_MS): Promise<T | undefined> {
