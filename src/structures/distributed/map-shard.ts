@@ -6,6 +6,7 @@ import { BodyOffset, DEPTH_MAX, type MapBody } from './map-body.ts'
 import { MapBound } from './map-bound.ts'
 import { type FoundEntry, type Look, MapBuckets } from './map-buckets.ts'
 import { ENTRY_BYTES, type MapEntry, writeMapEntry } from './map-entry.ts'
+import { isOver, MapExpiry } from './map-expiry.ts'
 import type { KeyBytes } from './map-key.ts'
 import { MapMover } from './map-mover.ts'
 import { emptySlot, type FullSlot, frozenSlot, fullSlot, isThere, liveWord, type Slot } from './map-slot.ts'
@@ -39,6 +40,7 @@ export class MapShard {
   readonly #pool: BlockPool
   readonly #mover: MapMover
   readonly #bound: MapBound | undefined
+  readonly #expiry: MapExpiry
 
   /** `maxEntries` 0: no bound. */
   constructor(home: HomeWords, pool: BlockPool, body: MapBody, offset: number, maxEntries: number) {
@@ -48,11 +50,12 @@ export class MapShard {
     const countPlace = maxEntries === 0 ? undefined : offset + BodyOffset.Count
     this.buckets = new MapBuckets(home, tree, body.buckets, countPlace)
     if (countPlace !== undefined) this.#bound = new MapBound(home, pool, this.buckets, countPlace, maxEntries)
+    this.#expiry = new MapExpiry(() => home.words.random())
     this.#mover = new MapMover(home, pool.chunks, tree, body.buckets)
   }
 
   /**
-   * The entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in between, or a table was split that this rank did not know of. Takes effect in the look at the buckets.
+   * The living entry of `key`. One round trip where no fingerprint fits, else two; more only where a slot changed in between, or a table was split that this rank did not know of. Takes effect in the look at the buckets.
    * `uses`: it is younger for that, where the map has a bound.
    */
   async find(key: KeyBytes, uses: boolean): Promise<MapEntry | undefined> {
@@ -61,13 +64,18 @@ export class MapShard {
       const found = await this.buckets.withKey(key, look.candidates.filter(isThere))
       if (found === undefined) continue
       const [there] = found
-      if (there !== undefined && uses) this.#bound?.touch(there, look.ages(there), look.count)
-      return there?.entry
+      if (there === undefined) return undefined
+      if (this.#isOver(there)) {
+        this.#drop([there])
+        return undefined
+      }
+      if (uses) this.#bound?.touch(there, look.ages(there), look.count)
+      return there.entry
     }
   }
 
   /**
-   * Change what is there. `decide` is called with what was found, and again when it was not so any more. Gives what was there before.
+   * Change what is there. `decide` is called with the living entry that was found, and again when it was not so any more. Gives what was there before.
    * Three round trips: both buckets, the candidates' blocks (where there are any), then block and slot; for a new key one more. While the table is split a few more, to help.
    */
   async change(key: KeyBytes, decide: (there: MapEntry | undefined) => MapChange): Promise<MapEntry | undefined> {
@@ -78,14 +86,16 @@ export class MapShard {
       const found = await this.buckets.withKey(key, look.candidates.filter(isThere))
       if (found !== undefined) {
         const [there] = found
-        const change = decide(there?.entry)
-        if (await this.#apply(key, look, there, change, met)) return there?.entry
+        const living = there === undefined || this.#isOver(there) ? undefined : there.entry
+        const change = decide(living)
+        if (there !== undefined && living === undefined && change.kind === 'keep') this.#drop([there])
+        if (await this.#apply(key, look, there, change, met)) return living
       }
       await this.#pause(attempt)
     }
   }
 
-  /** Every entry that is there, part by part. */
+  /** Every living entry that is there, part by part. */
   async *visit(): AsyncGenerator<readonly MapEntry[], undefined> {
     const walk = this.#walk()
     for await (const there of walk.parts()) {
@@ -135,6 +145,16 @@ export class MapShard {
     return (await this.#bound?.remove(slots)) ?? (await this.#takeOut(slots))
   }
 
+  #isOver({ entry }: FoundEntry): boolean {
+    this.#expiry.note(entry.endOfLife)
+    return isOver(entry, this.home.words.nowMs())
+  }
+
+  /** Take out what is over. Nobody waits for that. */
+  #drop(slots: readonly FullSlot[]): void {
+    void this.#remove(slots).catch(() => {})
+  }
+
   async #takeOut(slots: readonly FullSlot[]): Promise<readonly bigint[]> {
     const swaps = slots.map(
       (slot) => new CompareExchangeCommand(slot.place, liveWord(slot), emptySlot(slot.generation)),
@@ -149,7 +169,10 @@ export class MapShard {
     const found: MapEntry[] = []
     for (let left = slots; left.length > 0; ) {
       const entries = await this.buckets.entries(left)
-      found.push(...entries.filter((slot) => slot !== undefined).map(({ entry }) => entry))
+      const there = entries.filter((slot) => slot !== undefined)
+      const over = there.filter((slot) => this.#isOver(slot))
+      this.#drop(over)
+      found.push(...there.filter((slot) => !over.includes(slot)).map(({ entry }) => entry))
       const changed = left.filter((_, at) => entries[at] === undefined)
       left = (await Promise.all(changed.map((slot) => walk.again(slot)))).flat()
     }
@@ -177,6 +200,7 @@ export class MapShard {
   ): Promise<boolean> {
     if (change.kind === 'keep' || (change.kind === 'remove' && there === undefined)) return true
     if (change.kind === 'remove') return await this.#removeAll([there as FoundEntry])
+    this.#expiry.note(change.endOfLife)
     const block = await this.#takeBlock(ENTRY_BYTES + key.bytes.length + change.value.length)
     const write = new WriteCommand(block.offset, writeMapEntry(block.tag, key, change.value, change.endOfLife))
     let done = false
@@ -206,8 +230,11 @@ export class MapShard {
 
   async #replace(key: KeyBytes, look: Look, there: FoundEntry, block: OwnBlock, write: WriteCommand): Promise<boolean> {
     const swap = new CompareExchangeCommand(there.place, there.word, wordOf(key, block, false))
-    if (this.#bound === undefined) await this.home.run([write, swap])
-    else await this.#bound.replace([write], swap, look.ages(there), look.count)
+    const passed = this.#expiry.passBy(look.full, there.place)
+    const before = [write, ...passed.commands]
+    if (this.#bound === undefined) await this.home.run([...before, swap])
+    else await this.#bound.replace(before, swap, look.ages(there), look.count)
+    this.#drop(passed.over(this.home.words.nowMs()))
     if (swap.swapped) this.#pool.release(there.block)
     return swap.swapped
   }
@@ -220,7 +247,9 @@ export class MapShard {
     const claim = new CompareExchangeCommand(place, empty, claimed)
     const reads = this.buckets.reads(key)
     const sample = this.#bound?.sampleFor(look.count)
-    await this.home.run([write, claim, ...(reads?.commands ?? []), ...(sample?.commands ?? [])])
+    const passed = this.#expiry.passBy(look.full, undefined)
+    await this.home.run([write, claim, ...(reads?.commands ?? []), ...(sample?.commands ?? []), ...passed.commands])
+    this.#drop(passed.over(this.home.words.nowMs()))
     if (!claim.swapped) return false
     if (!(await this.#isAlone(key, slot, reads && this.buckets.see(key, reads), met))) {
       await this.home.compareExchange64(place, claimed, empty)
@@ -252,9 +281,8 @@ export class MapShard {
 
   /** Both buckets are full: what has expired goes, else the table is split. False, so that it is tried again. @throws StructureError where it cannot be; HeapFullError. */
   async #makeRoom(key: KeyBytes, { route, table, full }: Look): Promise<false> {
-    const now = this.home.words.nowMs()
     const entries = await this.buckets.entries(full)
-    const over = entries.filter((found) => found !== undefined && isOver(found.entry, now)) as FoundEntry[]
+    const over = entries.filter((found) => found !== undefined && this.#isOver(found)) as FoundEntry[]
     await this.#removeAll(over)
     if (over.length > 0 || entries.includes(undefined)) return false
     if (table !== route.table) await this.#mover.finish(route.node)
@@ -281,11 +309,6 @@ const ENTRIES_AT_ONCE = 16
 /** Entries that are evicted for a block that there is no memory for, and how often that is done. */
 const EVICTED_AT_A_TIME = 8
 const EVICTIONS_MAX = 8
-
-/** Whether its life is over. */
-export function isOver({ endOfLife }: MapEntry, nowMs: number): boolean {
-  return endOfLife !== 0 && endOfLife <= nowMs
-}
 
 function allGone(slots: readonly FullSlot[], befores: readonly bigint[]): boolean {
   return befores.every((before, at) => before === liveWord(slots[at] as FullSlot))

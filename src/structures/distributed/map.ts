@@ -6,7 +6,7 @@ import type { SetOptions, SharedMap } from '../map/shared-map.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { MapEntry } from './map-entry.ts'
 import { decodeKey, encodeKey, type KeyBytes } from './map-key.ts'
-import { isOver, type MapChange, type MapShard } from './map-shard.ts'
+import type { MapChange, MapShard } from './map-shard.ts'
 import type { Promised } from './promised.ts'
 
 /** The longest value of a group's map in bytes, encoded: a block has 64 KiB. */
@@ -66,14 +66,13 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     options?.signal?.throwIfAborted()
     const { shard, bytes } = this.#find(key)
     const entry = await shard.find(bytes, true)
-    return entry === undefined || this.#isOver(entry) ? undefined : this.#decode(entry)
+    return entry && this.#decode(entry)
   }
 
   async has(key: MapKey, options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     const { shard, bytes } = this.#find(key)
-    const entry = await shard.find(bytes, false)
-    return entry !== undefined && !this.#isOver(entry)
+    return (await shard.find(bytes, false)) !== undefined
   }
 
   /** Put a value in the place of what is there. @throws StructureError where the map is full; HeapFullError where its home has no memory. */
@@ -141,8 +140,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     for (const { shard } of this.#parts) {
       for await (const some of shard.visit()) {
         signal?.throwIfAborted()
-        for (const entry of some)
-          if (!this.#isOver(entry)) yield [decodeKey(entry.keyMeta, entry.key), this.#decode(entry)]
+        for (const entry of some) yield [decodeKey(entry.keyMeta, entry.key), this.#decode(entry)]
       }
     }
     return undefined
@@ -165,13 +163,10 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     decide: (there: MapEntry | undefined) => MapChange,
   ): Promise<MapEntry | undefined> {
     const { shard, bytes } = this.#find(key)
-    let living: MapEntry | undefined
-    await shard.change(bytes, (entry) => {
+    return await shard.change(bytes, (living) => {
       options?.signal?.throwIfAborted()
-      living = entry === undefined || this.#isOver(entry) ? undefined : entry
       return decide(living)
     })
-    return living
   }
 
   #find(key: MapKey): { readonly shard: MapShard; readonly bytes: KeyBytes } {
@@ -201,10 +196,6 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
     if (ttlMs === 0) return 0
     if (!(ttlMs > 0)) throw new ArgumentError('options.ttlMs', `ttlMs must be positive, not ${ttlMs}`)
     return this.#nowMs() + ttlMs
-  }
-
-  #isOver(entry: MapEntry): boolean {
-    return isOver(entry, this.#nowMs())
   }
 
   #nowMs(): number {
