@@ -38,6 +38,8 @@ export {
   type GroupMap,
   type GroupMapOptions,
   type GroupMutex,
+  type GroupMvRlu,
+  type GroupMvRluSection,
   type GroupOnce,
   type GroupQueue,
   type GroupRateLimiter,
@@ -66,7 +68,8 @@ export type { LogOptions, SharedLog } from './log/shared-log.ts'
 export { KEY_BYTES_MAX, type MapKey } from './map/key.ts'
 export { type MapOptions, type SetOptions, type SharedMap, VALUE_BYTES_MAX } from './map/shared-map.ts'
 export type { Mutex, MutexHold } from './mutex.ts'
-export type { MvRlu, MvRluOptions, SectionOptions } from './mvrlu/mv-rlu.ts'
+export type { SectionOptions } from './mvrlu/attempts.ts'
+export type { MvRlu, MvRluOptions } from './mvrlu/mv-rlu.ts'
 export type { MvRluObject, MvRluSection } from './mvrlu/section.ts'
 export type { Once } from './once.ts'
 export { openStructures } from './open.ts'

@@ -8,6 +8,7 @@ import { CommitLog } from '../../src/structures/mvrlu/commit-log.ts'
 import { MvRlu, ROOT_BODY_BYTES } from '../../src/structures/mvrlu/mv-rlu.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import type { Account } from './fixtures/process.ts'
+import { playFreeing, playHistory, playLocks, playMisuse, playSnapshots, someActions } from './mvrlu-suite.ts'
 import { Shared } from './processes.ts'
 import { type Inhabitant, settleMemory, Town } from './town.ts'
 
@@ -39,107 +40,55 @@ function move(section: MvRluSection<number>, from: number, to: number, amount: n
   return true
 }
 
-test('a section sees one moment, and its own changes; others see them from the commit on, together', () => {
+test('a section sees one moment, and its own changes; others see them from the commit on, together', async () => {
   const town = new Town()
-  const [a, b] = [objectsOf(town.settle()), objectsOf(town.settle())]
-  assert.deepEqual(valuesOf(a, [a.root]), [undefined])
-  const [x, y] = make(a, [1, 2]) as [number, number]
-  const before = b.readLock()
-  const writer = a.readLock()
-  assert.equal(move(writer, x, y, 10), true)
-  assert.deepEqual([writer.dereference(x), writer.dereference(y)], [-9, 12])
-  assert.deepEqual(valuesOf(b, [x, y]), [1, 2])
-  writer.readUnlock()
-  writer.readUnlock()
-  assert.deepEqual([before.dereference(x), before.dereference(y)], [1, 2])
-  assert.deepEqual(valuesOf(b, [x, y]), [-9, 12])
-  assert.equal(before.tryLock(x), false, 'it was changed since')
-  before.abort()
-  const undone = a.readLock()
-  assert.equal(move(undone, x, y, 100), true)
-  undone.abort()
-  undone.abort()
-  assert.deepEqual(valuesOf(b, [x, y]), [-9, 12])
-  assert.equal(b.readLock().clock, before.clock + 1)
+  await playSnapshots(objectsOf(town.settle()), objectsOf(town.settle()))
 })
 
-test('an object is locked by one section at a time; what was only read is not guarded, unless it is locked, too', () => {
+test('an object is locked by one section at a time; what was only read is not guarded, unless it is locked, too', async () => {
   const town = new Town()
   const [a, b] = [objectsOf(town.settle()), objectsOf(town.settle())]
+  await playLocks(a, b)
   const [x, y] = make(a, [1, 1]) as [number, number]
-  const skew = (locks: boolean) => {
-    const sections = [a.readLock(), b.readLock()] as const
-    for (const [index, section] of sections.entries()) {
-      const [mine, other] = index === 0 ? [x, y] : [y, x]
-      const locked = section.tryLock(mine) && (!locks || section.tryLockConst(other))
-      if (!locked || section.dereference(other) !== 1) section.abort()
-      else section.assign(mine, 0)
-    }
-    for (const section of sections) if (!section.aborted) section.readUnlock()
-    return valuesOf(a, [x, y])
-  }
-  assert.deepEqual(skew(false), [0, 0])
-  a.updateSync((section) => {
-    for (const object of [x, y]) if (section.tryLock(object)) section.assign(object, 1)
-  })
-  assert.deepEqual(skew(true), [0, 1], 'the second finds that the first has it')
   const section = a.readLock()
-  assert.deepEqual([section.tryLockConst(x), section.tryLock(x), section.tryLock(x)], [true, true, true])
-  const refused = b.readLock()
-  assert.equal(refused.tryLock(x), false)
-  refused.abort()
+  assert.equal(section.tryLock(x), true)
   assert.equal(a.readLock().tryLock(y), false, 'one section of a thread has locks')
-  section.readUnlock()
-  assert.equal(b.readLock().tryLock(x), true)
-})
-
-test('what is misused says so', () => {
-  const objects = objectsOf(new Town().settle())
-  const [x] = make(objects, [1]) as [number]
-  const misuse = { code: 'ERR_AETHER_READ_SECTION' }
-  const section = objects.readLock({ objectsMax: 2 })
-  assert.throws(() => section.assign(x, 2), misuse)
-  assert.throws(() => section.free(x), misuse)
-  assert.equal(section.tryLockConst(x), true)
-  assert.throws(() => section.assign(x, 2), misuse)
-  assert.equal(section.tryLock(objects.root), true)
-  assert.throws(() => section.free(objects.root), misuse)
-  assert.throws(() => section.allocate(3), /at most 2 objects/)
-  assert.throws(() => section.readUnlock(), misuse)
   section.abort()
-  assert.throws(() => section.dereference(x), misuse)
-  for (const wrong of [-1, 0.5, 3, Number.NaN]) {
-    using other = objects.readLock()
-    assert.throws(() => other.dereference(wrong), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
-  }
-  assert.throws(() => objects.readLock({ objectsMax: 0 }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
 })
 
-test('what is freed is gone for later sections, there for earlier ones, and then its memory is used again', () => {
+test('what is misused says so', async () => {
+  await playMisuse(objectsOf(new Town().settle()), [3])
+})
+
+test('updateSync that is aborted until its time is over says so, and has changed nothing', () => {
+  const town = new Town()
+  const [a, b] = [objectsOf(town.settle()), objectsOf(town.settle())]
+  const [x] = make(a, [1]) as [number]
+  using section = b.readLock()
+  assert.equal(section.tryLock(x), true)
+  let attempts = 0
+  const change = (each: MvRluSection<number>) => {
+    attempts += 1
+    if (!each.tryLock(x)) return each.abort()
+    each.assign(x, 2)
+  }
+  for (const timeoutMs of [0, 5]) {
+    attempts = 0
+    assert.throws(() => a.updateSync(change, { timeoutMs }), { code: 'ERR_AETHER_TIMEOUT', message: /objects of 'o'/ })
+    assert.ok(attempts >= 1 && (timeoutMs !== 0 || attempts === 1), `${attempts} attempts in ${timeoutMs} ms`)
+  }
+  assert.deepEqual(valuesOf(a, [x]), [1])
+  section.abort()
+  a.updateSync(change, { timeoutMs: 0 })
+  assert.deepEqual(valuesOf(a, [x]), [2])
+})
+
+test('what is freed is gone for later sections, there for earlier ones, and then its memory is used again', async () => {
   const town = new Town()
   const inhabitant = town.settle()
   inhabitant.heap.poisonFreed()
   const [a, b] = [objectsOf(inhabitant), objectsOf(town.settle())]
-  for (let round = 0; round < 50; round += 1) {
-    const [x, y] = make(a, [1, 2]) as [number, number]
-    const early = b.readLock()
-    a.updateSync((section) => {
-      const made = section.allocate(5)
-      section.free(made)
-      assert.equal(section.tryLock(x) && section.tryLock(y), true)
-      section.assign(x, 7)
-      section.free(x)
-      section.free(y)
-      assert.deepEqual([section.dereference(x), section.tryLock(x)], [undefined, false])
-    })
-    settleMemory(inhabitant.heap)
-    assert.deepEqual([early.dereference(x), early.dereference(y)], [1, 2])
-    assert.deepEqual(valuesOf(a, [x, y]), [undefined, undefined])
-    early.abort()
-    a.updateSync((section) => assert.equal(section.tryLock(x), false))
-    settleMemory(inhabitant.heap)
-    assert.deepEqual(valuesOf(a, [x, y]), [undefined, undefined])
-  }
+  await playFreeing(a, b, 50, () => settleMemory(inhabitant.heap))
   assert.equal(inhabitant.heap.usage().usedBytes, EMPTY_BYTES - 64)
 })
 
@@ -214,81 +163,14 @@ test('where there is no memory a section can only be aborted, and the next one f
   make(a, Array(30).fill(1))
 })
 
-type Action =
-  | { readonly type: 'read' | 'write' | 'hold'; readonly by: number; readonly object: number }
-  | { readonly type: 'commit' | 'abort' | 'collect'; readonly by: number }
-
-test('sections of several participants do what snapshots of one history do', () => {
-  const [participants, objectsCount] = [3, 3]
-  const by = fc.nat(participants - 1)
-  const object = fc.nat(objectsCount - 1)
-  const onObject = (type: 'read' | 'write' | 'hold') => fc.record({ type: fc.constant(type), by, object })
-  const other = (type: 'commit' | 'abort' | 'collect') => fc.record({ type: fc.constant(type), by })
-  const action: fc.Arbitrary<Action> = fc.oneof(
-    { weight: 3, arbitrary: onObject('read') },
-    { weight: 4, arbitrary: onObject('write') },
-    onObject('hold'),
-    { weight: 2, arbitrary: other('commit') },
-    other('abort'),
-    other('collect'),
-  )
-  fc.assert(
-    fc.property(fc.array(action, { minLength: 40, maxLength: 200, size: 'max' }), (actions) => {
+test('sections of several participants do what snapshots of one history do', async () => {
+  await fc.assert(
+    fc.asyncProperty(someActions(), async (actions) => {
       const town = new Town()
-      const people = Array.from({ length: participants }, () => town.settle())
+      const people = [town.settle(), town.settle(), town.settle()]
       for (const { heap } of people) heap.poisonFreed()
       const all = people.map((inhabitant) => objectsOf(inhabitant))
-      const ids = make(all[0] as MvRlu<number>, Array(objectsCount).fill(0))
-      // The model: what is committed, when each was changed last, and each participant's section.
-      const committed = Array<number>(objectsCount).fill(0)
-      const changedAt = Array<number>(objectsCount).fill(0)
-      let [time, lastValue] = [0, 0]
-      interface Open {
-        readonly section: MvRluSection<number>
-        readonly sees: number[]
-        readonly began: number
-        readonly held: Set<number>
-        readonly wrote: Set<number>
-      }
-      const sections: (Open | undefined)[] = people.map(() => undefined)
-      const opened = (who: number): Open => {
-        const known = sections[who]
-        if (known !== undefined) return known
-        const section = (all[who] as MvRlu<number>).readLock()
-        const open = { section, sees: [...committed], began: time, held: new Set<number>(), wrote: new Set<number>() }
-        sections[who] = open
-        return open
-      }
-      for (const did of actions) {
-        const open = opened(did.by)
-        const { section, sees, held, wrote } = open
-        if (did.type === 'read') assert.equal(section.dereference(ids[did.object] as number), sees[did.object])
-        else if (did.type === 'write' || did.type === 'hold') {
-          const id = ids[did.object] as number
-          const isFree = sections.every((each) => each === undefined || each === open || !each.held.has(did.object))
-          const expected = held.has(did.object) || (isFree && (changedAt[did.object] as number) <= open.began)
-          assert.equal(did.type === 'hold' ? section.tryLockConst(id) : section.tryLock(id), expected)
-          if (!expected) continue
-          held.add(did.object)
-          if (did.type === 'hold') continue
-          lastValue += 1
-          section.assign(id, lastValue)
-          sees[did.object] = lastValue
-          wrote.add(did.object)
-        } else if (did.type === 'collect') {
-          people[did.by]?.heap.collect()
-        } else {
-          if (did.type === 'commit') {
-            section.readUnlock()
-            if (wrote.size > 0) time += 1
-            for (const each of wrote) {
-              committed[each] = sees[each] as number
-              changedAt[each] = time
-            }
-          } else section.abort()
-          sections[did.by] = undefined
-        }
-      }
+      await playHistory({ all, collect: (by) => people[by]!.heap.collect() }, actions)
     }),
     { numRuns: 80 },
   )

@@ -8,6 +8,7 @@ import { BodyOffset, isBounded, readMapBody } from './map-body.ts'
 import { miscount } from './map-count.ts'
 import { BucketsRead, emptySlot } from './map-slot.ts'
 import { isSplitting, type MapTable, tableOffset, tablesOf } from './map-tree.ts'
+import { lookThroughObjects } from './mvrlu-census.ts'
 import { BODY_OFFSET, entryBytes, type NameEntry, readEntry } from './name-entry.ts'
 import { lookThroughQueue } from './queue-census.ts'
 import { lookThroughStack } from './stack-names.ts'
@@ -69,6 +70,8 @@ async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, f
     case StructureKind['rcu cell']:
       addVersion(entry, found.blocks)
       return
+    case StructureKind['mv-rlu']:
+      return await lookThroughObjects(home, name.offset + BODY_OFFSET, found)
     case StructureKind.stack:
       return await lookThroughStack(home, name.offset + BODY_OFFSET, found.blocks)
   }

@@ -7,6 +7,7 @@ import type { StructureKindName } from '../heap/directory.ts'
 import type { ListSettings } from '../list/value-list.ts'
 import { CHANNEL_CAPACITY, type ChannelOptions } from '../log/shared-channel.ts'
 import { LOG_CAPACITY, type LogOptions } from '../log/shared-log.ts'
+import type { MvRluOptions } from '../mvrlu/mv-rlu.ts'
 import type { CellOptions } from '../rcu/rcu-cell.ts'
 import { PERMITS_MAX } from '../semaphore.ts'
 import { CELL_BYTES, GroupCell } from './cell.ts'
@@ -22,10 +23,12 @@ import { GROUP_LOG_CAPACITY_MAX } from './log-body.ts'
 import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions } from './map.ts'
 import { DEPTH_MAX, TABLE_ENTRIES } from './map-body.ts'
 import { GroupMutex, MUTEX_BYTES } from './mutex.ts'
+import { GroupMvRlu } from './mvrlu.ts'
 import { zeros } from './names.ts'
 import { GroupOnce, ONCE_BYTES } from './once.ts'
 import { openLogCore } from './open-log.ts'
 import { openMapPart } from './open-map.ts'
+import { openMvRlu } from './open-mvrlu.ts'
 import { openQueue } from './open-queue.ts'
 import { GroupQueue } from './queue.ts'
 import { SEGMENT_BYTES } from './queue-segment.ts'
@@ -54,6 +57,7 @@ export class GroupStructures implements AsyncDisposable {
   readonly #homes: readonly Home[]
   readonly #leave: () => Promise<void>
   readonly #segmentBytes: number
+  readonly #ended = new AbortController()
   #closing: Promise<void> | undefined
 
   /** @internal Made by {@link openStructures}. */
@@ -219,6 +223,15 @@ export class GroupStructures implements AsyncDisposable {
     return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
+  /** The objects `name`: one that is there from the begin, and those that are made and linked from it. Values have at most 60 KiB. */
+  async mvRlu<V = unknown>(name: string, options: MvRluOptions<V> = {}): Promise<GroupMvRlu<V>> {
+    this.#checkOpen()
+    const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
+    checkWhole('options.valueBytesMax', valueBytesMax, GROUP_VALUE_BYTES_MAX)
+    const core = await openMvRlu(this.#homeOf(name), name, codecNumber(codec), this.rcu.readers)
+    return new GroupMvRlu(name, core, { codec, valueBytesMax })
+  }
+
   /** Leave, together with the others that are there: what this rank keeps is kept until then. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -235,7 +248,13 @@ export class GroupStructures implements AsyncDisposable {
    */
   async settle(rank: number): Promise<void> {
     const own = this.#homes.find((home) => home.rank === this.#words.rank)
-    if (!this.closed) await own?.pool.adopt(rank)
+    if (this.closed || own === undefined) return
+    await own.pool.adopt(rank)
+    for (const { name, kind } of await own.names.list()) {
+      if (kind !== 'mv-rlu') continue
+      const objects = await openMvRlu(own, name, Number.NaN, this.rcu.readers)
+      await objects.settle(this.#ended.signal)
+    }
   }
 
   #checkList<V>(options: GroupListOptions<V>): { readonly capacity: number; readonly settings: ListSettings<V> } {
@@ -259,6 +278,7 @@ export class GroupStructures implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#ended.abort()
     // Others may wait for its readers before they leave.
     this.rcu.close()
     await Promise.all(this.#homes.map((home) => home.letGo()))

@@ -3,6 +3,7 @@ import { takeCensus } from './census.ts'
 import { HomeWords } from './home-words.ts'
 import type { LogCore } from './log-core.ts'
 import { MapRecount } from './map-recount.ts'
+import type { MvRluCore } from './mvrlu-core.ts'
 import { Names } from './names.ts'
 import type { RemoteWords } from './remote-words.ts'
 
@@ -14,6 +15,8 @@ export class Home {
   readonly names: Names
   /** Logs and channels that are open here, by the place of their bodies. */
   readonly logs: Map<number, LogCore> = new Map<number, LogCore>()
+  /** Objects of MV-RLU that are open here, in the same way. */
+  readonly objects: Map<number, MvRluCore> = new Map<number, MvRluCore>()
   readonly #holds = new Set<() => Promise<void>>()
 
   constructor(words: RemoteWords, rank: number) {

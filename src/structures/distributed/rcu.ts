@@ -9,6 +9,12 @@ import type { Promised } from './promised.ts'
 import { ReadSections } from './read-sections.ts'
 import type { RemoteWords } from './remote-words.ts'
 
+/** Who reads at this rank, and waiting for all who do anywhere. */
+export interface Readers {
+  readonly sections: ReadSections
+  readonly periods: GroupGracePeriods
+}
+
 /** From {@link GroupRcu.readLock} to {@link readUnlock}: who waits for a grace period meanwhile waits for the end of it. Ends with `using`, too. */
 export class GroupReadSection implements Disposable {
   readonly #sections: ReadSections
@@ -60,6 +66,11 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     this.#sections = new ReadSections(words)
     this.#periods = new GroupGracePeriods(words, this.#sections)
     this.#callbacks = new Callbacks(this.#periods)
+  }
+
+  /** @internal */
+  get readers(): Readers {
+    return { sections: this.#sections, periods: this.#periods }
   }
 
   /** Begin a section in which to read. Sections may overlap, and last as long as one wishes: only those who wait for readers are held up. */

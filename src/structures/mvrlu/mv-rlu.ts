@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ArgumentError } from '../../native/index.ts'
+import { native, TimeoutError } from '../../native/index.ts'
 import type { Codec, ValueSettings } from '../codec/codec.ts'
 import { HeapFullError } from '../errors.ts'
 import type { Heap } from '../heap/heap.ts'
 import { GRANULE_BYTES, HEAP_MAGIC, HeaderOffset } from '../heap/layout.ts'
-import type { WaitOptions } from '../waiting/bell.ts'
+import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
+import { checkSection, MEMORY_ATTEMPTS, OBJECTS_DEFAULT, pauseMs, type SectionOptions } from './attempts.ts'
 import type { CommitLog } from './commit-log.ts'
 import { OBJECT_BYTES } from './layout.ts'
 import { type MvRluObject, MvRluSection, type SectionSettings } from './section.ts'
@@ -12,26 +13,12 @@ import { type MvRluObject, MvRluSection, type SectionSettings } from './section.
 /** Bytes of the body: the root's words. */
 export const ROOT_BODY_BYTES: number = OBJECT_BYTES
 
-/** Objects that one section changes, unless told otherwise. */
-const OBJECTS_DEFAULT = 30
-const OBJECTS_MAX = 2000
-/** At which attempt there being no memory is an error. */
-const MEMORY_ATTEMPTS = 5
-/** The longest pause before another attempt. */
-const PAUSE_MS_MAX = 8
-
 /** Options of `mvRlu()`. */
 export interface MvRluOptions<V> {
   /** How values become bytes. Default `structured`. The same for all who open it. */
   readonly codec?: Codec<V>
   /** The longest value that this process assigns, in bytes, encoded. Default 1 MiB. */
   readonly valueBytesMax?: number
-}
-
-/** Options of a section. */
-export interface SectionOptions {
-  /** The most objects that it locks and makes: 1 to 2000. Default 30. */
-  readonly objectsMax?: number
 }
 
 /**
@@ -70,10 +57,7 @@ export class MvRlu<V> {
   /** Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects locked. */
   readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): MvRluSection<V> {
     this.#heap.checkOpen()
-    if (!Number.isSafeInteger(objectsMax) || objectsMax < 1 || objectsMax > OBJECTS_MAX) {
-      const rule = `options.objectsMax must be a whole number from 1 to ${OBJECTS_MAX}`
-      throw new ArgumentError('options.objectsMax', `${rule}, not ${objectsMax}`)
-    }
+    checkSection(objectsMax)
     return new MvRluSection(this.#heap, this.#log, { ...this.#settings, objectsMax })
   }
 
@@ -83,17 +67,22 @@ export class MvRlu<V> {
       options.signal?.throwIfAborted()
       const done = this.#attempt(work, options, attempt)
       if (done !== undefined) return done.value
-      await sleep(pauseMs(attempt))
+      await sleep(pauseMs(attempt, Math.random()))
     }
   }
 
-  /** The same, on this thread, for as long as it takes. */
-  updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions = {}): T {
+  /** The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed. */
+  updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & BlockOptions = {}): T {
+    const { timeoutMs = Number.POSITIVE_INFINITY } = options
+    const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
     for (let attempt = 0; ; attempt += 1) {
       const done = this.#attempt(work, options, attempt)
       if (done !== undefined) return done.value
+      const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
+      if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for the objects of '${this.name}'`)
       // Nobody wakes this.
-      if (attempt > 1) this.#heap.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, pauseMs(attempt))
+      if (attempt > 1)
+        this.#heap.memory.wait(HeaderOffset.Magic, HEAP_MAGIC, Math.min(leftMs, pauseMs(attempt, Math.random())))
     }
   }
 
@@ -114,9 +103,4 @@ export class MvRlu<V> {
       throw error
     }
   }
-}
-
-/** Longer with each attempt, and never the same for two. */
-function pauseMs(attempt: number): number {
-  return Math.random() * Math.min(PAUSE_MS_MAX, 2 ** attempt / 4)
 }

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { runAll } from './batches.ts'
+import type { BlockPool } from './block-pool.ts'
+import { type BlockName, decodeBlock } from './block-word.ts'
+import { CompareExchangeCommand, ReadCommand } from './command.ts'
+import type { GroupGracePeriodState } from './grace-periods.ts'
+import type { HomeWords } from './home-words.ts'
+import type { CommitClock } from './mvrlu-clock.ts'
+import { doneWord, emptiedHead, generationOf, holderOf, namesVersion, SlotOffset } from './mvrlu-layout.ts'
+import type { ObjectSlots, Slot } from './mvrlu-slots.ts'
+import { OLDER_OFFSET, readVersionHead, VERSION_BYTES } from './mvrlu-version.ts'
+import type { Readers } from './rcu.ts'
+
+/** What a commit has replaced, in one slot: to be cut off when nobody can want it any more. */
+export interface Superseded {
+  readonly place: number
+  /** The slot's lock word since then. */
+  readonly lock: bigint
+  readonly clock: number
+  /** The version of that commit; 0: it has none of this object. */
+  readonly version: bigint
+  /** That below it; 0: none. */
+  readonly older: bigint
+  /** The object, where the commit freed it. */
+  readonly freed: number | undefined
+}
+
+interface Waiting {
+  readonly state: GroupGracePeriodState
+  readonly watermark: number
+  readonly superseded: readonly Superseded[]
+}
+
+/** Cuts off versions that no section can want any more: see mvrlu-layout.ts. */
+export class Collector {
+  readonly #home: HomeWords
+  readonly #pool: BlockPool
+  readonly #slots: ObjectSlots
+  readonly #clock: CommitClock
+  readonly #readers: Readers
+  #pending: Superseded[] = []
+  #waiting: Waiting | undefined
+  #collecting: Promise<void> | undefined
+
+  constructor(home: HomeWords, pool: BlockPool, slots: ObjectSlots, clock: CommitClock, readers: Readers) {
+    this.#home = home
+    this.#pool = pool
+    this.#slots = slots
+    this.#clock = clock
+    this.#readers = readers
+  }
+
+  /** What a commit of this rank has replaced; it is finished. */
+  add(superseded: readonly Superseded[]): void {
+    this.#pending.push(...superseded)
+  }
+
+  /** Cut off what this rank's commits have replaced, as far as nobody wants it any more. Waits for no reader. */
+  collect(): Promise<void> {
+    this.#collecting ??= this.#collect().finally(() => {
+      this.#collecting = undefined
+    })
+    return this.#collecting
+  }
+
+  /** The same for everything that anybody's commits have replaced; of ranks that this one does not know to be there also what they have locked, if it is `theHome`, which has shut them out. Gives whether nobody wanted it any more. */
+  async collectAll(theHome: boolean, signal?: AbortSignal): Promise<boolean> {
+    await this.#clock.now()
+    const dirty = await this.#slots.dirty()
+    const left = theHome ? await this.#open(dirty) : []
+    const done = [...dirty.filter(({ lock }) => holderOf(lock) === undefined), ...left]
+    const state = this.#readers.periods.state()
+    if (signal !== undefined) await this.#readers.periods.wait(state, { signal })
+    else if (!(await this.#readers.periods.poll(state))) return false
+    const section = this.#readers.sections.begin()
+    try {
+      await this.#cut(await this.#lookAt(done))
+    } finally {
+      this.#readers.sections.end(section)
+    }
+    return true
+  }
+
+  async #collect(): Promise<void> {
+    // What waits since a while, and then what has come since.
+    for (let round = 0; round < 2; round += 1) {
+      const waiting = this.#waiting ?? this.#wait()
+      if (waiting === undefined || !(await this.#readers.periods.poll(waiting.state))) return
+      this.#waiting = undefined
+      for (const { clock } of waiting.superseded)
+        assert.ok(clock <= waiting.watermark, 'what is cut off is not newer than the watermark')
+      this.#pending.push(...(await this.#cut(waiting.superseded)))
+    }
+  }
+
+  #wait(): Waiting | undefined {
+    if (this.#pending.length === 0) return undefined
+    const superseded = this.#pending
+    this.#pending = []
+    this.#waiting = { state: this.#readers.periods.state(), watermark: this.#clock.known.clock, superseded }
+    return this.#waiting
+  }
+
+  /** Gives those that have to be come back to, because somebody had the slot locked. */
+  async #cut(all: readonly Superseded[]): Promise<Superseded[]> {
+    const cuts = all.map((one) => ({ one, ...cutOf(one) }))
+    const commands = cuts.flatMap(({ cut, open }) => (cut === undefined ? [open] : [cut, open]))
+    if (commands.length > 0) await runAll(this.#home, commands)
+    const again: Superseded[] = []
+    for (const { one, cut, open } of cuts) {
+      if (cut?.swapped === true) this.#released(one)
+      if (!open.swapped && holderOf(open.before) !== undefined) again.push({ ...one, version: 0n, freed: undefined })
+    }
+    return again
+  }
+
+  #released({ version, older, freed }: Superseded): void {
+    for (const word of freed === undefined ? [older] : [version, older]) {
+      const name = decodeBlock(word)
+      if (name !== undefined) this.#pool.release(name)
+    }
+  }
+
+  /** Open the locks of ranks that are out of the group. Gives their slots as they are now. */
+  async #open(dirty: readonly Slot[]): Promise<Slot[]> {
+    const left = dirty.filter(({ lock }) => {
+      const holder = holderOf(lock)
+      return holder !== undefined && !this.#home.words.isMember(holder)
+    })
+    const opened = left.map(
+      ({ place, lock }) => new CompareExchangeCommand(place + SlotOffset.Lock, lock, doneWord(lock)),
+    )
+    if (opened.length > 0) await runAll(this.#home, opened)
+    return left.filter((_, at) => opened[at]?.swapped === true).map((slot) => ({ ...slot, lock: doneWord(slot.lock) }))
+  }
+
+  /** What there is to cut off of slots that are as they were before a grace period. Within a section, which has their heads' versions in its snapshot. */
+  async #lookAt(slots: readonly Slot[]): Promise<Superseded[]> {
+    const now = slots.map(({ place }) => new ReadCommand(place, 16))
+    if (now.length > 0) await runAll(this.#home, now)
+    const same = slots.filter(({ lock, head }, at) => {
+      const read = now[at] as ReadCommand
+      return read.word(SlotOffset.Lock) === lock && read.word(SlotOffset.Head) === head
+    })
+    const heads = same.map(({ head }) => readOf(head))
+    const reads = heads.filter((read) => read !== undefined)
+    if (reads.length > 0) await runAll(this.#home, reads)
+    return same.map(({ place, lock, head }, at) => {
+      const read = heads[at]
+      const version = read && readVersionHead(decodeBlock(head) as BlockName, read.bytes)
+      const nothing = { place, lock, clock: 0, version: 0n, older: 0n, freed: undefined }
+      if (version === undefined) return nothing
+      const { clock, older, object, isGone } = version
+      return { ...nothing, clock, version: head, older, freed: isGone ? object : undefined }
+    })
+  }
+}
+
+function readOf(head: bigint): ReadCommand | undefined {
+  return namesVersion(head) ? new ReadCommand((decodeBlock(head) as BlockName).offset, VERSION_BYTES) : undefined
+}
+
+function cutOf({ place, lock, version, older, freed }: Superseded): {
+  readonly cut: CompareExchangeCommand | undefined
+  readonly open: CompareExchangeCommand
+} {
+  const open = new CompareExchangeCommand(place + SlotOffset.Lock, lock, 0n)
+  if (freed !== undefined) {
+    const empty = emptiedHead(generationOf(freed))
+    return { cut: new CompareExchangeCommand(place + SlotOffset.Head, version, empty), open }
+  }
+  if (version === 0n || older === 0n) return { cut: undefined, open }
+  const { offset } = decodeBlock(version) as BlockName
+  return { cut: new CompareExchangeCommand(offset + OLDER_OFFSET, older, 0n), open }
+}

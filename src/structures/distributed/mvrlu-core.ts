@@ -1,0 +1,73 @@
+import type { BlockPool } from './block-pool.ts'
+import type { Home } from './home.ts'
+import type { HomeWords } from './home-words.ts'
+import { CommitClock } from './mvrlu-clock.ts'
+import { Collector } from './mvrlu-collector.ts'
+import { lockWord } from './mvrlu-layout.ts'
+import { ObjectSlots } from './mvrlu-slots.ts'
+import { Versions } from './mvrlu-versions.ts'
+import type { Readers } from './rcu.ts'
+
+/** How many write sets this rank commits between two collections. */
+const LOW_MARK = 32
+
+/** Some objects at their home, as one rank uses them: all who open them there have the same. */
+export class MvRluCore {
+  readonly home: HomeWords
+  readonly pool: BlockPool
+  readonly readers: Readers
+  readonly slots: ObjectSlots
+  readonly clock: CommitClock
+  readonly versions: Versions
+  readonly collector: Collector
+  #sections = 0
+  #commits = 0
+  #isShort = false
+
+  constructor(home: Home, words: HomeWords, body: number, tables: readonly number[], readers: Readers) {
+    this.home = words
+    this.pool = home.pool
+    this.readers = readers
+    this.slots = new ObjectSlots(home, words, body, tables)
+    this.clock = new CommitClock(words, home.pool, body)
+    this.versions = new Versions(words)
+    this.collector = new Collector(words, home.pool, this.slots, this.clock, readers)
+  }
+
+  /** The lock word of another section. */
+  nextLock(): bigint {
+    this.#sections += 1
+    return lockWord(this.home.words.rank, this.#sections)
+  }
+
+  /** A section found no memory: the next one begins with looking for some. */
+  wantMemory(): void {
+    this.#isShort = true
+  }
+
+  /** What is done before a section. */
+  async relieve(): Promise<void> {
+    if (!this.#isShort) return
+    this.#isShort = false
+    await this.collectAll()
+  }
+
+  /** Cut off whatever nobody can want any more, and find the memory. */
+  async collectAll(): Promise<void> {
+    await this.collector.collect()
+    await this.collector.collectAll(false)
+    await this.pool.sweep()
+  }
+
+  /** After a commit. */
+  async committed(): Promise<void> {
+    this.#commits += 1
+    if (this.#commits % LOW_MARK === 0) await this.collector.collect()
+  }
+
+  /** For the home: a rank is out of the group, and cannot reach this memory any more. What it has locked is opened, and what it has replaced is cut off when nobody wants it any more. */
+  async settle(signal: AbortSignal): Promise<void> {
+    await this.collector.collectAll(true, signal)
+    await this.pool.sweep()
+  }
+}

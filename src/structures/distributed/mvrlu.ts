@@ -1,0 +1,101 @@
+import { ClosedError } from '../../native/index.ts'
+import type { ValueSettings } from '../codec/codec.ts'
+import { HeapFullError } from '../errors.ts'
+import { checkSection, MEMORY_ATTEMPTS, OBJECTS_DEFAULT, pauseMs, type SectionOptions } from '../mvrlu/attempts.ts'
+import type { MvRluObject } from '../mvrlu/section.ts'
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { MvRluCore } from './mvrlu-core.ts'
+import { ROOT } from './mvrlu-layout.ts'
+import { GroupMvRluSection } from './mvrlu-section.ts'
+
+/**
+ * Objects that refer to each other, read without waiting and changed several at a time, by the ranks of a group; as {@link MvRlu} on one machine, but that everything is a promise. A section sees all
+ * objects as they were when it began (snapshot isolation), whatever is committed meanwhile.
+ *
+ * ```ts
+ * const accounts = await shared.mvRlu<Account>('accounts')
+ * await accounts.update(async (section) => {
+ *   if (!(await section.tryLock(ada)) || !(await section.tryLock(eve))) return await section.abort()
+ *   await section.assign(ada, less(await section.dereference(ada)))
+ *   await section.assign(eve, more(await section.dereference(eve)))
+ * })
+ * ```
+ *
+ * How it works, and why it is right, is in ./mvrlu-layout.ts. Made by {@link GroupStructures.mvRlu}.
+ */
+export class GroupMvRlu<V> {
+  readonly name: string
+  /** The object that is there from the begin, without a value. */
+  readonly root: MvRluObject = ROOT
+  readonly #core: MvRluCore
+  readonly #settings: ValueSettings<V>
+
+  /** @internal */
+  constructor(name: string, core: MvRluCore, settings: ValueSettings<V>) {
+    this.name = name
+    this.#core = core
+    this.#settings = settings
+  }
+
+  /** Begin a section. Sections may overlap and last as long as one wishes. A round trip, and one more where another rank has committed since. @throws HomeLostError */
+  async readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): Promise<GroupMvRluSection<V>> {
+    this.#checkOpen()
+    checkSection(objectsMax)
+    await this.#core.relieve()
+    this.#checkOpen()
+    const { sections } = this.#core.readers
+    // Before the clock is read: who cuts off versions waits for it, or has begun before, and leaves what was the newest then.
+    const section = sections.begin()
+    try {
+      const snapshot = await this.#core.clock.now()
+      return new GroupMvRluSection(this.#core, { ...this.#settings, name: this.name, objectsMax }, section, snapshot)
+    } catch (error) {
+      sections.end(section)
+      throw error
+    }
+  }
+
+  /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again. Resolves with what it gave. */
+  async update<T>(
+    work: (section: GroupMvRluSection<V>) => T | Promise<T>,
+    options: SectionOptions & WaitOptions = {},
+  ): Promise<T> {
+    const { words } = this.#core.home
+    for (let attempt = 0; ; attempt += 1) {
+      options.signal?.throwIfAborted()
+      const done = await this.#attempt(work, options, attempt)
+      if (done !== undefined) return done.value
+      await words.sleep(pauseMs(attempt, words.random()))
+    }
+  }
+
+  /** Find what nobody can want any more: versions that were replaced, by whomever. Done by itself after every 32 commits, and when memory is short. Waits for no reader. */
+  async collect(): Promise<void> {
+    this.#checkOpen()
+    await this.#core.collectAll()
+  }
+
+  /** Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with looking for some. */
+  async #attempt<T>(
+    work: (section: GroupMvRluSection<V>) => T | Promise<T>,
+    options: SectionOptions,
+    attempt: number,
+  ): Promise<{ readonly value: T } | undefined> {
+    const section = await this.readLock(options)
+    try {
+      const value = await work(section)
+      if (section.aborted) return undefined
+      await section.readUnlock()
+      return { value }
+    } catch (error) {
+      if (error instanceof HeapFullError && attempt < MEMORY_ATTEMPTS) return undefined
+      throw error
+    } finally {
+      await section.abort()
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#core.readers.sections.closed) throw new ClosedError('the structures of the group')
+  }
+}

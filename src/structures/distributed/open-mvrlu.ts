@@ -1,0 +1,35 @@
+import type { Home } from './home.ts'
+import { MvRluCore } from './mvrlu-core.ts'
+import { BodyOffset, MV_RLU_BYTES } from './mvrlu-layout.ts'
+import { tablesIn } from './mvrlu-slots.ts'
+import type { NewBody } from './names.ts'
+import type { Readers } from './rcu.ts'
+import { takeTables } from './tables.ts'
+
+/** Find objects at `home`, or make them, with a table. `codec` is NaN for whoever does not read values. All who open them at this rank have one core. */
+export async function openMvRlu(home: Home, name: string, codec: number, readers: Readers): Promise<MvRluCore> {
+  const { offset, body } = await home.names.open({
+    kind: 'mv-rlu',
+    name,
+    parameters: [codec],
+    makeBody: () => makeBody(home),
+  })
+  const open = home.objects.get(offset)
+  if (open !== undefined) return open
+  const core = new MvRluCore(
+    home,
+    home.on(`mv-rlu '${name}'`),
+    offset,
+    tablesIn(body.subarray(BodyOffset.Tables)),
+    readers,
+  )
+  home.objects.set(offset, core)
+  return core
+}
+
+async function makeBody(home: Home): Promise<NewBody> {
+  const { places, undo } = await takeTables(home, 1)
+  const bytes = new Uint8Array(MV_RLU_BYTES)
+  new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0] as number), true)
+  return { bytes, undo }
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { number } from '../../../src/structures/codec/codecs.ts'
+import { takeCensus } from '../../../src/structures/distributed/census.ts'
+import { Home } from '../../../src/structures/distributed/home.ts'
+import {
+  BodyOffset,
+  namesVersion,
+  SLOT_BYTES,
+  SLOTS_PER_TABLE,
+  SlotOffset,
+} from '../../../src/structures/distributed/mvrlu-layout.ts'
+import { ObjectSlots } from '../../../src/structures/distributed/mvrlu-slots.ts'
+import type { GroupMvRlu } from '../../../src/structures/index.ts'
+import {
+  assertBank,
+  assertWhole,
+  bankTurns,
+  change,
+  make,
+  move,
+  openBank,
+  playFreeing,
+  playHistory,
+  playLocks,
+  playMisuse,
+  playSnapshots,
+  someActions,
+  valuesOf,
+  work,
+} from '../mvrlu-suite.ts'
+import { FakeWorld } from './fake-world.ts'
+
+type Three = readonly [GroupMvRlu<number>, GroupMvRlu<number>, GroupMvRlu<number>]
+
+/** Three ranks, of which the first is the home, with the objects `o`. */
+async function settle(seed: number): Promise<{ readonly world: FakeWorld; readonly all: Three }> {
+  const world = new FakeWorld(3, seed, 1024 * 1024, [0])
+  const opening = world.structures.map((shared) => shared.mvRlu<number>('o', { codec: number, valueBytesMax: 8 }))
+  return { world, all: (await world.play(Promise.all(opening))) as unknown as Three }
+}
+
+/** Blocks that something names, by the home's own look. */
+async function blocksIn(world: FakeWorld): Promise<number> {
+  const home = new Home(world.ranks[0]!, 0)
+  return (await world.play(takeCensus(home.on('a census')))).blocks.size
+}
+
+/** No slot is locked or has anything to be cut off, and so many have a version. */
+async function assertSlots(world: FakeWorld, objects: number, what: string): Promise<void> {
+  const home = new Home(world.ranks[0]!, 0)
+  const request = { kind: 'mv-rlu', name: 'o', parameters: [Number.NaN], makeBody: () => assert.fail() } as const
+  const { offset } = await world.play(home.names.open(request))
+  const slots = new ObjectSlots(home, home.on('a look'), offset, [])
+  assert.deepEqual(await world.play(slots.dirty()), [], what)
+  const table = Number(await world.play(home.on('a look').load64(offset + BodyOffset.Tables)))
+  const read = await world.play(home.on('a look').read(table, 65_536))
+  const heads = Array.from({ length: SLOTS_PER_TABLE }, (_, at) => read.word(at * SLOT_BYTES + SlotOffset.Head))
+  assert.equal(heads.filter(namesVersion).length, objects, what)
+}
+
+test('a section sees one moment, and its own changes; others see them from the commit on, together', async () => {
+  const { world, all } = await settle(1)
+  await world.play(playSnapshots(all[1], all[2]))
+})
+
+test('an object is locked by one section at a time; what was only read is not guarded, unless it is locked, too', async () => {
+  const { world, all } = await settle(2)
+  await world.play(playLocks(all[1], all[2]))
+})
+
+test('what is misused says so', async () => {
+  const { world, all } = await settle(3)
+  await world.play(playMisuse(all[1], [0, 2 ** 52, 2 ** 20 - 1]))
+})
+
+/** The name, and the last write set. */
+const BLOCKS = 2
+
+test('what is freed is gone for later sections, there for earlier ones, and then its memory is used again', async () => {
+  const { world, all } = await settle(4)
+  await world.play(playFreeing(all[1], all[2], 20, () => all[1].collect()))
+  assert.equal(await blocksIn(world), BLOCKS)
+})
+
+test('sections of several ranks do what snapshots of one history do', async () => {
+  let seed = 0
+  await fc.assert(
+    fc.asyncProperty(someActions(), async (actions) => {
+      seed += 1
+      const { world, all } = await settle(seed)
+      await world.play(playHistory({ all, collect: (by) => all[by]!.collect() }, actions))
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('round trips are those that are documented', async () => {
+  const { world, all } = await settle(5)
+  const [x, y] = (await world.play(make(all[1], [1, 2]))) as [number, number]
+  await world.play(valuesOf(all[1], [all[1].root]))
+  const trips = async <T>(expected: number, what: string, call: () => Promise<T>): Promise<T> => {
+    const before = world.ranks[1]!.roundTrips
+    const result = await world.play(call())
+    assert.equal(world.ranks[1]!.roundTrips - before, expected, what)
+    return result
+  }
+  const first = await trips(1, 'readLock', () => all[1].readLock())
+  await trips(1, 'dereference of what this rank has committed', () => first.dereference(x))
+  await trips(0, 'dereference again', () => first.dereference(x))
+  await trips(1, 'tryLock of what this rank has committed lately', () => first.tryLock(x))
+  await world.play(first.abort())
+  await world.play(all[1].collect())
+  const section = await trips(1, 'readLock', () => all[1].readLock())
+  await trips(1, 'dereference of a version that is known', () => section.dereference(x))
+  await trips(2, 'tryLock of what was cut off since', () => section.tryLock(x))
+  await trips(2, 'tryLockConst', () => section.tryLockConst(y))
+  await trips(0, 'assign', () => section.assign(x, 2))
+  await trips(1, 'allocate', () => section.allocate(3))
+  await trips(3, 'readUnlock', () => section.readUnlock())
+  const aborted = await trips(1, 'readLock', () => all[1].readLock())
+  await trips(1, 'tryLock', () => aborted.tryLock(x))
+  await trips(1, 'abort', () => aborted.abort())
+  const reader = await trips(1, 'readLock', () => all[1].readLock())
+  await world.play(change(all[2], async (other) => move(other, x, y, 1)))
+  await trips(3, 'dereference of what was changed since', () => reader.dereference(x))
+  await trips(0, 'the end of a section that has locked nothing', () => reader.readUnlock())
+  const later = await trips(2, 'readLock after a commit of another', () => all[1].readLock())
+  await trips(2, 'tryLock of what another has committed lately', () => later.tryLock(x))
+  await trips(1, 'abort', () => later.abort())
+  const other = await world.play(all[0].readLock())
+  const before = world.ranks[0]!.roundTrips
+  await world.play(other.dereference(x))
+  assert.equal(world.ranks[0]!.roundTrips - before, 2, 'dereference of a version that is new here')
+  await world.play(other.abort())
+})
+
+test('a rank that is stopped between any two steps of a section has committed it or not, and leaves nothing', async () => {
+  const outcomes = new Set<number>()
+  for (let steps = 0, isOver = false; !isOver; steps += 1) {
+    const { world, all } = await settle(steps + 1)
+    const [x, y] = (await world.play(make(all[2], [100, 0]))) as [number, number]
+    // Of each rank one, so that all have blocks.
+    await world.play(work(all[1], x, y))
+    await world.play(work(all[2], x, y))
+    world.ranks[1]!.stepsLeft = steps
+    void work(all[1], x, y).then(() => (isOver = true))
+    // Others are about the same meanwhile, in every second order.
+    const others = steps % 2 === 1 ? world.play(work(all[2], x, y)) : undefined
+    await (others ?? world.play(world.ranks[0]!.sleep(0.5)))
+    world.stop(1)
+    const done = steps % 2 === 1 ? 3 : 2
+    const what = `after ${steps} steps`
+    outcomes.add((await world.play(assertWhole(all[2], x, y, isOver ? [done + 1] : [done, done + 1], what))) - done)
+    const found = await world.play(work(all[2], x, y).then(() => assertWhole(all[0], x, y, [done + 1, done + 2], what)))
+    await world.play(work(all[0], x, y))
+    await world.play(assertWhole(all[2], x, y, [found + 1], what))
+    await world.play(world.ranks[0]!.sleep(5))
+    await world.play(all[2].collect())
+    await world.play(all[0].collect())
+    // x, y, the root, and what it refers to.
+    assert.equal(await blocksIn(world), BLOCKS + 4, what)
+    await assertSlots(world, 4, what)
+  }
+  assert.deepEqual(outcomes, new Set([0, 1]))
+})
+
+test('ranks that change the same objects, one of them stopped at any step, see one moment each, and no memory is lost', async () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const { world, all } = await settle(seed)
+    const below = (bound: number): number => world.random.below(bound)
+    const bank = await world.play(openBank(all[2], 4))
+    world.ranks[1]!.stepsLeft = below(1500)
+    const turns = all.map((objects, rank) =>
+      bankTurns(objects, bank, 30, below, () => world.ranks[rank]!.sleep(below(20) / 100)),
+    )
+    turns[1]!.catch(() => {})
+    const moves = await world.play(Promise.all([turns[0], turns[2]]))
+    assert.ok(
+      moves.every((count) => (count ?? 0) > 0),
+      `seed ${seed}: ${moves.join()}`,
+    )
+    world.stop(1)
+    await world.play(world.ranks[0]!.sleep(5))
+    await world.play(assertBank(all[0], bank, `seed ${seed}`))
+    for (const rank of [2, 0] as const) await world.play(all[rank].collect())
+    assert.equal(await blocksIn(world), BLOCKS + 4, `seed ${seed}`)
+    await assertSlots(world, 4, `seed ${seed}`)
+  }
+})
