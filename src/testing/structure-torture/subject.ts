@@ -34,7 +34,7 @@ export interface CommonStructures {
   semaphore(name: string, options: { readonly permits: number }): Promise<Promised<Semaphore>>
   rateLimiter(name: string, options: RateLimiterOptions): Promise<Promised<RateLimiter>>
   leader(name: string, options?: { readonly leaseMs?: number }): Promise<Promised<Leader>>
-  map<V>(name: string, options?: Pick<MapOptions<V>, 'codec' | 'ttlMs'>): Promise<Promised<SharedMap<V>>>
+  map<V>(name: string, options?: Pick<MapOptions<V>, 'codec' | 'ttlMs' | 'maxEntries'>): Promise<Promised<SharedMap<V>>>
   queue<V>(name: string, options?: Pick<ListOptions<V>, 'codec' | 'capacity'>): Promise<Promised<ValueList<V>>>
   log<V>(
     name: string,

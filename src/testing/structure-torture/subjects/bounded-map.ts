@@ -1,8 +1,8 @@
-import { bytes, type Structures } from '../../../structures/index.ts'
+import { bytes } from '../../../structures/index.ts'
 import { SEATS_MAX } from '../journal.ts'
 import { settleMap } from '../settle-map.ts'
 import { readStamped, stampedValue } from '../stamped-value.ts'
-import { operate, type Subject } from '../subject.ts'
+import { type CommonStructures, operate, type Subject } from '../subject.ts'
 
 const KEYS = 64
 const ENTRIES_MAX = 128
@@ -11,7 +11,7 @@ const DOUBTFUL = -1
 const options = { codec: bytes, maxEntries: ENTRIES_MAX }
 
 /** An entry is what was set last, or was evicted; never what was there before. There are no more than the bound. */
-export const boundedMapSubject: Subject<Structures> = {
+export const boundedMapSubject: Subject<CommonStructures> = {
   name: 'map: evicting',
   commonBytes: 4 * 2 * SEATS_MAX * KEYS,
 
@@ -63,7 +63,8 @@ export const boundedMapSubject: Subject<Structures> = {
       if (known !== DOUBTFUL && version !== known) wrong(`under '${String(name)}' is version ${version}, not ${known}`)
     }
     if (count > ENTRIES_MAX + processes.length) wrong(`it has ${count} entries; the bound is ${ENTRIES_MAX}`)
-    if (map.sizeSync() !== count) wrong(`the map says that it has ${map.sizeSync()} entries, and has ${count}`)
+    const size = await map.size()
+    if (size !== count) wrong(`the map says that it has ${size} entries, and has ${count}`)
   },
 
   async empty(shared) {

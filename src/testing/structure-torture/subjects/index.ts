@@ -30,6 +30,7 @@ export const groupSubjects: readonly Subject<CommonStructures>[] = [
   mapCountsSubject,
   ownMapSubject,
   expiringMapSubject,
+  boundedMapSubject,
   listSubject('queue', 32),
   listSubject('queue', undefined),
   listSubject('stack', 64),
@@ -39,7 +40,6 @@ export const groupSubjects: readonly Subject<CommonStructures>[] = [
 /** What the processes of a machine have. */
 export const machineSubjects: readonly Subject<Structures>[] = [
   ...groupSubjects,
-  boundedMapSubject,
   channelSubject,
   cellSubject,
   objectsSubject,
