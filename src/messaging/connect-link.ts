@@ -1,5 +1,6 @@
 import { type Connection, type ConnectionOptions, connect, resolve } from '../cm/index.ts'
 import { ArgumentError } from '../native/index.ts'
+import type { ProtectionDomain } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
@@ -7,13 +8,16 @@ import { LinkEnd } from './link-end.ts'
 import { type LinkOptions, linkSettings } from './link-options.ts'
 import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
 
-/** What both ends may say of the connection below a link; see {@link ConnectionOptions}. */
+/** What both ends may say of the connection below a link. */
 export interface LinkConnectionOptions
   extends LinkOptions,
     Pick<
       ConnectionOptions,
       'maxReadAtomic' | 'maxDestinationReadAtomic' | 'rnrRetry' | 'ackTimeout' | 'minRnrTimer' | 'privateData'
-    > {}
+    > {
+  /** A protection domain of the program's own, for memory and devices that it made itself; default: one for all connections over that device. */
+  readonly domain?: ProtectionDomain
+}
 
 export interface ConnectLinkOptions extends LinkConnectionOptions {
   /** Of the listener: IPv4 or IPv6 in figures, or a name. */
@@ -46,8 +50,9 @@ export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLin
     timeoutMs: Math.max(1, deadline - performance.now()),
     ...(signal === undefined ? {} : { signal }),
   })
-  const deviceName = options.device ?? (await resolve(address, { port, ...wait() })).deviceName
-  const context = DeviceContext.acquire(deviceName)
+  const deviceName =
+    options.device ?? options.domain?.device.name ?? (await resolve(address, { port, ...wait() })).deviceName
+  const context = DeviceContext.acquire(options.domain ?? deviceName)
   let end: LinkEnd | undefined
   try {
     end = new LinkEnd(context, settings)
@@ -113,7 +118,7 @@ export function linkOver(connection: Connection, end: LinkEnd, context: DeviceCo
   }
   try {
     const peer = decodeHello(connection.privateData, end.settings.peerRingBytesMax)
-    const link = new VerbsLink(end, connection.pair, peer, carrier)
+    const link = new VerbsLink(end, connection.pair, peer, carrier, connection.privateData.subarray(HELLO_BYTES))
     context.loop.add(link)
     void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
     return link

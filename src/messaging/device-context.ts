@@ -1,34 +1,40 @@
 import { type CompletionChannel, type Device, openDevice, type ProtectionDomain } from '../verbs/index.ts'
 import { ProgressLoop } from './progress-loop.ts'
 
-/** What all connections of one thread over one device share: opened for the first of them and closed with the last. */
+/** A device by its name, or a protection domain of the program's own. */
+export type ContextOf = string | ProtectionDomain
+
+/**
+ * What all connections of one thread over one device, or in one protection domain, share: opened for the first of them and closed with the last. A domain of
+ * the program's own stays open.
+ */
 export class DeviceContext {
-  readonly device: Device
   readonly domain: ProtectionDomain
   readonly channel: CompletionChannel
   readonly loop: ProgressLoop
-  readonly #name: string
+  readonly #of: ContextOf
+  readonly #own: Device | undefined
   #users = 0
 
-  private constructor(name: string) {
-    this.#name = name
-    this.device = openDevice(name)
+  private constructor(of: ContextOf) {
+    this.#of = of
+    this.#own = typeof of === 'string' ? openDevice(of) : undefined
     try {
-      this.domain = this.device.createProtectionDomain()
-      this.channel = this.device.createCompletionChannel()
+      this.domain = typeof of === 'string' ? (this.#own as Device).createProtectionDomain() : of
+      this.channel = this.domain.device.createCompletionChannel()
       this.loop = new ProgressLoop(this.channel)
     } catch (error) {
-      this.device.close()
+      this.#own?.close()
       throw error
     }
   }
 
   /** Each `acquire` needs its `release`. */
-  static acquire(name: string): DeviceContext {
-    let context = contexts.get(name)
+  static acquire(of: ContextOf): DeviceContext {
+    let context = contexts.get(of)
     if (context === undefined) {
-      context = new DeviceContext(name)
-      contexts.set(name, context)
+      context = new DeviceContext(of)
+      contexts.set(of, context)
     }
     context.#users += 1
     return context
@@ -37,9 +43,10 @@ export class DeviceContext {
   release(): void {
     this.#users -= 1
     if (this.#users > 0) return
-    contexts.delete(this.#name)
-    this.device.close()
+    contexts.delete(this.#of)
+    this.channel.close()
+    this.#own?.close()
   }
 }
 
-const contexts = new Map<string, DeviceContext>()
+const contexts = new Map<ContextOf, DeviceContext>()

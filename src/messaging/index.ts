@@ -1,12 +1,35 @@
 /**
- * Messages between two ends over verbs: rings in registered memory, written one-sided, with credits that hold a fast sender back.
+ * Messages between two programs over verbs, and their memory: endpoints with callbacks, promises and iterations.
+ *
+ * ```ts
+ * import { connectEndpoint, listenEndpoints } from 'aether-dsm/messaging'
+ *
+ * const listener = await listenEndpoints({
+ *   device: 'shm0',
+ *   address: '127.0.0.1',
+ *   accept: (endpoint) => {
+ *     endpoint.handlers = { receive: (data, immediate) => endpoint.trySend(data, immediate) }
+ *   },
+ * })
+ * await using client = await connectEndpoint({ device: 'shm0', address: '127.0.0.1', port: listener.port })
+ * await client.sendWithImmediate(new TextEncoder().encode('hello'), 7)
+ * for await (const { data, immediate } of client.messages()) {
+ *   console.log(new TextDecoder().decode(data), immediate) // prints hello 7
+ *   break
+ * }
+ * listener.close()
+ * ```
  *
  * @module
  */
+export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
 export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
+export { Endpoint, type EndpointHandlers, type EndpointOptions, type SendOptions } from './endpoint.ts'
 export { LinkError, type LinkErrorReason } from './errors.ts'
-export { type LinkListener, type LinkPeer, type ListenLinksOptions, listenLinks } from './link-listener.ts'
+export { type KeepConnectedOptions, type KeptConnection, keepConnected } from './keep-connected.ts'
+export { LinkListener, type LinkPeer, type ListenLinksOptions, listenLinks } from './link-listener.ts'
 export type { CompletionMode, LinkOptions } from './link-options.ts'
+export { type ListenEndpointsOptions, listenEndpoints } from './listen-endpoints.ts'
 export {
   type LocalRange,
   MESSAGE_KIND_MAX,
@@ -15,4 +38,13 @@ export {
   type RegisteredBuffer,
   type RemoteAddress,
 } from './message-link.ts'
-export type { VerbsLink } from './verbs-link.ts'
+export type { Message } from './message-queue.ts'
+export type {
+  CompareSwapOperands,
+  MaskedCompareSwapOperands,
+  MaskedFetchAddOperands,
+  WaitSyncOptions,
+} from './one-sided.ts'
+export { EndpointPhysicalPeer } from './physical-peer.ts'
+export { RingLink, type RingLinkParts } from './ring-link.ts'
+export { type OperationDone, VerbsLink } from './verbs-link.ts'

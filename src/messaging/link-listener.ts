@@ -40,7 +40,8 @@ export interface ListenLinksOptions extends LinkConnectionOptions {
 /** Wait for links. Keeps the program alive until it is closed. */
 export async function listenLinks(options: ListenLinksOptions): Promise<LinkListener> {
   const settings = linkSettings(options)
-  const { address, port, device, backlog, signal } = options
+  const { address, port, backlog, signal } = options
+  const device = options.device ?? options.domain?.device.name
   const listener = await listen({
     ...(address === undefined ? {} : { address }),
     ...(port === undefined ? {} : { port }),
@@ -116,7 +117,7 @@ export class LinkListener {
 
   async #accept(request: ConnectionRequest): Promise<VerbsLink> {
     const { connectTimeoutMs = 10_000, privateData } = this.#options
-    const context = DeviceContext.acquire(request.deviceName)
+    const context = DeviceContext.acquire(this.#options.domain ?? request.deviceName)
     let end: LinkEnd | undefined
     try {
       end = new LinkEnd(context, this.#settings)

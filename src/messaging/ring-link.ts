@@ -231,8 +231,8 @@ export abstract class RingLink implements MessageLink {
     this.#peerClosed = true
   }
 
-  /** End with what went wrong. */
-  protected fail(cause: unknown): void {
+  /** @internal End with what went wrong: an error of this room, or of a handler. */
+  fail(cause: unknown): void {
     this.finish(cause instanceof LinkError ? cause : this.#explain(cause))
   }
 
@@ -240,7 +240,9 @@ export abstract class RingLink implements MessageLink {
   protected lose(why: string): void {
     if (this.#end !== undefined) return
     this.poll()
-    if (this.#end === undefined) this.finish(new LinkError('lost', this.#outcome(), why))
+    if (this.#end !== undefined) return
+    if (this.#closeSent && this.drained()) this.finish(undefined)
+    else if (!this.#peerClosed) this.finish(new LinkError('lost', this.#outcome(), why))
   }
 
   /** The peer said that it ends; what fails from here on is no loss. */

@@ -3,6 +3,7 @@ import {
   Access,
   CompletionBatch,
   CompletionError,
+  type CompletionQueue,
   CompletionStatus,
   type MemoryRegion,
   type PreparedReceive,
@@ -36,17 +37,22 @@ export interface LinkCarrier {
   release(link: Progressing): void
 }
 
+/** Called once with the end of an operation: undefined where it was carried out. */
+export type OperationDone = (error: unknown) => void
+
 interface Operation {
   readonly request: PreparedRequest
   readonly name: string
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
+  readonly done: OperationDone
 }
 
 /** A link over a connected queue pair. */
-export class VerbsLink extends RingLink implements Progressing {
+export class VerbsLink extends RingLink {
   readonly pair: QueuePair
   readonly completion: CompletionMode
+  readonly closeTimeoutMs: number
+  /** What the peer sent along beside this room's own, filled up with zeros. */
+  readonly privateData: Uint8Array
   readonly #end: LinkEnd
   readonly #peer: Hello
   readonly #carrier: LinkCarrier
@@ -72,6 +78,8 @@ export class VerbsLink extends RingLink implements Progressing {
   readonly #operations = new Map<number, Operation>()
   /** Operations for which the send queue had no room. */
   readonly #waiting: Operation[] = []
+  /** Carried out, and their programs not told yet. */
+  #settled: Operation[] = []
   /** Requests posted, and those known to be done; the id of a request is its number. */
   #posted = 0
   #done = 0
@@ -82,9 +90,11 @@ export class VerbsLink extends RingLink implements Progressing {
   #spent = 0
   #completions = 0
   #completionsAtProbe = 0
+  #flushed = false
+  #takingDown = false
 
-  /** `pair` is connected to the peer that said `peer`; `end` and its memory are the link's from now on. */
-  constructor(end: LinkEnd, pair: QueuePair, peer: Hello, carrier: LinkCarrier) {
+  /** @internal `pair` is connected to the peer that said `peer`; `end` and its memory are the link's from now on. */
+  constructor(end: LinkEnd, pair: QueuePair, peer: Hello, carrier: LinkCarrier, privateData: Uint8Array) {
     const { settings, domain, memory } = end
     const outgoingMemory = domain.allocate(peer.ringBytes + CREDIT_BYTES, Access.LocalWrite)
     super({
@@ -95,6 +105,8 @@ export class VerbsLink extends RingLink implements Progressing {
     })
     this.pair = pair
     this.completion = settings.completion
+    this.closeTimeoutMs = settings.closeTimeoutMs
+    this.privateData = privateData
     this.#end = end
     this.#peer = peer
     this.#carrier = carrier
@@ -126,25 +138,26 @@ export class VerbsLink extends RingLink implements Progressing {
       this.#keepAlive = setInterval(() => this.#askAfterPeer(), settings.keepAliveMs).unref()
   }
 
-  get queue(): LinkEnd['queue'] {
+  /** @internal Where its completions arrive. */
+  get queue(): CompletionQueue {
     return this.#end.queue
   }
 
-  /** Look at what has come; how many completions. */
+  /** @internal Look at what has come; how many completions. */
   advance(): number {
     const before = this.#completions
     this.poll()
     return this.#completions - before
   }
 
-  /** The connection was lost or taken down. */
+  /** @internal The connection was lost or taken down. */
   connectionClosed(why: string): void {
     this.lose(why)
   }
 
   override close(): Promise<void> {
     if (!this.open) return Promise.resolve()
-    const { closeTimeoutMs } = this.#end.settings
+    const { closeTimeoutMs } = this
     const timer = setTimeout(() => {
       this.finish(new LinkError('lost', 'unknown', `the peer did not take what was sent within ${closeTimeoutMs} ms`))
     }, closeTimeoutMs)
@@ -167,9 +180,26 @@ export class VerbsLink extends RingLink implements Progressing {
     return this.#operate('write', () => this.pair.prepareWrite({ local: segmentOf(local), remote }))
   }
 
-  /** Post a request that `prepare` makes, and wait for its completion. */
-  operate(name: string, prepare: () => PreparedRequest): Promise<void> {
-    return this.#operate(name, prepare)
+  /**
+   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`. Throws LinkError once the
+   * link has ended.
+   */
+  post(name: string, request: PreparedRequest, done: OperationDone): void {
+    if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
+    this.flush()
+    this.#waiting.push({ request, name, done })
+    this.#startWaiting()
+    this.wakeSoon()
+  }
+
+  /** Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler. */
+  reap(): void {
+    if (!this.open) return
+    try {
+      this.progress()
+    } catch (error) {
+      this.fail(error)
+    }
   }
 
   // ---- what the protocol has sent ----------------------------------------------------------------------------------------------
@@ -229,6 +259,8 @@ export class VerbsLink extends RingLink implements Progressing {
       }
     }
     this.#startWaiting()
+    this.#tellSettled()
+    if (this.#flushed) this.#takenDown()
   }
 
   protected readCredit(): void {
@@ -252,8 +284,10 @@ export class VerbsLink extends RingLink implements Progressing {
     clearInterval(this.#keepAlive)
     const what = inOrder ? 'the link was closed' : 'the link ended'
     const error = new LinkError('lost', 'unknown', `${what} before the operation was done`)
-    for (const operation of [...this.#operations.values(), ...this.#waiting.splice(0)]) operation.reject(error)
+    this.#tellSettled()
+    const left = [...this.#operations.values(), ...this.#waiting.splice(0)]
     this.#operations.clear()
+    for (const operation of left) operation.done(error)
     this.#carrier.release(this)
     this.#end.queue.close()
     // Handlers that are running may look at the memory until they return.
@@ -264,6 +298,13 @@ export class VerbsLink extends RingLink implements Progressing {
   }
 
   // ---- inside ------------------------------------------------------------------------------------------------------------------
+
+  /** The queue pair was led to the error state. Whoever did that says why in this turn, unless it was the peer's answer to our own end. */
+  #takenDown(): void {
+    if (this.#takingDown) return
+    this.#takingDown = true
+    setImmediate(() => this.connectionClosed('the connection was taken down'))
+  }
 
   #hasRoom(requests: number): boolean {
     if (this.#posted - this.#done + requests > this.#sends) this.progress()
@@ -329,25 +370,44 @@ export class VerbsLink extends RingLink implements Progressing {
     const operation = this.#operations.get(id)
     if (operation === undefined) return
     this.#operations.delete(id)
-    operation.resolve()
+    this.#settled.push(operation)
+  }
+
+  /** After the batch was read, since they may wait for further operations. */
+  #tellSettled(): void {
+    if (this.#settled.length === 0) return
+    const settled = this.#settled
+    this.#settled = []
+    for (const operation of settled) operation.done(undefined)
   }
 
   #failed(batch: CompletionBatch, row: number): void {
     if (this.peerClosed) return
     const status = batch.status[row] as number
-    if (status === CompletionStatus.WorkRequestFlushed)
-      throw new LinkError('lost', 'unknown', 'the connection was taken down, by the peer, its end or the network')
-    const name = this.#operations.get(batch.id[row] as number)?.name ?? 'message'
-    throw new CompletionError(name, status, batch.vendorError[row] as number, this.pair.number)
+    if (status === CompletionStatus.WorkRequestFlushed) {
+      this.#flushed = true
+      return
+    }
+    const id = batch.id[row] as number
+    const operation = this.#operations.get(id)
+    const cause = new CompletionError(
+      operation?.name ?? 'message',
+      status,
+      batch.vendorError[row] as number,
+      this.pair.number,
+    )
+    const error = new LinkError('lost', 'unknown', cause.message, { cause })
+    this.#operations.delete(id)
+    operation?.done(error)
+    throw error
   }
 
   #operate(name: string, prepare: () => PreparedRequest): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
-      const operation: Operation = { request: prepare(), name, resolve, reject }
-      this.#waiting.push(operation)
-      this.#startWaiting()
-      this.wakeSoon()
+      this.post(name, prepare(), (error) => {
+        if (error === undefined) resolve()
+        else reject(error)
+      })
     })
   }
 
@@ -357,7 +417,7 @@ export class VerbsLink extends RingLink implements Progressing {
       try {
         this.#operations.set(this.#postSignaled(operation.request), operation)
       } catch (error) {
-        operation.reject(error)
+        operation.done(error)
       }
     }
   }

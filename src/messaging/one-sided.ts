@@ -1,0 +1,148 @@
+import { TimeoutError } from '../native/index.ts'
+import type { PreparedRequest, QueuePair } from '../verbs/index.ts'
+import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
+import { segmentOf } from './verbs-buffer.ts'
+import type { OperationDone, VerbsLink } from './verbs-link.ts'
+
+/** For calls that block the thread. */
+export interface WaitSyncOptions {
+  /** Default 10,000. */
+  readonly timeoutMs?: number
+}
+
+export interface CompareSwapOperands {
+  readonly compare: bigint
+  readonly swap: bigint
+}
+
+export interface MaskedCompareSwapOperands extends CompareSwapOperands {
+  /** Which bits are compared; default all. */
+  readonly compareMask?: bigint
+  /** Which bits are replaced where the compared ones are equal; default all. */
+  readonly swapMask?: bigint
+}
+
+export interface MaskedFetchAddOperands {
+  readonly add: bigint
+  /** The highest bit of each field: no carry leaves a field. Default 0: one field of 64 bits. */
+  readonly boundaries?: bigint
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000
+const CELL_BYTES = 8
+const CELLS = 64
+
+/** A request on an 8-byte word, made for the cell where the old value is to land. */
+type PrepareAtomic = (pair: QueuePair, local: ReturnType<typeof segmentOf>) => PreparedRequest
+
+/**
+ * READs, WRITEs and atomics on memory of the peer, whose processor has no part in them. Each is told of by itself: by a promise, by a callback with the number that
+ * the program gave it, or by returning.
+ */
+export class OneSided {
+  readonly #link: VerbsLink
+  #cells: RegisteredBuffer | undefined
+  #words: BigUint64Array | undefined
+  readonly #freeCells: number[] = []
+  readonly #whenFree: (() => void)[] = []
+
+  constructor(link: VerbsLink) {
+    this.#link = link
+  }
+
+  postWrite(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+    this.#link.post('write', this.#link.pair.prepareWrite({ local: segmentOf(local), remote }), done)
+  }
+
+  postRead(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+    this.#link.post('read', this.#link.pair.prepareRead({ local: segmentOf(local), remote }), done)
+  }
+
+  writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions): void {
+    this.#waitSync('write', options, (done) => this.postWrite(local, remote, done))
+  }
+
+  readSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions): void {
+    this.#waitSync('read', options, (done) => this.postRead(local, remote, done))
+  }
+
+  fetchAdd(remote: RemoteAddress, add: bigint): Promise<bigint> {
+    return this.#atomic('fetchAdd', (pair, local) => pair.prepareFetchAdd({ local, remote, add }))
+  }
+
+  compareSwap(remote: RemoteAddress, operands: CompareSwapOperands): Promise<bigint> {
+    return this.#atomic('compareSwap', (pair, local) => pair.prepareCompareSwap({ ...operands, local, remote }))
+  }
+
+  maskedFetchAdd(remote: RemoteAddress, operands: MaskedFetchAddOperands): Promise<bigint> {
+    return this.#atomic('maskedFetchAdd', (pair, local) => pair.prepareMaskedFetchAdd({ ...operands, local, remote }))
+  }
+
+  maskedCompareSwap(remote: RemoteAddress, operands: MaskedCompareSwapOperands): Promise<bigint> {
+    return this.#atomic('maskedCompareSwap', (pair, local) =>
+      pair.prepareMaskedCompareSwap({ ...operands, local, remote }),
+    )
+  }
+
+  /** The link has ended. */
+  close(): void {
+    this.#cells?.close()
+  }
+
+  #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => void): void {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    const end: { error?: unknown; over: boolean } = { over: false }
+    begin((error) => {
+      end.error = error
+      end.over = true
+    })
+    const deadline = performance.now() + timeoutMs
+    while (!end.over) {
+      this.#link.reap()
+      if (end.over || performance.now() < deadline) continue
+      throw new TimeoutError(`${name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`)
+    }
+    if (end.error !== undefined) throw end.error
+  }
+
+  #atomic(name: string, prepare: PrepareAtomic): Promise<bigint> {
+    return new Promise<bigint>((resolve, reject) => {
+      this.#withCell((cell, giveBack) => {
+        const words = this.#words as BigUint64Array
+        const range = { buffer: this.#cells as RegisteredBuffer, offset: cell * CELL_BYTES, length: CELL_BYTES }
+        try {
+          this.#link.post(name, prepare(this.#link.pair, segmentOf(range)), (error) => {
+            if (error === undefined) resolve(words[cell] as bigint)
+            else reject(error)
+            giveBack()
+          })
+        } catch (error) {
+          reject(error)
+          giveBack()
+        }
+      })
+    })
+  }
+
+  /** A place where an old value may land, now or when one is given back. */
+  #withCell(use: (cell: number, giveBack: () => void) => void): void {
+    this.#makeCells()
+    const cell = this.#freeCells.pop()
+    if (cell === undefined) {
+      this.#whenFree.push(() => this.#withCell(use))
+      return
+    }
+    use(cell, () => {
+      this.#freeCells.push(cell)
+      this.#whenFree.shift()?.()
+    })
+  }
+
+  #makeCells(): void {
+    if (this.#cells !== undefined) return
+    this.#cells = this.#link.allocate(CELLS * CELL_BYTES)
+    const { buffer, byteOffset } = this.#cells.bytes
+    this.#words = new BigUint64Array(buffer, byteOffset, CELLS)
+    for (let cell = 0; cell < CELLS; cell += 1) this.#freeCells.push(cell)
+  }
+}

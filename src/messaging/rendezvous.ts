@@ -1,0 +1,149 @@
+import { ArgumentError } from '../native/index.ts'
+import { EndpointKind, OFFER_BYTES, type Offer, putOffer, takeOffer } from './endpoint-message.ts'
+import { ProtocolViolation } from './errors.ts'
+import type { LocalRange } from './message-link.ts'
+import type { Outbox } from './outbox.ts'
+import type { Staging } from './staging.ts'
+import type { VerbsLink } from './verbs-link.ts'
+
+interface Waiting {
+  readonly length: number
+  readonly settle: (error: unknown) => void
+}
+
+/** Told of a message that was fetched; the bytes are valid until it returns. */
+export type Fetched = (bytes: Uint8Array, immediate: number | undefined) => void
+
+/**
+ * Messages that are too long for the ring: the sender offers memory, the receiver READs it, and says so. Offers are messages, so what is sent behind one is
+ * delivered behind it: while a fetch is under way the receiver takes no further message.
+ */
+export class Rendezvous {
+  readonly #link: VerbsLink
+  readonly #outbox: Outbox
+  readonly #staging: Staging
+  readonly #bytesMax: number
+  readonly #offers = new Map<number, Waiting>()
+  #nextNumber = 1
+  #idle: (() => void) | undefined
+
+  constructor(link: VerbsLink, outbox: Outbox, staging: Staging, bytesMax: number) {
+    this.#link = link
+    this.#outbox = outbox
+    this.#staging = staging
+    this.#bytesMax = bytesMax
+  }
+
+  /** Resolves once the peer has fetched all of it. Bytes are copied into registered memory first, a range is not. */
+  async send(
+    data: Uint8Array | LocalRange,
+    immediate: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    signal?.throwIfAborted()
+    if (!(data instanceof Uint8Array)) {
+      const { buffer, offset = 0, length = buffer.bytes.length - offset } = data
+      await this.#offer(buffer.address + offset, length, buffer.key, immediate, signal)
+      return
+    }
+    const buffer = this.#staging.take(data.length)
+    buffer.bytes.set(data)
+    try {
+      await this.#offer(buffer.address, data.length, buffer.key, immediate, signal)
+    } finally {
+      this.#staging.giveBack(buffer)
+    }
+  }
+
+  /** Fetch what the peer offers, give it to `deliver`, and say so. */
+  async fetch(
+    bytes: Uint8Array,
+    at: number,
+    length: number,
+    immediate: number | undefined,
+    deliver: Fetched,
+  ): Promise<void> {
+    if (length !== OFFER_BYTES) throw new ProtocolViolation(`an offer of ${length} bytes`)
+    const offer = takeOffer(bytes, at)
+    checkOffer(offer)
+    if (offer.length > this.#bytesMax) {
+      this.#answer(EndpointKind.Refused, offer.number)
+      return
+    }
+    const buffer = this.#staging.take(offer.length)
+    try {
+      await this.#link.read({ buffer, length: offer.length }, offer)
+      deliver(buffer.bytes.subarray(0, offer.length), immediate)
+    } finally {
+      this.#staging.giveBack(buffer)
+    }
+    this.#answer(EndpointKind.Fetched, offer.number)
+  }
+
+  /** The peer's answer to an offer. */
+  answered(number: number, fetched: boolean): void {
+    const waiting = this.#offers.get(number)
+    if (waiting === undefined) throw new ProtocolViolation(`an answer to offer ${number}, which was not made`)
+    this.#offers.delete(number)
+    waiting.settle(
+      fetched
+        ? undefined
+        : new ArgumentError(
+            'data',
+            `the peer takes messages of fewer than ${waiting.length} bytes; raise messageBytesMax there`,
+          ),
+    )
+    if (this.#offers.size === 0) this.#idle?.()
+  }
+
+  /** Resolves when no offer is open. */
+  async drained(): Promise<void> {
+    if (this.#offers.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve
+    })
+  }
+
+  /** The link has ended. */
+  fail(error: unknown): void {
+    const offers = [...this.#offers.values()]
+    this.#offers.clear()
+    for (const waiting of offers) waiting.settle(error)
+    this.#idle?.()
+  }
+
+  #offer(
+    address: number,
+    length: number,
+    key: number,
+    immediate: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const number = this.#nextNumber
+    this.#nextNumber = number === 0xffffffff ? 1 : number + 1
+    return new Promise<void>((resolve, reject) => {
+      const settle = (error: unknown): void => {
+        if (error === undefined) resolve()
+        else reject(error)
+      }
+      this.#offers.set(number, { length, settle })
+      const kind = immediate === undefined ? EndpointKind.Offer : EndpointKind.OfferWithImmediate
+      const fill = (outgoing: Uint8Array, at: number): void => putOffer(outgoing, at, { address, length, key, number })
+      this.#outbox.put(OFFER_BYTES, immediate ?? 0, kind, fill, signal).catch((error) => {
+        this.#offers.delete(number)
+        settle(error)
+        if (this.#offers.size === 0) this.#idle?.()
+      })
+    })
+  }
+
+  /** Nobody waits until it has room: an end that did, and took no messages meanwhile, could wait for a peer that does the same. */
+  #answer(kind: number, number: number): void {
+    this.#outbox.put(0, number, kind, () => {}).catch(() => {})
+  }
+}
+
+function checkOffer({ address, length }: Offer): void {
+  if (!Number.isSafeInteger(address) || !Number.isSafeInteger(length) || address < 0 || length < 1)
+    throw new ProtocolViolation('an offer of memory that cannot be')
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { connectEndpoint, type Endpoint, keepConnected, LinkError, listenEndpoints } from '../../src/messaging/index.ts'
+
+const program = fileURLToPath(new URL('./fixtures/peer-program.js', import.meta.url))
+const where = { device: 'shm0', address: '127.0.0.1' }
+
+function start(...args: string[]): ChildProcess {
+  return fork(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+}
+
+async function startServer(...args: string[]): Promise<{ child: ChildProcess; port: number }> {
+  const child = start('serve', ...args)
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { child, port }
+}
+
+test('two processes: messages of all lengths come back as they were, in order', async () => {
+  const { child, port } = await startServer()
+  const client = await connectEndpoint({ ...where, port })
+  const lengths = [0, 1, 7, 8, 9, 100, 4096, 65_536, 131_064, 131_065, 1 << 20, 3_000_001, 5]
+  const back: [number, number][] = []
+  const all = new Promise<void>((resolve) => {
+    client.handlers = {
+      receive: (data, immediate = -1) => {
+        assert.ok(data.every((byte) => byte === (immediate & 255)))
+        if (back.push([data.length, immediate]) === lengths.length) resolve()
+      },
+    }
+  })
+  await Promise.all(lengths.map((length, index) => client.sendWithImmediate(new Uint8Array(length).fill(index), index)))
+  await all
+  assert.deepEqual(
+    back,
+    lengths.map((length, index) => [length, index]),
+  )
+  await client.close()
+  assert.equal(await client.ended, undefined)
+  child.kill('SIGKILL')
+})
+
+test('a server that is killed: every client learns of it, what waits fails, and the outcome is called unknown', async () => {
+  const { child, port } = await startServer()
+  const clients = await Promise.all(Array.from({ length: 4 }, () => connectEndpoint({ ...where, port })))
+  const waiting = clients.map(async (client) => {
+    client.pause()
+    for (;;) await client.send(new Uint8Array(50_000))
+  })
+  setTimeout(() => child.kill('SIGKILL'), 50)
+  await Promise.all(waiting.map((sending) => assert.rejects(sending, LinkError)))
+  for (const client of clients) {
+    const error = await client.ended
+    assert.equal(error?.reason, 'lost')
+    assert.equal(error.outcome, 'unknown')
+    await assert.rejects(client.send(new Uint8Array(8)), LinkError)
+  }
+})
+
+test('clients that are killed leave the server and the others alone', async () => {
+  const endpoints: Endpoint[] = []
+  const listener = await listenEndpoints({ ...where, accept: (endpoint) => endpoints.push(endpoint) })
+  const children = [start('stuck', String(listener.port)), start('echo', String(listener.port))]
+  await Promise.all(children.map((child) => once(child, 'message')))
+  while (endpoints.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  children[0]?.kill('SIGKILL')
+  const gone = await Promise.race(endpoints.map(async (endpoint) => [endpoint, await endpoint.ended] as const))
+  assert.equal(gone[1]?.reason, 'lost')
+  const other = endpoints.find((endpoint) => endpoint !== gone[0]) as Endpoint
+  await other.sendWithImmediate(Uint8Array.of(1, 2, 3), 9)
+  const { value } = await other.messages().next()
+  assert.deepEqual(value, { data: Uint8Array.of(1, 2, 3), immediate: 9 })
+  children[1]?.kill('SIGKILL')
+  assert.equal((await other.ended)?.reason, 'lost')
+  listener.close()
+})
+
+test('who keeps connected finds a server that was started again', async () => {
+  const first = await startServer()
+  const seen: Endpoint[] = []
+  let failed = 0
+  let changed = (): void => {}
+  const kept = keepConnected({
+    ...where,
+    port: first.port,
+    delayMs: 5,
+    connected: (endpoint) => {
+      seen.push(endpoint)
+      changed()
+    },
+    attemptFailed: () => {
+      failed += 1
+      changed()
+    },
+  })
+  const until = async (what: () => boolean): Promise<void> => {
+    while (!what())
+      await new Promise<void>((resolve) => {
+        changed = resolve
+      })
+  }
+  await until(() => seen.length === 1)
+  first.child.kill('SIGKILL')
+  await until(() => failed > 0)
+  const accepted = new Promise<Endpoint>((resolve) => {
+    void listenEndpoints({ ...where, port: first.port, accept: resolve }).then((listener) => {
+      void accepted.then(() => listener.close())
+    })
+  })
+  const server = await accepted
+  await until(() => seen.length === 2)
+  await server.send(Uint8Array.of(4))
+  const { value } = await (seen[1] as Endpoint).messages().next()
+  assert.deepEqual(value?.data, Uint8Array.of(4))
+  await kept.close()
+  assert.equal(await server.ended, undefined)
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  connectEndpoint,
+  type Endpoint,
+  type LinkConnectionOptions,
+  listenEndpoints,
+} from '../../src/messaging/index.ts'
+import { Random } from '../../src/runtime/index.ts'
+
+const where = { device: 'rxe0', address: process.env['AETHER_RDMA_ADDRESS'] ?? '' }
+const program = fileURLToPath(new URL('../messaging/fixtures/peer-program.js', import.meta.url))
+
+async function join(
+  options: LinkConnectionOptions = {},
+): Promise<{ client: Endpoint; server: Endpoint; close(): Promise<void> }> {
+  let arrived!: (endpoint: Endpoint) => void
+  const accepted = new Promise<Endpoint>((resolve) => {
+    arrived = resolve
+  })
+  const listener = await listenEndpoints({ ...where, ...options, accept: arrived })
+  const client = await connectEndpoint({ ...where, ...options, port: listener.port })
+  const server = await accepted
+  const close = async (): Promise<void> => {
+    listener.close()
+    await Promise.all([client.close(), server.close()])
+  }
+  return { client, server, close }
+}
+
+test('over a real device the ring wraps many times, with random lengths and a reader that stops now and then', async () => {
+  const { client, server, close } = await join({ ringBytes: 4096, receives: 16, sends: 32 })
+  const random = new Random(3)
+  const count = 1500
+  let received = 0
+  server.handlers = {
+    receive: (data, immediate) => {
+      assert.equal(immediate, received)
+      assert.ok(data.every((byte) => byte === (received & 255)))
+      received += 1
+      if (random.below(100) > 0) return
+      server.pause()
+      setTimeout(() => server.resume(), random.below(5))
+    },
+  }
+  for (let index = 0; index < count; index += 1) {
+    const data = new Uint8Array(random.below(client.link.messageBytesMax + 1)).fill(index)
+    await client.sendWithImmediate(data, index)
+  }
+  await client.close()
+  assert.equal(await client.ended, undefined)
+  assert.equal(await server.ended, undefined)
+  assert.equal(received, count)
+  await close()
+})
+
+test('over a real device: short messages inline, long ones by rendezvous, in order', async () => {
+  const { client, server, close } = await join()
+  const lengths = [8, 100_000, 1, 400_000, 131_064, 0]
+  const back: number[] = []
+  const done = new Promise<void>((resolve) => {
+    client.handlers = {
+      receive: (data) => {
+        assert.ok(data.every((byte) => byte === data.length % 251))
+        if (back.push(data.length) === lengths.length) resolve()
+      },
+    }
+  })
+  server.handlers = { receive: (data) => void server.send(data.slice()).catch(() => {}) }
+  await Promise.all(lengths.map((length) => client.send(new Uint8Array(length).fill(length % 251))))
+  await done
+  assert.deepEqual(back, lengths)
+  await close()
+})
+
+test("over a real device: the peer's memory, and atomics on it", async () => {
+  const { client, server, close } = await join({ maxReadAtomic: 4 })
+  const there = server.allocate(64)
+  const here = client.allocate(64)
+  here.bytes.fill(5)
+  const told = new Promise<number>((resolve) => {
+    server.handlers = { written: resolve }
+  })
+  await client.writeWithImmediate({ buffer: here, length: 16 }, there, 77)
+  assert.equal(await told, 77)
+  assert.deepEqual([...there.bytes.subarray(15, 17)], [5, 0])
+  there.bytes.fill(0)
+  client.readSync({ buffer: here }, there)
+  assert.deepEqual([...here.bytes], [...there.bytes])
+  here.bytes.fill(6)
+  client.writeSync({ buffer: here, length: 8 }, { address: there.address + 32, key: there.key })
+  assert.equal(there.bytes[39], 6)
+  const olds = await Promise.all(Array.from({ length: 20 }, () => client.fetchAdd(there, 1n)))
+  assert.equal(new Set(olds).size, 20)
+  assert.equal(await client.compareSwap(there, { compare: 20n, swap: 1n }), 20n)
+  await assert.rejects(
+    client.write({ buffer: here }, { address: 4096, key: 1 }),
+    /RemoteAccessError|RemoteInvalidRequest/,
+  )
+  assert.equal((await client.ended)?.reason, 'lost')
+  assert.equal((await server.ended)?.reason, 'lost')
+  await close()
+})
+
+test('over a real device: a process that is killed is noticed, and others are served', async () => {
+  const endpoints: Endpoint[] = []
+  const listener = await listenEndpoints({ ...where, accept: (endpoint) => endpoints.push(endpoint) })
+  const child = fork(program, ['stuck', String(listener.port), where.device, where.address])
+  await once(child, 'message')
+  while (endpoints.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  child.kill('SIGKILL')
+  assert.equal((await endpoints[0]?.ended)?.reason, 'lost')
+  const client = await connectEndpoint({ ...where, port: listener.port })
+  await client.close()
+  assert.equal(await client.ended, undefined)
+  listener.close()
+})
