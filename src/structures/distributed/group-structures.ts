@@ -13,6 +13,7 @@ import { PERMITS_MAX } from '../semaphore.ts'
 import { CELL_BYTES, GroupCell } from './cell.ts'
 import { GroupChannel } from './channel.ts'
 import { COUNTER_BYTES, GroupCounter } from './counter.ts'
+import { HomeLostError } from './errors.ts'
 import { FLAG_BYTES, GroupFlag } from './flag.ts'
 import type { GroupListOptions } from './group-list.ts'
 import { Home } from './home.ts'
@@ -88,7 +89,10 @@ export class GroupStructures implements AsyncDisposable {
     this.#checkOpen()
     const living = this.#homes.filter(({ rank }) => this.#words.isMember(rank))
     const lists = await Promise.all(
-      living.map(async ({ names, rank }) => (await names.list()).map((named) => ({ ...named, home: rank }))),
+      living.map(async ({ names, rank }) => {
+        const named = await names.list().catch(noneOfLost)
+        return named.map((one) => ({ ...one, home: rank }))
+      }),
     )
     return lists.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
   }
@@ -294,6 +298,12 @@ export class GroupStructures implements AsyncDisposable {
   #checkOpen(): void {
     if (this.closed) throw new ClosedError('the structures of the group')
   }
+}
+
+/** Lost since it was asked. */
+function noneOfLost(error: unknown): readonly [] {
+  if (error instanceof HomeLostError) return []
+  throw error
 }
 
 function checkWhole(argument: string, value: number, max: number): void {

@@ -28,6 +28,28 @@ test('ranks find the same structures by name, each at the home that its name say
   }
 })
 
+test('a home that is lost while structures are listed has none, as one that was lost before', async () => {
+  const kept: number[] = []
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const world = new FakeWorld(3, seed)
+    const [shared] = world.structures as [(typeof world.structures)[0]]
+    const names = ['hits', 'logins', 'a', 'b', 'c', 'd']
+    for (const name of names) await world.play(shared.counter(name))
+    world.ranks[1]!.stepsLeft = world.random.below(20)
+    const ending = world.structures[1]!.list()
+    ending.catch(() => {})
+    const listed = await world.play(shared.list())
+    kept.push(listed.filter(({ home }) => home === 1).length)
+    for (const { name, home } of listed) assert.equal(home, shared.homeOf(name))
+    const others = names.filter((name) => shared.homeOf(name) !== 1)
+    assert.deepEqual(
+      listed.filter(({ home }) => home !== 1).map(({ name }) => name),
+      others.sort(),
+    )
+  }
+  assert.ok(kept.includes(0) && kept.some((count) => count > 0), kept.join(' '))
+})
+
 test('a name is of one kind, with one set of options', async () => {
   const world = new FakeWorld(2, 1)
   const [one, two] = world.structures as [(typeof world.structures)[0], (typeof world.structures)[0]]
