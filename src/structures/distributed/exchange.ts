@@ -32,18 +32,27 @@ export class Exchange {
   /** Say `values[rank]` to each rank; what they said, undefined where a rank is gone. One round at a time, the same number at each rank. */
   async next(values: readonly unknown[], signal?: AbortSignal): Promise<readonly unknown[]> {
     signal?.throwIfAborted()
-    this.#round += 1
-    const round = this.#round
-    const others = Array.from({ length: this.#group.size }, (_, rank) => rank).filter(
-      (rank) => rank !== this.#group.rank,
-    )
-    await Promise.all(others.map((rank) => this.#group.tell(rank, this.#topic, { round, value: values[rank] })))
+    const round = await this.say(values)
+    const others = this.#others()
     await this.#keepAlive.during(this.#until(() => others.every((rank) => this.#isThere(rank, round)), signal))
     return Array.from({ length: this.#group.size }, (_, rank) => this.#takeOut(rank, round))
   }
 
+  /** Say `values[rank]` to each rank in the next round, which this one does not wait for. Gives its number. */
+  async say(values: readonly unknown[]): Promise<number> {
+    this.#round += 1
+    const round = this.#round
+    const saying = this.#others().map((rank) => this.#group.tell(rank, this.#topic, { round, value: values[rank] }))
+    await Promise.all(saying)
+    return round
+  }
+
   close(): void {
     for (const stop of this.#stops) stop()
+  }
+
+  #others(): readonly number[] {
+    return Array.from({ length: this.#group.size }, (_, rank) => rank).filter((rank) => rank !== this.#group.rank)
   }
 
   #until(predicate: () => boolean, signal: AbortSignal | undefined): Promise<void> {

@@ -8,6 +8,7 @@ import { EventLoop } from './event-loop.ts'
 import { Exchange } from './exchange.ts'
 import { GroupStructures } from './group-structures.ts'
 import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './layout.ts'
+import { refusalFor, refusalIn } from './refusal.ts'
 import { VerbsWords } from './verbs-words.ts'
 
 /** Options of `openStructures(group)`. All ranks give the same. */
@@ -36,17 +37,19 @@ export async function openGroupStructures(
   if (!(timeoutMs > 0))
     throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${String(timeoutMs)}`)
   const device = openDevice(group.device)
-  const exchange = new Exchange(group, `structures/${name}`)
+  const exchange = new Exchange(group, `structures/${name}/${openingOf(group, name)}`)
   const { rank, size: ranks } = group
   const ownBytes = homes.includes(rank) ? lengthBytes : CHUNK_BYTES
-  const words = new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes, runtime: new EventLoop(), timeoutMs })
+  let words: VerbsWords | undefined
   const stops: (() => void)[] = []
   const end = (): void => {
     for (const stop of stops) stop()
     exchange.close()
-    words.close()
+    words?.close()
+    device.close()
   }
   try {
+    words = new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes, runtime: new EventLoop(), timeoutMs })
     await meet(group, exchange, words, agreedText(lengthBytes, homes, ranks), signal)
     const structures = new GroupStructures(words, homes, async () => {
       const done = Array.from({ length: ranks }, () => 'done')
@@ -57,9 +60,27 @@ export async function openGroupStructures(
     stops.push(watch(group, words, structures))
     return structures
   } catch (error) {
+    // The others would wait for this rank. Where the group is closed they know.
+    await exchange.say(toAll(group, refusalFor(error, false))).catch(() => {})
     end()
     throw error
   }
+}
+
+/** How often each name was opened in a group. */
+const openings = new WeakMap<Group, Map<string, number>>()
+
+/** All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next. */
+function openingOf(group: Group, name: string): number {
+  const counts = openings.get(group) ?? new Map<string, number>()
+  openings.set(group, counts)
+  const count = (counts.get(name) ?? 0) + 1
+  counts.set(name, count)
+  return count
+}
+
+function toAll<T>(group: Group, value: T): readonly T[] {
+  return Array.from({ length: group.size }, () => value)
 }
 
 /** Connect with all that are there, and wait until they are, too. */
@@ -75,15 +96,29 @@ async function meet(
     return { version: CARD_VERSION, agreed, endpoint: { ...endpoint, gid: String(gid) }, memory: words.place }
   })
   const cards = await exchange.next(own, signal)
-  for (const [peer, said] of cards.entries()) {
-    if (said === undefined) continue
-    const { endpoint, memory } = checkCard(peer, said, agreed)
-    words.connect(peer, { ...endpoint, gid: BigInt(endpoint.gid) }, memory)
-  }
-  await exchange.next(
-    own.map(() => 'connected'),
+  const refused = refusalIn(cards)
+  if (refused !== undefined) throw refused.error
+  const checked = cards.map((said, peer) => (said === undefined ? undefined : checkCard(peer, said, agreed)))
+  const problem = connectAll(words, checked)
+  const said = await exchange.next(
+    toAll(group, problem === undefined ? 'connected' : refusalFor(problem.error, true)),
     signal,
   )
+  // Who has given up meanwhile is why nobody can connect with it.
+  const later = refusalIn(said)
+  if (problem !== undefined && later?.mayFollow !== false) throw problem.error
+  if (later !== undefined) throw later.error
+}
+
+/** Gives what went wrong, if anything. */
+function connectAll(words: VerbsWords, cards: readonly (Card | undefined)[]): { readonly error: unknown } | undefined {
+  try {
+    for (const [peer, card] of cards.entries())
+      if (card !== undefined) words.connect(peer, { ...card.endpoint, gid: BigInt(card.endpoint.gid) }, card.memory)
+    return undefined
+  } catch (error) {
+    return { error }
+  }
 }
 
 /** Ranks that end, now and later. */

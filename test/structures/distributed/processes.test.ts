@@ -32,6 +32,29 @@ test('ranks that are processes count, number and wait together, and leave togeth
   await ranks.all('close')
 })
 
+test('they are opened and left over and over, under one name', async () => {
+  const ranks = new Ranks(fixture, 3)
+  await using _ranks = ranks
+  await ranks.all('join')
+  await ranks.all('openAndLeave', 12)
+})
+
+test('where one rank gives up before all are connected the others are told, and all may try again', async () => {
+  const ranks = new Ranks(fixture, 3)
+  await using _ranks = ranks
+  await ranks.all('join')
+  for (const impatient of [0, 2]) {
+    await assert.rejects(ranks.on(impatient, 'openWithin', 100), { name: 'TimeoutError' })
+    const others = [0, 1, 2].filter((rank) => rank !== impatient)
+    const told = { code: 'ERR_AETHER_STRUCTURES_NOT_OPENED', message: new RegExp(`rank ${impatient} could not open`) }
+    await Promise.all(others.map((rank) => assert.rejects(ranks.on(rank, 'openWithin', 60_000), told)))
+  }
+  await ranks.all('openWithin', 60_000)
+  await ranks.all('add', 'hits', 10)
+  assert.deepEqual(await ranks.all('get', 'hits'), [30, 30, 30])
+  await ranks.all('close')
+})
+
 test('a rank that is killed takes with it what it kept, and nothing else', async () => {
   await using ranks = await opened(3)
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
