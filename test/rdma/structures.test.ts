@@ -13,7 +13,7 @@ const BYTES = 1024 * 1024
 
 /** Ranks that reach each other, and themselves, through the device. */
 function openRanks(count: number, lengthBytes: number): VerbsWords[] {
-  const words = Array.from({ length: count }, (_, rank) => {
+  const words: VerbsWords[] = Array.from({ length: count }, (_, rank) => {
     const device = openDevice('rxe0')
     const runtime = new EventLoop()
     return new VerbsWords({
@@ -24,6 +24,7 @@ function openRanks(count: number, lengthBytes: number): VerbsWords[] {
       ownBytes: lengthBytes,
       runtime,
       timeoutMs: 60_000,
+      ring: (to, home, place) => setImmediate(() => words[to]!.rung(home, place)),
     })
   })
   for (const one of words)

@@ -3,7 +3,7 @@ import { hashBytes } from '../hash.ts'
 import type { RemoteMemory } from './home-link.ts'
 
 /** Of what is laid into the memory, and of what ranks say to each other. */
-export const CARD_VERSION = 2
+export const CARD_VERSION = 3
 
 /** What a rank says to another when structures are opened. */
 export interface Card {

@@ -63,7 +63,7 @@ async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, f
       return await lookThroughMap(home, name, entry, found)
     case StructureKind.log:
     case StructureKind.channel:
-      for (const table of readLogBody(entry)) await lookThroughLog(home, table, found)
+      for (const table of readLogBody(entry, home.words.ranks)) await lookThroughLog(home, table, found)
       return
     case StructureKind.queue:
       return await lookThroughQueue(home, name.offset + BODY_OFFSET, found.blocks)

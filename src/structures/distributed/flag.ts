@@ -1,32 +1,42 @@
 import type { Flag } from '../flag.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import { CompareExchangeCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
-import { waitFor } from './waiting.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a flag's body. */
-export const FLAG_BYTES = 8
+/** Bytes of a flag's body: its word, and who waits. */
+export function flagBytes(ranks: number): number {
+  return 8 + waitingRanksBytes(ranks)
+}
 
 /**
  * Up or down, the same for all ranks of a group; as {@link Flag} on one machine. One word that is 0 or 1: `raise` and `lower` are one compare-and-swap, `isRaised` one READ, a round trip each;
- * `wait` looks again and again.
+ * `wait` is one where it is up, else two until it sleeps, and one when it is woken (group-bell.ts).
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string
   readonly #home: HomeWords
   readonly #offset: number
+  readonly #bell: GroupBell
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number) {
     this.name = name
     this.#home = home
     this.#offset = offset
+    this.#bell = home.bell(offset + 8, 'all')
   }
 
   /** Put it up; true when it was down. @throws HomeLostError, of all methods. */
   async raise(options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
-    return (await this.#home.compareExchange64(this.#offset, 0n, 1n)) === 0n
+    const swap = new CompareExchangeCommand(this.#offset, 0n, 1n)
+    const waiting = this.#bell.read()
+    await this.#home.run([swap, waiting])
+    if (swap.swapped) void this.#bell.ring(waiting)
+    return swap.swapped
   }
 
   /** Put it down; true when it was up. */
@@ -42,6 +52,6 @@ export class GroupFlag implements Promised<Flag> {
 
   /** Resolves when it is up. */
   async wait(options?: WaitOptions): Promise<void> {
-    await waitFor(this.#home.words, async () => (await this.isRaised()) || undefined, options)
+    await this.#bell.wait(async () => (await this.isRaised()) || undefined, options)
   }
 }

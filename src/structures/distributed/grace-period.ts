@@ -16,6 +16,11 @@ export class GracePeriod {
     for (let rank = 0; rank < words.ranks; rank += 1) this.#waited.set(rank, undefined)
   }
 
+  /** Ranks that have to end sections still, for all that is known. */
+  get waitedFor(): Iterable<number> {
+    return this.#waited.keys()
+  }
+
   get isOver(): boolean {
     return this.#waited.size === 0
   }

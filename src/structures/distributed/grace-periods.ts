@@ -2,8 +2,8 @@ import type { Periods } from '../rcu/callbacks.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import { GracePeriod } from './grace-period.ts'
 import type { ReadSections } from './read-sections.ts'
+import type { ReaderBells } from './reader-bells.ts'
 import type { RemoteWords } from './remote-words.ts'
-import { waitFor } from './waiting.ts'
 
 /** A moment; see {@link GroupRcu.getState}. */
 export interface GroupGracePeriodState {
@@ -15,13 +15,15 @@ export interface GroupGracePeriodState {
 export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
   readonly #words: RemoteWords
   readonly #sections: ReadSections
+  readonly #readers: ReaderBells
   #begun = 0
   #over = 0
   #present: GracePeriod | undefined
 
-  constructor(words: RemoteWords, sections: ReadSections) {
+  constructor(words: RemoteWords, sections: ReadSections, readers: ReaderBells) {
     this.#words = words
     this.#sections = sections
+    this.#readers = readers
   }
 
   state(): GroupGracePeriodState {
@@ -47,7 +49,8 @@ export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
   }
 
   async wait(state: GroupGracePeriodState, options?: WaitOptions): Promise<void> {
-    await waitFor(this.#words, async () => (await this.poll(state)) || undefined, options)
+    const waited = (): Iterable<number> => this.#present?.waitedFor ?? []
+    await this.#readers.wait(() => this.poll(state), waited, options)
   }
 
   #begin(): GracePeriod {

@@ -2,9 +2,8 @@ import type { Codec } from '../codec/codec.ts'
 import { StructureError } from '../errors.ts'
 import type { ListOptions, ListSettings, ValueList } from '../list/value-list.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { Promised } from './promised.ts'
-import type { RemoteWords } from './remote-words.ts'
-import { waitFor } from './waiting.ts'
 
 /** Options of `queue()` and `stack()` of a group's structures: those of one machine, but that a value has at most 60 KiB. */
 export type GroupListOptions<V> = ListOptions<V>
@@ -16,20 +15,22 @@ export interface GroupListCore {
   /** Undefined when there is nothing. */
   pop(): Promise<Uint8Array | undefined>
   length(): Promise<number>
+  /** Rung for one when a value has come. */
+  readonly filled: GroupBell
+  /** Rung for one when there is room that there was not before. */
+  readonly emptied: GroupBell
 }
 
 /** What queue and stack of a group have in common: values, and waiting for them and for room. As {@link ValueList} on one machine. */
 export abstract class GroupList<V> implements Promised<ValueList<V>> {
   readonly name: string
-  readonly #words: RemoteWords
   readonly #core: GroupListCore
   readonly #codec: Codec<V>
   readonly #valueBytesMax: number
 
   /** @internal */
-  constructor(name: string, words: RemoteWords, core: GroupListCore, { codec, valueBytesMax }: ListSettings<V>) {
+  constructor(name: string, core: GroupListCore, { codec, valueBytesMax }: ListSettings<V>) {
     this.name = name
-    this.#words = words
     this.#core = core
     this.#codec = codec
     this.#valueBytesMax = valueBytesMax
@@ -38,7 +39,7 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
   /** Resolves when the value is there: at once, or when there is room. @throws HeapFullError where its home has no memory; HomeLostError, of all methods. */
   async push(value: V, options?: WaitOptions): Promise<void> {
     const bytes = this.#encode(value)
-    await waitFor(this.#words, async () => (await this.#core.push(bytes)) || undefined, options)
+    await this.#core.emptied.wait(async () => (await this.#core.push(bytes)) || undefined, options)
   }
 
   /** False when it is full. */
@@ -49,7 +50,7 @@ export abstract class GroupList<V> implements Promised<ValueList<V>> {
 
   /** Resolves with a value when there is one. One that a rank took and did not live to use is gone. */
   async pop(options?: WaitOptions): Promise<V> {
-    return this.#codec.decode(await waitFor(this.#words, () => this.#core.pop(), options))
+    return this.#codec.decode(await this.#core.filled.wait(() => this.#core.pop(), options))
   }
 
   /** Undefined when there is none. */

@@ -10,23 +10,24 @@ import { LOG_CAPACITY, type LogOptions } from '../log/shared-log.ts'
 import type { MvRluOptions } from '../mvrlu/mv-rlu.ts'
 import type { CellOptions } from '../rcu/rcu-cell.ts'
 import { PERMITS_MAX } from '../semaphore.ts'
+import { Bells } from './bells.ts'
 import { CELL_BYTES, GroupCell } from './cell.ts'
 import { GroupChannel } from './channel.ts'
 import { COUNTER_BYTES, GroupCounter } from './counter.ts'
 import { HomeLostError } from './errors.ts'
-import { FLAG_BYTES, GroupFlag } from './flag.ts'
+import { flagBytes, GroupFlag } from './flag.ts'
 import type { GroupListOptions } from './group-list.ts'
 import { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
-import { GroupLeader, LEADER_BYTES } from './leader.ts'
+import { GroupLeader, leaderBytes } from './leader.ts'
 import { GroupLog } from './log.ts'
 import { GROUP_LOG_CAPACITY_MAX } from './log-body.ts'
 import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions } from './map.ts'
 import { DEPTH_MAX, TABLE_ENTRIES } from './map-body.ts'
-import { GroupMutex, MUTEX_BYTES } from './mutex.ts'
+import { GroupMutex, mutexBytes } from './mutex.ts'
 import { GroupMvRlu } from './mvrlu.ts'
 import { zeros } from './names.ts'
-import { GroupOnce, ONCE_BYTES } from './once.ts'
+import { GroupOnce, onceBytes } from './once.ts'
 import { openLogCore } from './open-log.ts'
 import { openMapPart } from './open-map.ts'
 import { openMvRlu } from './open-mvrlu.ts'
@@ -39,7 +40,7 @@ import type { RemoteWords } from './remote-words.ts'
 import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
 import { GroupStack } from './stack.ts'
-import { STACK_BYTES, StackCore } from './stack-core.ts'
+import { StackCore, stackBytes } from './stack-core.ts'
 
 /** A structure that was found: its home's words, and where its body is. */
 interface Opened {
@@ -70,8 +71,10 @@ export class GroupStructures implements AsyncDisposable {
   ) {
     this.#words = words
     this.#segmentBytes = segmentBytes
-    this.rcu = new GroupRcu(words)
-    this.#homes = homes.map((rank) => new Home(words, rank))
+    const bells = new Bells()
+    words.onRing((home, place) => bells.rung(home, place))
+    this.rcu = new GroupRcu(words, bells)
+    this.#homes = homes.map((rank) => new Home(words, rank, bells))
     this.#leave = leave
   }
 
@@ -110,24 +113,24 @@ export class GroupStructures implements AsyncDisposable {
 
   /** The flag `name`, down if it is new. */
   async flag(name: string): Promise<GroupFlag> {
-    const { words, offset } = await this.#open('flag', name, FLAG_BYTES)
+    const { words, offset } = await this.#open('flag', name, flagBytes(this.#words.ranks))
     return new GroupFlag(name, words, offset)
   }
 
   async once(name: string): Promise<GroupOnce> {
-    const { words, offset } = await this.#open('once', name, ONCE_BYTES)
+    const { words, offset } = await this.#open('once', name, onceBytes(this.#words.ranks))
     return new GroupOnce(name, words, offset)
   }
 
   async mutex(name: string): Promise<GroupMutex> {
-    const { words, offset } = await this.#open('mutex', name, MUTEX_BYTES)
+    const { words, offset } = await this.#open('mutex', name, mutexBytes(this.#words.ranks))
     return new GroupMutex(name, words, offset)
   }
 
   /** A semaphore of 1 to 4096 permits. */
   async semaphore(name: string, { permits }: { readonly permits: number }): Promise<GroupSemaphore> {
     checkWhole('options.permits', permits, PERMITS_MAX)
-    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits), [permits])
+    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [permits])
     return new GroupSemaphore(name, words, offset, permits)
   }
 
@@ -142,7 +145,7 @@ export class GroupStructures implements AsyncDisposable {
   /** Who leads; the lease is 5 s unless said otherwise. */
   async leader(name: string, { leaseMs = 5000 }: { readonly leaseMs?: number } = {}): Promise<GroupLeader> {
     checkWhole('options.leaseMs', leaseMs, INTERVAL_MS_MAX)
-    const { words, offset } = await this.#open('leader', name, LEADER_BYTES, [leaseMs])
+    const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [leaseMs])
     return new GroupLeader(name, words, offset, leaseMs)
   }
 
@@ -208,15 +211,18 @@ export class GroupStructures implements AsyncDisposable {
   async queue<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupQueue<V>> {
     const { capacity, settings } = this.#checkList(options)
     const request = { name, capacity, codec: codecNumber(settings.codec), segmentBytes: this.#segmentBytes }
-    return new GroupQueue(name, this.#words, await openQueue(this.#homeOf(name), request), settings)
+    return new GroupQueue(name, await openQueue(this.#homeOf(name), request), settings)
   }
 
   /** The stack `name`: last in, first out. */
   async stack<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupStack<V>> {
     const { capacity, settings } = this.#checkList(options)
-    const opened = await this.#open('stack', name, STACK_BYTES, [capacity, codecNumber(settings.codec)])
+    const opened = await this.#open('stack', name, stackBytes(this.#words.ranks), [
+      capacity,
+      codecNumber(settings.codec),
+    ])
     const core = new StackCore(opened.words, opened.home.pool, opened.offset, capacity)
-    return new GroupStack(name, this.#words, core, settings)
+    return new GroupStack(name, core, settings)
   }
 
   /** The cell `name`, for {@link GroupStructures.rcu}. Values have at most 60 KiB. */

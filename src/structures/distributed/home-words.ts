@@ -1,4 +1,6 @@
+import type { Bells } from './bells.ts'
 import { type Command, CompareExchangeCommand, FetchAddCommand, ReadCommand } from './command.ts'
+import type { GroupBell, RingKind } from './group-bell.ts'
 import type { RemoteWords } from './remote-words.ts'
 
 /** The words of one home, on behalf of one structure. Each method is a round trip. */
@@ -9,16 +11,24 @@ export class HomeWords {
   readonly what: string
   /** How each hold of this rank at this home is let go of. */
   readonly holds: Set<() => Promise<void>>
+  readonly #bells: Bells
 
-  constructor(words: RemoteWords, home: number, what: string, holds: Set<() => Promise<void>>) {
+  constructor(words: RemoteWords, home: number, what: string, holds: Set<() => Promise<void>>, bells: Bells) {
     this.words = words
     this.home = home
     this.what = what
     this.holds = holds
+    this.#bells = bells
   }
 
   run(batch: readonly Command[]): Promise<void> {
     return this.words.run(this.home, this.what, batch)
+  }
+
+  /** For who waits for something here, with its marks at `place`. */
+  bell(place: number, kind: RingKind): GroupBell {
+    const { words, home, what } = this
+    return this.#bells.at({ words, home, what, place }, kind)
   }
 
   async load64(offset: number): Promise<bigint> {

@@ -1,3 +1,4 @@
+import { Bells } from './bells.ts'
 import { BlockPool } from './block-pool.ts'
 import { takeCensus } from './census.ts'
 import { HomeWords } from './home-words.ts'
@@ -18,10 +19,12 @@ export class Home {
   /** Objects of MV-RLU that are open here, in the same way. */
   readonly objects: Map<number, MvRluCore> = new Map<number, MvRluCore>()
   readonly #holds = new Set<() => Promise<void>>()
+  readonly #bells: Bells
 
-  constructor(words: RemoteWords, rank: number) {
+  constructor(words: RemoteWords, rank: number, bells: Bells = new Bells()) {
     this.rank = rank
     this.words = words
+    this.#bells = bells
     const own = this.on('the directory of structures')
     const recount = new MapRecount(own)
     this.pool = new BlockPool(own, async () => {
@@ -34,7 +37,7 @@ export class Home {
 
   /** Its words, for a structure that errors name. */
   on(what: string): HomeWords {
-    return new HomeWords(this.words, this.rank, what, this.#holds)
+    return new HomeWords(this.words, this.rank, what, this.#holds, this.#bells)
   }
 
   /** Let go of all that this rank holds there. */

@@ -1,11 +1,15 @@
 import { type Leader, Leadership } from '../leader.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import { CompareExchangeCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
-import { waitFor } from './waiting.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a leader's body. */
-export const LEADER_BYTES = 8
+/** Bytes of a leader's body: its word, and who waits. */
+export function leaderBytes(ranks: number): number {
+  return 8 + waitingRanksBytes(ranks)
+}
 
 /**
  * ```
@@ -33,19 +37,22 @@ function decode(word: bigint): Term {
 const PATIENCE = 1.1
 /** Between two looks that count as one wait; the number of renewals comes again after twenty times as long. */
 const LEASES_BETWEEN_LOOKS = 1000
+/** A candidate looks so often in a lease: a leader that is stopped wakes nobody. */
+const LOOKS_PER_LEASE = 4
 
 /**
  * One leader at a time, among the ranks of a group, for as long as it renews its lease; as {@link Leader} on one machine.
  *
  * One word, and no time in it: clocks of several machines differ. A leader renews by changing the word, and counts its lease from *before* it began to do so; a follower that has seen the same word for
  * longer than a lease, counted from *after* its first look, knows that the leader's lease is over, for the change was made before that look. So only the rates of the clocks matter. `tryCampaign` is a READ and a
- * compare-and-swap, two round trips; a renewal one. A leader that dies is followed at once, one that is stopped when its lease is over, or when the group gives it up.
+ * compare-and-swap, two round trips; a renewal one. A leader that dies is followed at once, one that is stopped when its lease is over for a follower that looked meanwhile, which one that waits does four times a lease, or when the group gives it up.
  */
 export class GroupLeader implements Promised<Leader> {
   readonly name: string
   readonly leaseMs: number
   readonly #home: HomeWords
   readonly #offset: number
+  readonly #bell: GroupBell
   /** The word of the last look that found another leader, and since when it has been so. */
   #seen: { readonly word: bigint; readonly sinceMs: number; readonly lastMs: number } | undefined
 
@@ -55,11 +62,13 @@ export class GroupLeader implements Promised<Leader> {
     this.leaseMs = leaseMs
     this.#home = home
     this.#offset = offset
+    this.#bell = home.bell(offset + 8, 'one')
   }
 
   /** Resolves when this rank leads. @throws HomeLostError, of all methods. */
   async campaign(options?: WaitOptions): Promise<Leadership> {
-    return await waitFor(this.#home.words, () => this.#attempt(), options)
+    const lookMsMax = this.leaseMs / LOOKS_PER_LEASE
+    return await this.#bell.wait(() => this.#attempt(), { ...options, lookMsMax })
   }
 
   /** Undefined when another leads, or may do so still: it takes two calls, a lease apart, to tell that one is silent. */
@@ -82,7 +91,12 @@ export class GroupLeader implements Promised<Leader> {
     const beganMs = words.nowMs()
     const own = encode({ term: there.term + 1, renewals: 0, rank: words.rank })
     if ((await this.#home.compareExchange64(this.#offset, word, own)) !== word) return undefined
-    const lease = new GroupLease(this.#home, this.#offset, this.leaseMs, own, beganMs)
+    const lease = new GroupLease(
+      { home: this.#home, offset: this.#offset, bell: this.#bell },
+      this.leaseMs,
+      own,
+      beganMs,
+    )
     const leadership = new Leadership(lease)
     const resign = async (): Promise<void> => {
       await leadership.resign()
@@ -108,6 +122,7 @@ class GroupLease {
   readonly leaseMs: number
   readonly #home: HomeWords
   readonly #offset: number
+  readonly #bell: GroupBell
   #word: bigint
   /** The lease counts from here. */
   #renewedMs: number
@@ -116,11 +131,17 @@ class GroupLease {
   settled: Promise<void> = Promise.resolve()
   #ended = false
 
-  constructor(home: HomeWords, offset: number, leaseMs: number, word: bigint, renewedMs: number) {
+  constructor(
+    { home, offset, bell }: { readonly home: HomeWords; readonly offset: number; readonly bell: GroupBell },
+    leaseMs: number,
+    word: bigint,
+    renewedMs: number,
+  ) {
     this.term = decode(word).term
     this.leaseMs = leaseMs
     this.#home = home
     this.#offset = offset
+    this.#bell = bell
     this.#word = word
     this.#renewedMs = renewedMs
   }
@@ -150,8 +171,7 @@ class GroupLease {
     this.#renewing = true
     const beganMs = this.#home.words.nowMs()
     try {
-      const before = await this.#home.compareExchange64(this.#offset, this.#word, by)
-      if (before !== this.#word) this.#ended = true
+      if (!(await this.#swap(by))) this.#ended = true
       else {
         this.#word = by
         this.#renewedMs = beganMs
@@ -168,7 +188,16 @@ class GroupLease {
   async #resign(): Promise<void> {
     const { term, renewals } = decode(this.#word)
     const ended = encode({ term, renewals, rank: undefined })
-    await this.#home.compareExchange64(this.#offset, this.#word, ended).catch(() => {})
+    await this.#swap(ended).catch(() => {})
     this.#word = ended
+  }
+
+  /** Where it is given up by that, one of those who wait is told. */
+  async #swap(by: bigint): Promise<boolean> {
+    const swap = new CompareExchangeCommand(this.#offset, this.#word, by)
+    const waiting = this.#bell.read()
+    await this.#home.run([swap, waiting])
+    if (swap.swapped && decode(by).rank === undefined) await this.#bell.ring(waiting)
+    return swap.swapped
   }
 }

@@ -2,6 +2,7 @@ import { HeapFullError } from '../errors.ts'
 import type { LogBounds, Retention } from '../log/log-core.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
 import { LogReader, type RecordRead, type ThereSlot } from './log-reader.ts'
 import type { LogSlots } from './log-slots.ts'
@@ -51,8 +52,9 @@ export class LogCore {
     this.#retention = retention
   }
 
-  get home(): HomeWords {
-    return this.#home
+  /** For who waits for the next entry. */
+  get appended(): GroupBell {
+    return this.#view.appended
   }
 
   /** Gives the entry's index. @throws HeapFullError */

@@ -3,7 +3,6 @@ import { EntryFollower, type LogEntry } from '../log/entry-follower.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { LogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
-import { waitFor } from './waiting.ts'
 
 /** Entries that are read in one go. */
 const READ_AT_ONCE = 64
@@ -48,7 +47,7 @@ export class GroupFollower<V> extends EntryFollower<V> {
   }
 
   protected async take(options: WaitOptions): Promise<LogEntry<V>> {
-    const record = await waitFor(this.#core.home.words, () => this.#one(), options)
+    const record = await this.#core.appended.wait(() => this.#one(), options)
     const missed = record.index - this.#next
     this.#next = record.index + 1
     return { index: record.index, value: this.#codec.decode(record.value), missed }

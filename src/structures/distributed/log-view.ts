@@ -1,6 +1,7 @@
-import { type Command, CompareExchangeCommand, ReadCommand } from './command.ts'
+import { type Command, CompareExchangeCommand, ReadCommand, type WriteCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { HomeWords } from './home-words.ts'
-import { LOG_MARKS_BYTES, LogBodyOffset } from './log-body.ts'
+import { LogBodyOffset, logMarksBytes } from './log-body.ts'
 import type { LogSlots, SlotView } from './log-slots.ts'
 
 /** Slots that are looked at beyond the end. */
@@ -23,6 +24,8 @@ const STALE_ROUNDS = 50
  */
 export class LogView {
   readonly slots: LogSlots
+  /** Rung for all when something was appended. */
+  readonly appended: GroupBell
   readonly #home: HomeWords
   readonly #body: number
   /** Each index below has been appended. */
@@ -37,6 +40,7 @@ export class LogView {
     this.#home = home
     this.#body = body
     this.slots = slots
+    this.appended = home.bell(body + LogBodyOffset.Waiting, 'all')
   }
 
   get end(): number {
@@ -60,12 +64,13 @@ export class LogView {
     return next?.kind === 'free' ? next.word : undefined
   }
 
-  /** Look for the end, in one round trip, in which `commands` are carried out before. True where it was found, and not only how far it is at least. */
-  async look(commands: readonly Command[] = []): Promise<boolean> {
+  /** Look for the end, in one round trip, in which an append is tried before: who waits for one is told where it succeeds. True where it was found, and not only how far it is at least. */
+  async look(append?: readonly [WriteCommand, CompareExchangeCommand]): Promise<boolean> {
     const from = this.#end
     const reads = this.slots.reads(from, Math.min(AHEAD, this.slots.capacity))
     const marks = this.marks()
-    await this.#home.run([...commands, ...this.#raise(), ...reads, marks])
+    await this.#home.run([...(append ?? []), ...this.#raise(), ...reads, marks])
+    if (append?.[1].swapped === true) void this.appended.ring(marks)
     this.learn(marks)
     if (this.#mark - from > STALE_ROUNDS * this.slots.capacity) return false
     const views = this.slots.views(from, reads)
@@ -82,9 +87,9 @@ export class LogView {
     return this.#end
   }
 
-  /** A READ of both marks; for a batch, behind the slots. */
+  /** A READ of both marks, and of who waits; for a batch, behind the slots. */
   marks(): ReadCommand {
-    return new ReadCommand(this.#body, LOG_MARKS_BYTES)
+    return new ReadCommand(this.#body, logMarksBytes(this.#home.words.ranks))
   }
 
   learn(marks: ReadCommand): void {

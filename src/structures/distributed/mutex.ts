@@ -1,13 +1,16 @@
 import { type Mutex, MutexHold } from '../mutex.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import type { GroupBell } from './group-bell.ts'
 import { endedHold, holdOf, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
-import { waitFor } from './waiting.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a mutex's body. */
-export const MUTEX_BYTES = 8
+/** Bytes of a mutex's body: its word, and who waits. */
+export function mutexBytes(ranks: number): number {
+  return 8 + waitingRanksBytes(ranks)
+}
 
 /**
  * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. One word (hold-word.ts), so that to take it, to count the holds and to say by whom are one compare-and-swap: `tryLock` is a READ and
@@ -18,17 +21,19 @@ export class GroupMutex implements Promised<Mutex> {
   readonly name: string
   readonly #home: HomeWords
   readonly #offset: number
+  readonly #bell: GroupBell
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number) {
     this.name = name
     this.#home = home
     this.#offset = offset
+    this.#bell = home.bell(offset + 8, 'one')
   }
 
   /** Resolves when it is held. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
-    return await waitFor(this.#home.words, () => this.#attempt(), options)
+    return await this.#bell.wait(() => this.#attempt(), options)
   }
 
   /** Undefined when another has it. */
@@ -43,7 +48,7 @@ export class GroupMutex implements Promised<Mutex> {
     if (isHeld(words, seen)) return undefined
     const own = nextHold(seen, words.rank)
     if ((await this.#home.compareExchange64(this.#offset, seen, own)) !== seen) return undefined
-    const release = letGo(this.#home, this.#offset, own, endedHold(own))
+    const release = letGo(this.#home, this.#offset, own, endedHold(own), this.#bell)
     return new MutexHold(holdOf(own).token, holdOf(seen).rank !== undefined, release)
   }
 }

@@ -1,12 +1,16 @@
 import type { Once } from '../once.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import { CompareExchangeCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import { endedHold, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
-import { waitFor } from './waiting.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a once's body. */
-export const ONCE_BYTES = 8
+/** Bytes of a once's body: its word, and who waits. */
+export function onceBytes(ranks: number): number {
+  return 8 + waitingRanksBytes(ranks)
+}
 
 /** No hold has this word. */
 const DONE = 0xffff_ffff_ffff_ffffn
@@ -19,12 +23,14 @@ export class GroupOnce implements Promised<Once> {
   readonly name: string
   readonly #home: HomeWords
   readonly #offset: number
+  readonly #bell: GroupBell
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number) {
     this.name = name
     this.#home = home
     this.#offset = offset
+    this.#bell = home.bell(offset + 8, 'all')
   }
 
   /**
@@ -32,22 +38,29 @@ export class GroupOnce implements Promised<Once> {
    * being begun again. @throws HomeLostError, also when the home is lost after the work.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
-    const own = await waitFor(this.#home.words, () => this.#attempt(), options)
+    const own = await this.#bell.wait(() => this.#attempt(), options)
     if (own === DONE) return false
     try {
       await work()
     } catch (error) {
       // Where the home is lost there is nothing to let go of; what went wrong is the work.
-      await this.#home.compareExchange64(this.#offset, own, endedHold(own)).catch(() => {})
+      await this.#replace(own, endedHold(own)).catch(() => {})
       throw error
     }
-    await this.#home.compareExchange64(this.#offset, own, DONE)
+    await this.#replace(own, DONE)
     return true
   }
 
   async isDone(options?: WaitOptions): Promise<boolean> {
     options?.signal?.throwIfAborted()
     return (await this.#home.load64(this.#offset)) === DONE
+  }
+
+  /** Whoever waits sees that it is done, or does it. */
+  async #replace(own: bigint, by: bigint): Promise<void> {
+    const waiting = this.#bell.read()
+    await this.#home.run([new CompareExchangeCommand(this.#offset, own, by), waiting])
+    void this.#bell.ring(waiting)
   }
 
   /** The word of this rank's hold, or that it is done; undefined while another does it. */

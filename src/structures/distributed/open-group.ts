@@ -9,6 +9,7 @@ import { Exchange } from './exchange.ts'
 import { GroupStructures } from './group-structures.ts'
 import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './layout.ts'
 import { refusalFor, refusalIn } from './refusal.ts'
+import { Rings } from './rings.ts'
 import { VerbsWords } from './verbs-words.ts'
 
 /** Options of `openStructures(group)`. All ranks give the same. */
@@ -37,11 +38,13 @@ export async function openGroupStructures(
   if (!(timeoutMs > 0))
     throw new ArgumentError('options.timeoutMs', `timeoutMs must be more than 0, not ${String(timeoutMs)}`)
   const device = openDevice(group.device)
-  const exchange = new Exchange(group, `structures/${name}/${openingOf(group, name)}`)
+  const topic = `structures/${name}/${openingOf(group, name)}`
+  const exchange = new Exchange(group, topic)
   const { rank, size: ranks } = group
   const ownBytes = homes.includes(rank) ? lengthBytes : CHUNK_BYTES
   let words: VerbsWords | undefined
-  const stops: (() => void)[] = []
+  const rings = new Rings(group, `${topic}/rings`)
+  const stops = [rings.listen((home, place) => words?.rung(home, place))]
   const end = (): void => {
     for (const stop of stops) stop()
     exchange.close()
@@ -49,7 +52,8 @@ export async function openGroupStructures(
     device.close()
   }
   try {
-    words = new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes, runtime: new EventLoop(), timeoutMs })
+    const runtime = new EventLoop()
+    words = new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes, runtime, timeoutMs, ring: rings.send })
     await meet(group, exchange, words, agreedText(lengthBytes, homes, ranks), signal)
     const structures = new GroupStructures(words, homes, async () => {
       const done = Array.from({ length: ranks }, () => 'done')

@@ -24,13 +24,13 @@ export async function openLogCore(home: Home, { kind, name, parameters, retentio
     parameters,
     makeBody: async () => {
       const { places, undo } = await takeTables(home, tablesForLog(capacity))
-      return { bytes: writeLogBody(places), undo }
+      return { bytes: writeLogBody(places, home.words.ranks), undo }
     },
   })
   const open = home.logs.get(found.offset)
   if (open !== undefined) return open
   const words = home.on(`${kind} '${name}'`)
-  const view = new LogView(words, found.offset, new LogSlots(words, readLogBody(found), capacity))
+  const view = new LogView(words, found.offset, new LogSlots(words, readLogBody(found, home.words.ranks), capacity))
   const core = new LogCore(words, home.pool, view, retention)
   home.logs.set(found.offset, core)
   return core

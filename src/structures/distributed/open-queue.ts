@@ -1,7 +1,7 @@
 import { WriteCommand } from './command.ts'
 import type { Home } from './home.ts'
 import type { NewBody } from './names.ts'
-import { QUEUE_BYTES, QueueCore } from './queue-core.ts'
+import { QueueCore, queueBytes } from './queue-core.ts'
 import { newSegment, writeSegment } from './queue-segment.ts'
 
 /** How a queue is opened. */
@@ -36,9 +36,9 @@ async function makeBody(home: Home, segmentBytes: number): Promise<NewBody> {
     home.pool.release(block)
     throw error
   }
-  const bytes = new Uint8Array(QUEUE_BYTES)
+  const bytes = new Uint8Array(queueBytes(home.words.ranks))
   const view = new DataView(bytes.buffer)
-  for (let at = 0; at < QUEUE_BYTES; at += 8) view.setBigUint64(at, segment.name, true)
+  for (const at of [0, 8]) view.setBigUint64(at, segment.name, true)
   return {
     bytes,
     made: () => home.pool.linked(block),

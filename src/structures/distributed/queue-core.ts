@@ -1,6 +1,7 @@
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { GroupListCore } from './group-list.ts'
 import type { HomeWords } from './home-words.ts'
 import { QueueEnd } from './queue-end.ts'
@@ -18,10 +19,13 @@ import {
 } from './queue-segment.ts'
 import { backOff, Turns } from './turns.ts'
 import { headBytes, readValueBlock, writeValueBlock } from './value-block.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** The body of a queue: the words of its ends. */
-const End = { Head: 0, Tail: 8 } as const
-export const QUEUE_BYTES = 16
+/** The body of a queue: the words of its ends, then who waits for a value, and who for room. */
+const End = { Head: 0, Tail: 8, Waiting: 16 } as const
+export function queueBytes(ranks: number): number {
+  return End.Waiting + 2 * waitingRanksBytes(ranks)
+}
 
 /** Places that one look takes in. */
 const LOOK_PLACES = 32
@@ -70,6 +74,8 @@ export class QueueCore implements GroupListCore {
   readonly #shape: QueueShape
   readonly #head: QueueEnd
   readonly #tail: QueueEnd
+  readonly filled: GroupBell
+  readonly emptied: GroupBell
   readonly #pushing = new Turns()
   readonly #popping = new Turns()
   #look: Look | undefined
@@ -83,6 +89,9 @@ export class QueueCore implements GroupListCore {
     this.#shape = shape
     this.#head = new QueueEnd(home, body + End.Head)
     this.#tail = new QueueEnd(home, body + End.Tail)
+    const waiting = body + End.Waiting
+    this.filled = home.bell(waiting, 'one')
+    this.emptied = home.bell(waiting + waitingRanksBytes(home.words.ranks), 'one')
   }
 
   push(value: Uint8Array): Promise<boolean> {
@@ -142,7 +151,10 @@ export class QueueCore implements GroupListCore {
     const look = { from: after, places: readPlaces(after) }
     const ends = this.#readEnds()
     await this.#home.run([write, fill, look.places, ends])
-    if (fill.swapped) this.#tail.advance(after)
+    if (fill.swapped) {
+      this.#tail.advance(after)
+      void this.filled.ring(ends)
+    }
     if (this.#tail.see(segment, ends.word(End.Tail)))
       this.#tail.advance(firstNot(look, (word) => word !== segment.open))
     if (fill.swapped) this.#tail.tell()
@@ -169,6 +181,7 @@ export class QueueCore implements GroupListCore {
       found === undefined ? undefined : { cursor: following, word: found, read: found === next ? read : undefined }
     if (!take.swapped) return false
     this.#pool.release(decodeBlock(word) as BlockName)
+    if (this.#shape.capacity !== 0) void this.emptied.ring(ends)
     this.#head.tell()
     return true
   }
@@ -283,8 +296,9 @@ export class QueueCore implements GroupListCore {
     return { next: next.word(), ends }
   }
 
+  /** With those who wait. */
   #readEnds(): ReadCommand {
-    return new ReadCommand(this.#body, QUEUE_BYTES)
+    return new ReadCommand(this.#body, queueBytes(this.#home.words.ranks))
   }
 
   #takeAhead(): Found | undefined {

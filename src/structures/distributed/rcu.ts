@@ -3,10 +3,12 @@ import { StructureError } from '../errors.ts'
 import { Callbacks } from '../rcu/callbacks.ts'
 import type { Rcu } from '../rcu/rcu.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import type { Bells } from './bells.ts'
 import type { GroupCell } from './cell.ts'
 import { type GroupGracePeriodState, GroupGracePeriods } from './grace-periods.ts'
 import type { Promised } from './promised.ts'
 import { ReadSections } from './read-sections.ts'
+import { ReaderBells } from './reader-bells.ts'
 import type { RemoteWords } from './remote-words.ts'
 
 /** Who reads at this rank, and waiting for all who do anywhere. */
@@ -62,9 +64,10 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   readonly #callbacks: Callbacks<GroupGracePeriodState>
 
   /** @internal */
-  constructor(words: RemoteWords) {
-    this.#sections = new ReadSections(words)
-    this.#periods = new GroupGracePeriods(words, this.#sections)
+  constructor(words: RemoteWords, bells: Bells) {
+    const readers = new ReaderBells(words, bells)
+    this.#sections = new ReadSections(words, () => readers.ended())
+    this.#periods = new GroupGracePeriods(words, this.#sections, readers)
     this.#callbacks = new Callbacks(this.#periods)
   }
 

@@ -19,14 +19,17 @@ export interface SectionCounts {
  */
 export class ReadSections {
   readonly #words: RemoteWords
+  readonly #onEnded: () => void
   /** In the order in which they began. */
   readonly #lasting = new Set<number>()
   #begun = 0
   #ended = 0
   #closed = false
 
-  constructor(words: RemoteWords) {
+  /** `onEnded` is called when it is written that a section has ended. */
+  constructor(words: RemoteWords, onEnded: () => void) {
     this.#words = words
+    this.#onEnded = onEnded
   }
 
   get counts(): SectionCounts {
@@ -57,6 +60,7 @@ export class ReadSections {
     if (ended === this.#ended) return
     this.#ended = ended
     this.#words.storeOwn(SectionsOffset.Ended, BigInt(ended))
+    this.#onEnded()
   }
 
   /** All end, and none begins. */

@@ -25,12 +25,20 @@ export interface RemoteWords {
    * Store a word of this rank's own part, which nobody else writes to: at once, without a round trip. Whatever is begun with {@link run} afterwards is carried out when others can see it.
    */
   storeOwn(offset: number, value: bigint): void
+  /** What is in a word of this rank's own part, at once. Looked at after {@link storeOwn}, it is what others saw to it before they saw that. */
+  loadOwn(offset: number): bigint
   /** Whether `rank` is in the group still. Once out, it never comes back. */
   isMember(rank: number): boolean
   /** Milliseconds of a clock that all ranks have, more or less: see rate-limiter.ts for what hangs on it. */
   nowMs(): number
-  /** Resolves after a while, or earlier when a rank has ended. */
-  sleep(ms: number): Promise<void>
+  /** Resolves after a while, or earlier when a rank has ended or `signal` is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Tell `rank`, another one, that what it waits for at `place` of rank `home` has changed: a message that nobody waits for, and that is lost where the rank is gone. It is never held up by that rank.
+   */
+  ring(rank: number, home: number, place: number): void
+  /** Whom to call when this rank is told so. */
+  onRing(listener: (home: number, place: number) => void): void
   /** Between 0 and 1, for back-off. */
   random(): number
 }

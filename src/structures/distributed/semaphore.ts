@@ -1,14 +1,15 @@
 import { Permit, type Semaphore } from '../semaphore.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
+import type { GroupBell } from './group-bell.ts'
 import { endedHold, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
-import { waitFor } from './waiting.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a semaphore's body: a word for each permit. */
-export function semaphoreBytes(permits: number): number {
-  return permits * 8
+/** Bytes of a semaphore's body: a word for each permit, and who waits. */
+export function semaphoreBytes(permits: number, ranks: number): number {
+  return permits * 8 + waitingRanksBytes(ranks)
 }
 
 /**
@@ -21,6 +22,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
   readonly permits: number
   readonly #home: HomeWords
   readonly #offset: number
+  readonly #bell: GroupBell
   /** Where to look first: beside what others take. */
   #next: number
 
@@ -30,12 +32,13 @@ export class GroupSemaphore implements Promised<Semaphore> {
     this.permits = permits
     this.#home = home
     this.#offset = offset
+    this.#bell = home.bell(offset + permits * 8, 'one')
     this.#next = home.words.rank % permits
   }
 
   /** Resolves when there is one. @throws HomeLostError, of all methods. */
   async acquire(options?: WaitOptions): Promise<Permit> {
-    return await waitFor(this.#home.words, () => this.#attempt(), options)
+    return await this.#bell.wait(() => this.#attempt(), options)
   }
 
   /** Undefined when all are taken. */
@@ -56,7 +59,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
       const offset = this.#offset + index * 8
       if ((await this.#home.compareExchange64(offset, seen, own)) !== seen) continue
       this.#next = index
-      return new Permit(letGo(this.#home, offset, own, endedHold(own)))
+      return new Permit(letGo(this.#home, offset, own, endedHold(own), this.#bell))
     }
     return undefined
   }

@@ -1,14 +1,18 @@
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { type BlockName, bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from './command.ts'
+import type { GroupBell } from './group-bell.ts'
 import type { GroupListCore } from './group-list.ts'
 import type { HomeWords } from './home-words.ts'
 import { belowIn, namesAbove, STACK_HEAD_BYTES_MAX } from './stack-names.ts'
 import { backOff, Turns } from './turns.ts'
 import { headBytes, readBlockHead, readValueBlock, type ValueBlock, writeValueBlock } from './value-block.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
 
-/** Bytes of a stack's body: the word of its top. */
-export const STACK_BYTES = 8
+/** Bytes of a stack's body: the word of its top, who waits for a value, and who for room. */
+export function stackBytes(ranks: number): number {
+  return 8 + 2 * waitingRanksBytes(ranks)
+}
 
 /** What comes next is read ahead where its block is no longer. */
 const AHEAD_BYTES_MAX = 1024
@@ -48,6 +52,8 @@ export class StackCore implements GroupListCore {
   readonly #place: number
   /** 0: no bound. */
   readonly #capacity: number
+  readonly filled: GroupBell
+  readonly emptied: GroupBell
   readonly #turns = new Turns()
   /** As it was when this rank was here last. */
   #top: Top | undefined
@@ -57,6 +63,8 @@ export class StackCore implements GroupListCore {
     this.#pool = pool
     this.#place = place
     this.#capacity = capacity
+    this.filled = home.bell(place + 8, 'one')
+    this.emptied = home.bell(place + 8 + waitingRanksBytes(home.words.ranks), 'one')
   }
 
   push(value: Uint8Array): Promise<boolean> {
@@ -115,7 +123,9 @@ export class StackCore implements GroupListCore {
     const word = encodeBlock({ ...block, fingerprint: 0, tentative: false })
     const bytes = writeValueBlock(block.tag, [BigInt(depth), ...names], value)
     const cover = new CompareExchangeCommand(this.#place, top.word, word)
-    await this.#home.run([new WriteCommand(block.offset, bytes), cover])
+    const waiting = this.filled.read()
+    await this.#home.run([new WriteCommand(block.offset, bytes), cover, waiting])
+    if (cover.swapped) void this.filled.ring(waiting)
     this.#top = cover.swapped ? { word, depth, names, value } : undefined
     return cover.swapped ? undefined : cover.before
   }
@@ -126,9 +136,11 @@ export class StackCore implements GroupListCore {
     const below = names[0] as bigint
     const take = new CompareExchangeCommand(this.#place, top.word, below)
     const read = below === 0n ? undefined : readAhead(below)
-    await this.#home.run(read === undefined ? [take] : [take, read])
+    const waiting = this.#capacity === 0 ? undefined : this.emptied.read()
+    await this.#home.run([take, read, waiting].filter((command) => command !== undefined))
     this.#top = undefined
     if (!take.swapped) return take.before
+    if (waiting !== undefined) void this.emptied.ring(waiting)
     this.#pool.release(decodeBlock(top.word) as BlockName)
     const depth = top.depth - 1
     this.#top = below === 0n ? NOTHING : { word: below, depth, names: belowIn(names), value: undefined, read }

@@ -32,6 +32,8 @@ export interface VerbsWordsOptions {
   readonly runtime: WordsRuntime
   /** How long a batch may take before its home counts as lost. */
   readonly timeoutMs: number
+  /** Carries a ring to another rank, whose {@link VerbsWords.rung} is called then. Waits for nothing. */
+  readonly ring: (rank: number, home: number, place: number) => void
 }
 
 /**
@@ -55,6 +57,7 @@ export class VerbsWords implements RemoteWords {
   readonly #byNumber: ReadonlyMap<number, HomeLink>
   readonly #batch = new CompletionBatch(COMPLETIONS_AT_ONCE)
   readonly #sleepers = new Set<() => void>()
+  #onRing: (home: number, place: number) => void = () => {}
   readonly #gone = new Set<number>()
   readonly #turn = (): boolean => this.#progress()
   readonly #arm = (): boolean => this.#prepareSleep()
@@ -115,16 +118,31 @@ export class VerbsWords implements RemoteWords {
     return this.#options.runtime.random()
   }
 
-  sleep(ms: number): Promise<void> {
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         cancel()
         this.#sleepers.delete(wake)
+        signal?.removeEventListener('abort', wake)
         resolve()
       }
       this.#sleepers.add(wake)
       const cancel = this.#options.runtime.after(ms, wake)
+      signal?.addEventListener('abort', wake)
     })
+  }
+
+  ring(rank: number, home: number, place: number): void {
+    if (!this.closed) this.#options.ring(rank, home, place)
+  }
+
+  onRing(listener: (home: number, place: number) => void): void {
+    this.#onRing = listener
+  }
+
+  /** Another rank has rung. */
+  rung(home: number, place: number): void {
+    if (!this.closed) this.#onRing(home, place)
   }
 
   run(home: number, what: string, commands: readonly Command[]): Promise<void> {
@@ -141,6 +159,10 @@ export class VerbsWords implements RemoteWords {
   storeOwn(offset: number, value: bigint): void {
     // A full barrier: in shared memory this thread itself carries out what it begins next, and must not do so before others can see this.
     if (!this.closed) Atomics.store(this.#own, offset / 8, value)
+  }
+
+  loadOwn(offset: number): bigint {
+    return this.closed ? 0n : BigInt.asUintN(64, Atomics.load(this.#own, offset / 8))
   }
 
   close(): void {

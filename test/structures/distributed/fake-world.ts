@@ -8,6 +8,16 @@ import type { RemoteWords } from '../../../src/structures/distributed/remote-wor
 const LINE_BYTES = 64
 const STEP_MS = 0.001
 
+/** A ring that is on its way. */
+interface Ring {
+  readonly to: number
+  readonly home: number
+  readonly place: number
+}
+
+/** A death that a rank has not been told of, or a ring. */
+type News = { readonly to: number; readonly of: number } | Ring
+
 /** A batch that was posted: each step is one atomic, or one line of 64 bytes. */
 interface Posted {
   readonly from: number
@@ -37,8 +47,10 @@ export class FakeWorld {
   readonly #sleepers = new Set<{ readonly rank: number; readonly atMs: number; readonly wake: () => void }>()
   /** Called after each step on somebody's memory, with whose step it was. */
   watch: (rank: number) => void = () => {}
-  /** Deaths that ranks have not been told of. */
-  readonly #news: { readonly to: number; readonly of: number }[] = []
+  /** Deaths that ranks have not been told of, and rings. */
+  readonly #news: News[] = []
+  /** Rings so far that a rank was told of. */
+  rings = 0
 
   constructor(
     ranks: number,
@@ -78,11 +90,17 @@ export class FakeWorld {
     this.#posted.add(posted)
   }
 
-  sleep(rank: number, ms: number): Promise<void> {
+  sleep(rank: number, ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const sleeper = { rank, atMs: this.nowMs + ms, wake: () => this.#sleepers.delete(sleeper) && resolve() }
       this.#sleepers.add(sleeper)
+      signal?.addEventListener('abort', () => sleeper.wake())
     })
+  }
+
+  /** Comes as late as it may, like the news. */
+  ring(from: number, ring: Ring): void {
+    if (!this.stopped.has(from)) this.#news.push(ring)
   }
 
   /** One step of something. */
@@ -144,8 +162,15 @@ export class FakeWorld {
   }
 
   #tell(index: number): void {
-    const [{ to, of }] = this.#news.splice(index, 1) as [{ to: number; of: number }]
+    const [news] = this.#news.splice(index, 1) as [News]
+    const { to } = news
     if (this.stopped.has(to)) return
+    if ('place' in news) {
+      this.rings += 1
+      this.ranks[to]?.rung(news.home, news.place)
+      return
+    }
+    const { of } = news
     this.ranks[to]?.gone.add(of)
     for (const sleeper of [...this.#sleepers]) if (sleeper.rank === to) sleeper.wake()
     this.structures[to]?.settle(of).catch(() => {})
@@ -177,6 +202,7 @@ export class FakeWords implements RemoteWords {
   readonly lengthBytes: number
   readonly gone: Set<number> = new Set<number>()
   roundTrips = 0
+  rung: (home: number, place: number) => void = () => {}
   /** Steps until it is stopped. */
   stepsLeft: number = Number.POSITIVE_INFINITY
   readonly #world: FakeWorld
@@ -206,6 +232,11 @@ export class FakeWords implements RemoteWords {
     new BigUint64Array(own.buffer, own.byteOffset + offset, 1)[0] = value
   }
 
+  loadOwn(offset: number): bigint {
+    const own = this.#world.memories[this.rank] as Uint8Array
+    return new BigUint64Array(own.buffer, own.byteOffset + offset, 1)[0] as bigint
+  }
+
   isMember(rank: number): boolean {
     return !this.gone.has(rank)
   }
@@ -214,8 +245,16 @@ export class FakeWords implements RemoteWords {
     return this.#world.nowMs
   }
 
-  sleep(ms: number): Promise<void> {
-    return this.#world.sleep(this.rank, ms)
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#world.sleep(this.rank, ms, signal)
+  }
+
+  ring(rank: number, home: number, place: number): void {
+    this.#world.ring(this.rank, { to: rank, home, place })
+  }
+
+  onRing(listener: (home: number, place: number) => void): void {
+    this.rung = listener
   }
 
   random(): number {

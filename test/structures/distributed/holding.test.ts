@@ -45,7 +45,7 @@ test('a mutex is not reentrant, is let go of once, and by closing', async () => 
 
 test('a rank that is stopped between any two steps of taking and letting go of a mutex holds up nobody', async () => {
   const seen = new Set<boolean>()
-  for (let steps = 0; steps < 30; steps += 1) {
+  for (let steps = 0; steps < 60; steps += 1) {
     const world = new FakeWorld(2, steps + 1, 1024 * 1024, [0])
     const mutex = await world.play(world.structures[0]!.mutex('stock'))
     const other = await world.play(world.structures[1]!.mutex('stock'))

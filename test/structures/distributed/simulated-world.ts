@@ -15,6 +15,8 @@ import { type CompletionChannel, openDevice } from '../../../src/verbs/index.ts'
 
 /** Nobody sleeps longer, so that a wake-up that was lost is no more than a delay. */
 const SLEEP_NS_MAX = 5_000_000
+/** From a ring until the other rank is told. */
+const RING_NS = 30_000
 /** From a crash until the others are told. */
 const NEWS_NS = 2_000_000
 
@@ -25,6 +27,9 @@ export class SimulatedWorld implements Disposable {
   readonly structures: readonly GroupStructures[]
   readonly crashed: Set<number> = new Set<number>()
   #dirty = false
+  readonly #hosts: SimulatedHost[] = []
+  /** Rings that a rank was told of. */
+  rings = 0
 
   constructor(
     ranks: number,
@@ -37,11 +42,22 @@ export class SimulatedWorld implements Disposable {
     this.cluster = openSimulatedCluster(seed, options)
     this.ranks = Array.from({ length: ranks }, (_, rank) => {
       const host = this.cluster.addHost()
+      this.#hosts.push(host)
       const device = openDevice(`${this.cluster.device}/${host.index}`)
       const runtime = new SimulatedRuntime(this.cluster, host, new Stream(seed, `rank ${rank}`, undefined), () => {
         this.#dirty = true
       })
-      return new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes: lengthBytes, runtime, timeoutMs: 60_000 })
+      const ring = (to: number, home: number, place: number): void => this.#ring(rank, { to, home, place })
+      return new VerbsWords({
+        rank,
+        ranks,
+        device,
+        lengthBytes,
+        ownBytes: lengthBytes,
+        runtime,
+        timeoutMs: 60_000,
+        ring,
+      })
     })
     for (const one of this.ranks)
       for (const other of this.ranks)
@@ -74,6 +90,21 @@ export class SimulatedWorld implements Disposable {
   [Symbol.dispose](): void {
     for (const words of this.ranks) words.close()
     this.cluster.close()
+  }
+
+  /** Over channels of the group that lose nothing, unless an end of them is gone; a host that is paused is told when it goes on. */
+  #ring(
+    from: number,
+    { to, home, place }: { readonly to: number; readonly home: number; readonly place: number },
+  ): void {
+    if (this.crashed.has(from)) return
+    const told = this.#hosts[to]!.spawn(() => {
+      this.#dirty = true
+      if (this.crashed.has(to)) return
+      this.rings += 1
+      this.ranks[to]!.rung(home, place)
+    })
+    told.wakeAt(this.cluster.nowNs + RING_NS)
   }
 
   #tell(rank: number): void {

@@ -1,0 +1,77 @@
+import type { WaitOptions } from '../waiting/bell.ts'
+import type { Bells } from './bells.ts'
+import type { GroupBell } from './group-bell.ts'
+import { READERS_OFFSET } from './layout.ts'
+import { lookMs } from './look-ms.ts'
+import type { RemoteWords } from './remote-words.ts'
+import { Waiter } from './waiter.ts'
+import { waitingRanksBytes } from './waiting-ranks.ts'
+
+/**
+ * Waiting until sections of readers have ended, at several ranks at a time: a bell at each, with its marks in the memory of the reader, which looks at them itself after it has written there that a section has ended.
+ * A wait leaves its mark at those it waits for, and looks once more; for why that is enough see {@link GroupBell}. At its own rank it is told directly.
+ */
+export class ReaderBells {
+  readonly #words: RemoteWords
+  readonly #bells: Bells
+
+  constructor(words: RemoteWords, bells: Bells) {
+    this.#words = words
+    this.#bells = bells
+  }
+
+  /** A section of this rank has ended, and that is written. */
+  ended(): void {
+    const own = this.#bellOf(this.#words.rank)
+    own.rung()
+    const seen: bigint[] = []
+    for (let at = 0; at < waitingRanksBytes(this.#words.ranks); at += 8)
+      seen.push(this.#words.loadOwn(READERS_OFFSET + at))
+    void own.wake(seen)
+  }
+
+  /** Until `attempt`, which looks at the ranks that are `waited` for, says so. */
+  async wait(
+    attempt: () => Promise<boolean>,
+    waited: () => Iterable<number>,
+    { signal }: WaitOptions = {},
+  ): Promise<void> {
+    signal?.throwIfAborted()
+    if (await attempt()) return
+    using waiter = new Waiter(this.#words, signal)
+    const at = new Set<GroupBell>()
+    try {
+      for (let looks = 0; ; looks += 1) {
+        signal?.throwIfAborted()
+        if (await this.#look(waiter, at, attempt, waited)) return
+        await waiter.sleep(lookMs(this.#words, looks))
+      }
+    } finally {
+      for (const bell of at) bell.leave(waiter)
+    }
+  }
+
+  async #look(
+    waiter: Waiter,
+    at: Set<GroupBell>,
+    attempt: () => Promise<boolean>,
+    waited: () => Iterable<number>,
+  ): Promise<boolean> {
+    if (waiter.takeStir() && (await attempt())) return true
+    for (;;) {
+      const marking = [...waited()].map((rank) => {
+        const bell = this.#bellOf(rank)
+        at.add(bell)
+        bell.enter(waiter)
+        return rank === this.#words.rank || bell.mark()
+      })
+      const isOver = await attempt()
+      const marked = await Promise.all(marking)
+      if (isOver || marked.every(Boolean)) return isOver
+    }
+  }
+
+  #bellOf(rank: number): GroupBell {
+    return this.#bells.at({ words: this.#words, home: rank, what: 'rcu', place: READERS_OFFSET }, 'all')
+  }
+}

@@ -1,0 +1,34 @@
+import type { Tellers } from './exchange.ts'
+
+/** What a ring says. */
+type Place = readonly [home: number, place: number]
+
+/**
+ * Rings as messages of the group, from agent to agent: a program that is busy or stopped holds up nobody who rings for it. One is on its way at most for each time that a rank has said that it waits, so
+ * nothing piles up for who does not listen.
+ */
+export class Rings {
+  readonly #group: Tellers
+  readonly #topic: string
+
+  constructor(group: Tellers, topic: string) {
+    this.#group = group
+    this.#topic = topic
+  }
+
+  readonly send = (rank: number, home: number, place: number): void => {
+    // Where the group was closed, or the rank is gone, there is nobody to hear it.
+    this.#group.tell(rank, this.#topic, [home, place] satisfies Place).catch(() => {})
+  }
+
+  /** Call `listener` when another rank has rung for this one, until the returned function is called. */
+  listen(listener: (home: number, place: number) => void): () => void {
+    return this.#group.onTold(this.#topic, (_, value) => {
+      if (isPlace(value)) listener(...value)
+    })
+  }
+}
+
+function isPlace(value: unknown): value is Place {
+  return Array.isArray(value) && value.length === 2 && value.every((number) => Number.isSafeInteger(number))
+}
