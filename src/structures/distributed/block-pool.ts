@@ -1,9 +1,10 @@
 import { HeapFullError } from '../errors.ts'
 import { type BlockName, bytesOfClass, CLASS_BYTES, classFor, TAG_MASK } from './block-word.ts'
 import type { Census } from './census.ts'
-import { type Chunk, Chunks, chunkOffset } from './chunks.ts'
+import { type Chunk, Chunks, type ChunkUse, chunkOffset } from './chunks.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES } from './layout.ts'
+import { type Asked, Reclaim, saidOf } from './reclaim.ts'
 
 /** What this rank knows of a block in a chunk of its own. */
 const State = {
@@ -45,12 +46,15 @@ export class BlockPool {
   #made = 0
   #kept = 0
   #sweeping: Promise<void> | undefined
+  readonly #reclaim: Reclaim
+  #asked: Asked = { ranks: 0, looked: 0 }
   readonly #making = new Map<number, Promise<boolean>>()
 
   constructor(home: HomeWords, takeCensus: () => Promise<Census>) {
     this.#home = home
     this.#chunks = new Chunks(home)
     this.#takeCensus = takeCensus
+    this.#reclaim = new Reclaim(home)
   }
 
   get chunks(): Chunks {
@@ -102,6 +106,23 @@ export class BlockPool {
     return this.#sweeping
   }
 
+  /** A chunk for another use than blocks. Where none is free this rank and the others give back what they do not need. Undefined where there is none even so. */
+  async takeChunk(use: ChunkUse): Promise<Chunk | undefined> {
+    const free = await this.#chunks.take(use)
+    if (free !== undefined) return free
+    await this.sweep()
+    return await this.#takeHeld(use)
+  }
+
+  /** Another rank has found no free chunk at this home: give back all that are wholly free, and say that it was looked. */
+  async giveBackForOthers(): Promise<void> {
+    // One that is under way may have passed what was taken out since.
+    await this.#sweeping?.catch(() => {})
+    if (this.#own.size > 0) await this.sweep()
+    await this.#giveBackFree(0)
+    await this.#reclaim.answer()
+  }
+
   /** The blocks of a rank that is out of the group, and cannot reach this memory any more, are this rank's now. For the home. */
   async adopt(owner: number): Promise<void> {
     const taken = (await this.#chunks.taken()).filter((chunk) => chunk.owner === owner)
@@ -138,7 +159,23 @@ export class BlockPool {
     if (this.#made >= MADE_MIN + this.#kept) await this.sweep()
     if (!isThere()) await this.#takeChunk(sizeClass)
     if (!isThere()) await this.sweep()
+    if (!isThere()) {
+      const held = await this.#takeHeld({ kind: 'blocks', sizeClass })
+      if (held !== undefined) this.#addChunk(held, sizeClass)
+    }
     return isThere()
+  }
+
+  /** One that this rank, or another, holds and does not need. */
+  async #takeHeld(use: ChunkUse): Promise<Chunk | undefined> {
+    await this.#giveBackFree(0)
+    let taken = await this.#chunks.take(use)
+    if (taken !== undefined) return taken
+    this.#asked = await this.#reclaim.ask(async () => {
+      taken = await this.#chunks.take(use)
+      return taken !== undefined
+    })
+    return taken ?? (await this.#chunks.take(use))
   }
 
   async #sweep(): Promise<void> {
@@ -150,7 +187,13 @@ export class BlockPool {
     this.#made = 0
     this.#kept = 0
     for (const own of this.#own.values()) this.#settle(own, census)
-    for (const own of [...this.#own.values()]) await this.#giveBackIfFree(own)
+    // One chunk of each class is kept: it would be taken again at once.
+    await this.#giveBackFree(1)
+  }
+
+  /** Those that are wholly free, but for so many of each class. */
+  async #giveBackFree(kept: number): Promise<void> {
+    for (const own of [...this.#own.values()]) await this.#giveBackIfFree(own, kept)
   }
 
   /** Slots that were claimed for blocks of the dead, and never will be filled. */
@@ -172,11 +215,10 @@ export class BlockPool {
     }
   }
 
-  /** One chunk of each class is kept: it would be taken again at once. */
-  async #giveBackIfFree(own: OwnChunk): Promise<void> {
+  async #giveBackIfFree(own: OwnChunk, kept: number): Promise<void> {
     const { chunk, sizeClass, states, tags } = own
     const free = this.#free[sizeClass] as OwnBlock[]
-    if (!states.every((state) => state === State.Free) || free.length < 2 * states.length) return
+    if (!states.every((state) => state === State.Free) || free.length < (1 + kept) * states.length) return
     this.#own.delete(chunk.index)
     this.#free[sizeClass] = free.filter(({ offset }) => Math.floor(offset / CHUNK_BYTES) !== chunk.index)
     await this.#chunks.giveBack(
@@ -187,7 +229,10 @@ export class BlockPool {
 
   async #takeChunk(sizeClass: number): Promise<void> {
     const chunk = await this.#chunks.take({ kind: 'blocks', sizeClass })
-    if (chunk === undefined) return
+    if (chunk !== undefined) this.#addChunk(chunk, sizeClass)
+  }
+
+  #addChunk(chunk: Chunk, sizeClass: number): void {
     const own = newChunk(chunk, sizeClass, State.Free)
     own.tags.fill(chunk.tagFloor)
     this.#own.set(chunk.index, own)
@@ -218,7 +263,7 @@ export class BlockPool {
       wantedBytes,
       lengthBytes,
       lengthBytes,
-      ` (${this.#home.what}, kept at rank ${this.#home.home})`,
+      ` (${this.#home.what}, kept at rank ${this.#home.home}${saidOf(this.#asked)})`,
     )
   }
 }

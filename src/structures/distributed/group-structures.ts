@@ -19,6 +19,7 @@ import { flagBytes, GroupFlag } from './flag.ts'
 import type { GroupListOptions } from './group-list.ts'
 import { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
+import { RECLAIMED_OFFSET } from './layout.ts'
 import { GroupLeader, leaderBytes } from './leader.ts'
 import { GroupLog } from './log.ts'
 import { GROUP_LOG_CAPACITY_MAX } from './log-body.ts'
@@ -72,7 +73,10 @@ export class GroupStructures implements AsyncDisposable {
     this.#words = words
     this.#segmentBytes = segmentBytes
     const bells = new Bells()
-    words.onRing((home, place) => bells.rung(home, place))
+    words.onRing((home, place) => {
+      if (place === RECLAIMED_OFFSET) this.#giveBack(home)
+      else bells.rung(home, place)
+    })
     this.rcu = new GroupRcu(words, bells)
     this.#homes = homes.map((rank) => new Home(words, rank, bells))
     this.#leave = leave
@@ -265,6 +269,12 @@ export class GroupStructures implements AsyncDisposable {
       const objects = await openMvRlu(own, name, Number.NaN, this.rcu.readers)
       await objects.settle(this.#ended.signal)
     }
+  }
+
+  /** Another rank is short of memory at a home. Where the home is lost nobody waits for the answer. */
+  #giveBack(rank: number): void {
+    const home = this.closed ? undefined : this.#homes.find((one) => one.rank === rank)
+    home?.pool.giveBackForOthers().catch(() => {})
   }
 
   #checkList<V>(options: GroupListOptions<V>): { readonly capacity: number; readonly settings: ListSettings<V> } {

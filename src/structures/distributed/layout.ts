@@ -4,6 +4,7 @@
  * ```
  *     0  names: 1024 words of 64 bits, each 0 or the block of a structure           names.ts
  *  8192  read sections of this rank: how many have begun, and how many of the first of them have ended, 64 bits each    read-sections.ts
+ *  8208  how often a rank has given back, because another asked, what it did not need here    reclaim.ts
  *  8256  ranks that wait for sections to end: 8 words of 64 bits                   reader-bells.ts
  *  8320  chunks: a word of 64 bits for each                                          chunks.ts
  *        … up to a multiple of 64 KiB
@@ -14,6 +15,7 @@ export const NAMES_OFFSET = 0
 export const NAMES_MAX = 1024
 /** In a line of its own: it is written to for every section. */
 export const SECTIONS_OFFSET: number = NAMES_OFFSET + NAMES_MAX * 8
+export const RECLAIMED_OFFSET: number = SECTIONS_OFFSET + 16
 /** For 512 ranks, more than a group has. */
 export const READERS_OFFSET: number = SECTIONS_OFFSET + 64
 export const CHUNKS_OFFSET: number = READERS_OFFSET + 64

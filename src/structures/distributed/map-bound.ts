@@ -9,6 +9,8 @@ import { emptySlot, type FullSlot, liveWord, type Slot } from './map-slot.ts'
 
 /** Entries that one write takes out at most, where there are too many. */
 const VICTIMS_MAX = 8
+/** Buckets that are looked at where memory runs out: a map that is far below its bound has few entries in any. */
+const SPARSE_BUCKETS = 128
 /** Looks for entries to take out, besides the one that costs no round trip, until the next write has to. */
 const LOOKS_MAX = 3
 
@@ -96,7 +98,7 @@ export class MapBound {
 
   /** Take out some, because there is no memory. How many went. */
   async evict(wanted: number): Promise<number> {
-    const sample = this.#sample()
+    const sample = this.#sample(SPARSE_BUCKETS)
     const count = this.read()
     await this.#home.run([...(sample?.commands ?? []), count])
     if (sample === undefined || sample.isStale) await this.#map.tree.refresh()
@@ -137,8 +139,8 @@ export class MapBound {
     return gone.length
   }
 
-  #sample(): MapSample | undefined {
-    return MapSample.of(this.#map, () => this.#home.words.random())
+  #sample(buckets?: number): MapSample | undefined {
+    return MapSample.of(this.#map, () => this.#home.words.random(), buckets)
   }
 
   #mark(slot: number, ages: bigint, count: bigint): CompareExchangeCommand {

@@ -1,4 +1,5 @@
 import { HeapFullError } from '../errors.ts'
+import type { BlockPool } from './block-pool.ts'
 import type { Chunk, Chunks } from './chunks.ts'
 import { type Command, CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
@@ -55,6 +56,7 @@ interface Place {
  */
 export class MapMover {
   readonly #home: HomeWords
+  readonly #pool: BlockPool
   readonly #chunks: Chunks
   readonly #tree: MapTree
   readonly #buckets: number
@@ -63,9 +65,10 @@ export class MapMover {
   /** Of nodes below which tables are being linked. */
   readonly #linking = new Map<number, Promise<void>>()
 
-  constructor(home: HomeWords, chunks: Chunks, tree: MapTree, buckets: number) {
+  constructor(home: HomeWords, pool: BlockPool, tree: MapTree, buckets: number) {
     this.#home = home
-    this.#chunks = chunks
+    this.#pool = pool
+    this.#chunks = pool.chunks
     this.#tree = tree
     this.#buckets = buckets
   }
@@ -123,7 +126,7 @@ export class MapMover {
   async #link(nodes: readonly number[]): Promise<boolean> {
     const taken: Chunk[] = []
     for (const _ of nodes) {
-      const chunk = await this.#chunks.take({ kind: 'map table' })
+      const chunk = await this.#pool.takeChunk({ kind: 'map table' })
       if (chunk !== undefined) taken.push(chunk)
     }
     if (taken.length < nodes.length) {

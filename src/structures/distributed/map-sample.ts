@@ -18,12 +18,12 @@ export class MapSample {
   readonly #node: ReadCommand
   readonly #word: bigint
 
-  private constructor(map: MapBuckets, node: number, first: number) {
+  private constructor(map: MapBuckets, node: number, first: number, count: number) {
     const { tree, buckets } = map
     this.#word = tree.word(node)
     const read = (word: bigint): BucketsRead[] => {
       const table = tableOf(word)
-      return table === undefined ? [] : [new BucketsRead(table, buckets, first, Math.min(SAMPLE_BUCKETS, buckets))]
+      return table === undefined ? [] : [new BucketsRead(table, buckets, first, Math.min(count, buckets))]
     }
     const [here] = read(this.#word) as [BucketsRead]
     const below = [2 * node, 2 * node + 1].flatMap((one) => read(tree.word(one)))
@@ -35,9 +35,9 @@ export class MapSample {
   }
 
   /** Undefined where the tree has to be read first. */
-  static of(map: MapBuckets, random: () => number): MapSample | undefined {
+  static of(map: MapBuckets, random: () => number, count: number = SAMPLE_BUCKETS): MapSample | undefined {
     const route = map.tree.route(Math.imul(Math.floor(random() * 2 ** 31), SPREAD) >>> 0)
-    return route && new MapSample(map, route.node, Math.floor(random() * map.buckets))
+    return route && new MapSample(map, route.node, Math.floor(random() * map.buckets), count)
   }
 
   /** The tables were not those that this rank knows. */

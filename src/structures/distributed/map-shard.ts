@@ -51,7 +51,7 @@ export class MapShard {
     this.buckets = new MapBuckets(home, tree, body.buckets, countPlace)
     if (countPlace !== undefined) this.#bound = new MapBound(home, pool, this.buckets, countPlace, maxEntries)
     this.#expiry = new MapExpiry(() => home.words.random())
-    this.#mover = new MapMover(home, pool.chunks, tree, body.buckets)
+    this.#mover = new MapMover(home, pool, tree, body.buckets)
   }
 
   /**

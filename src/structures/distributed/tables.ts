@@ -44,7 +44,7 @@ async function takeAll(
     for (const chunk of taken) await chunks.giveBack(chunk, chunk.tagFloor)
   }
   while (taken.length < count) {
-    const chunk = await chunks.take({ kind })
+    const chunk = await home.pool.takeChunk({ kind })
     if (chunk === undefined) {
       await undo()
       throw new HeapFullError(count * CHUNK_BYTES, chunks.lengthBytes, chunks.lengthBytes, ` at rank ${home.rank}`)

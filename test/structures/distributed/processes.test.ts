@@ -100,6 +100,17 @@ test('what a rank had acknowledged before it was killed is there, what it was ab
   await Promise.all([0, 1].map((rank) => ranks.on(rank, 'close')))
 })
 
+test('a home that one rank filled and emptied has room for another, though the first does nothing any more', async () => {
+  await using ranks = await opened(3, { homes: [0] })
+  const [many] = await ranks.on<[number, string]>(1, 'fillHome', 'm')
+  assert.ok(many > 30, `${many}`)
+  await ranks.on(1, 'clearMap', 'm')
+  const [more, message] = await ranks.on<[number, string]>(2, 'fillHome', 'm')
+  assert.equal(more, many)
+  assert.match(message, /kept at rank 0/)
+  await ranks.all('close')
+})
+
 for (const kind of listKinds) {
   test(`of ranks that push onto a ${kind} and are killed every acknowledged value comes, once, but one that was taken by one that was killed`, async () => {
     await using ranks = await opened(4, { homes: [0] })
