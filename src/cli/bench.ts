@@ -3,6 +3,7 @@ import { openDevice } from '../verbs/index.ts'
 import { benchBandwidth } from './bench/bandwidth.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
 import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
+import { benchMessaging } from './bench/messaging.ts'
 import type { BenchRow } from './bench/row.ts'
 import { storeNames } from './bench/structures/bench-store.ts'
 import { runDsmBench } from './bench-dsm.ts'
@@ -18,6 +19,7 @@ import { UsageError } from './usage-error.ts'
 const benches: Readonly<Record<string, (options: BenchOptions) => Promise<BenchRow[]>>> = {
   latency: benchLatency,
   bandwidth: benchBandwidth,
+  messaging: benchMessaging,
 }
 
 const deviceDefault = 'shm0'
@@ -45,6 +47,7 @@ const table = {
 
 const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
+       aether bench messaging [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -52,6 +55,8 @@ const help = `Usage: aether bench latency [options]
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
              a WRITE answered by a WRITE, each end watching its memory
 bandwidth    32 operations outstanding, one completion for all of them
+messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and a stream;
+             beside bare SEND, child_process messages and a Unix socket in the same run
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
@@ -59,7 +64,7 @@ structures   map, queue and counter of shared memory, beside a Map of one proces
 The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
 
-Options of latency and bandwidth:
+Options of latency, bandwidth and messaging:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
@@ -100,6 +105,7 @@ Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
   aether bench bandwidth --json > bandwidth.json
+  aether bench messaging --sizes 8,4096
   aether bench dsm --ranks 2 --page-sizes 4096
   aether bench structures --processes 1 --stores aether,Map`
 

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { benchBandwidth } from '../../src/cli/bench/bandwidth.ts'
 import { benchLatency } from '../../src/cli/bench/latency.ts'
+import { benchMessaging } from '../../src/cli/bench/messaging.ts'
 import { rowOf } from '../../src/cli/bench/row.ts'
 
 const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send', 'write']
@@ -9,6 +10,7 @@ const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send'
 for (const [name, bench, operations] of [
   ['latency', benchLatency, [...OPERATIONS, 'write-seen']],
   ['bandwidth', benchBandwidth, OPERATIONS],
+  ['messaging', benchMessaging, ['ipc', 'message', 'message-loop', 'message-stream', 'send', 'socket']],
 ] as const) {
   test(`bench ${name} measures every operation and orders its percentiles`, async () => {
     const rows = await bench({ sizes: [8, 4096], timeMs: 2 })

@@ -70,7 +70,7 @@ async function oneSided(op: OneSided, link: BenchLink, bytes: number, timeMs: nu
 }
 
 /** SEND there, SEND back: half of it is one message. The other end spins, and its processor time counts. */
-async function pingPong(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+export async function pingPong(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
   const send = link.pair.prepareSend({ local: link.memory.subarray(0, bytes) })
   const receive = link.pair.prepareReceive({ local: link.memory.subarray(bytes, 2 * bytes) })
   const operations = (count: number): void => {
