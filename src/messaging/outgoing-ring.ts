@@ -1,5 +1,5 @@
 import { ProtocolViolation } from './errors.ts'
-import { HEADER_BYTES, KIND_SHIFT, PADDING_KIND, recordBytes, UNIT_BYTES } from './ring-record.ts'
+import { HEADER_BYTES, KIND_SHIFT, PADDING_KIND, recordBytes } from './ring-record.ts'
 
 /**
  * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent yet.
@@ -92,9 +92,4 @@ export class OutgoingRing {
     this.#free -= bytes
     this.pending += bytes
   }
-}
-
-/** Units of a count that wraps at 2^32, from `before` to `now`. */
-export function unitsBetween(before: number, now: number): number {
-  return ((now - before) >>> 0) * UNIT_BYTES
 }

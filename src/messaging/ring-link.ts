@@ -33,7 +33,7 @@ export interface RingLinkParts {
  * - The receiver returns both as soon as a quarter was used: a WRITE of two counts into the sender's memory, of which its processor learns nothing. Who has to wait asks
  *   (`want`); then the next credit that helps, a quarter of the ring or all of it, comes with an immediate, so that a sleeping sender wakes (`wake`). At most one of each is under way, and receives
  *   are kept for them: no message ever finds the receiver not ready.
- * - `close` comes behind all messages.
+ * - `close` comes behind all messages, and is answered by a `close`.
  */
 export abstract class RingLink implements MessageLink {
   readonly outgoing: Uint8Array
@@ -61,6 +61,8 @@ export abstract class RingLink implements MessageLink {
   #peerClosed = false
   #closing: Promise<void> | undefined
   #closeSent = false
+  /** The connection is gone, after the peer said that it ends. */
+  #gone = false
   #closed: (() => void) | undefined
 
   constructor(parts: RingLinkParts) {
@@ -83,8 +85,17 @@ export abstract class RingLink implements MessageLink {
     if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
     if (this.#end !== undefined || this.#closing !== undefined) this.#refuseEnded()
     const at = this.#out.reserve(length)
-    if (at >= 0) return at
-    this.readCredit()
+    return at >= 0 ? at : this.#reserveAgain(length)
+  }
+
+  /** With the credit that has come meanwhile. */
+  #reserveAgain(length: number): number {
+    try {
+      this.readCredit()
+    } catch (error) {
+      this.fail(error)
+      this.#refuseEnded()
+    }
     return this.#out.reserve(length)
   }
 
@@ -112,7 +123,11 @@ export abstract class RingLink implements MessageLink {
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
     this.flush()
-    this.#settleWaiters()
+    try {
+      this.#settleWaiters()
+    } catch (error) {
+      this.fail(error)
+    }
     return room
   }
 
@@ -243,6 +258,10 @@ export abstract class RingLink implements MessageLink {
     if (this.#end !== undefined) return
     if (this.#closeSent && this.drained()) this.finish(undefined)
     else if (!this.#peerClosed) this.finish(new LinkError('lost', this.#outcome(), why))
+    else {
+      this.#gone = true
+      this.#closeStep()
+    }
   }
 
   /** The peer said that it ends; what fails from here on is no loss. */
@@ -277,7 +296,6 @@ export abstract class RingLink implements MessageLink {
     }
     if (this.#usedReceives >= this.#quarterReceives) this.#returnCredit()
     if (this.#peerWants && (ring.available === 0 || ring.taken >= this.#quarterBytes)) this.#returnCredit()
-    if (this.#peerClosed && ring.available === 0) this.finish(undefined)
     return count
   }
 
@@ -332,10 +350,16 @@ export abstract class RingLink implements MessageLink {
     this.#out.sent()
   }
 
+  /**
+   * Each end tells the other, behind its messages or as soon as the other has told it, and ends when both have: so nobody takes its queue pair away
+   * while what it sent last may have to be repeated.
+   */
   #closeStep(): void {
-    if (this.#closing === undefined || this.#end !== undefined || this.#out.pending > 0) return
-    if (!this.#closeSent) this.#closeSent = this.transmitClose()
-    else if (this.drained()) this.finish(undefined)
+    if (this.#end !== undefined) return
+    const due = this.#peerClosed || (this.#closing !== undefined && this.#out.pending === 0)
+    if (due && !this.#closeSent) this.#closeSent = this.transmitClose()
+    if (!this.#peerClosed || !this.#closeSent || !(this.#gone || this.drained())) return
+    if (this.#closing !== undefined || this.#in.available === 0) this.finish(undefined)
   }
 
   #explain(cause: unknown): LinkError {

@@ -15,7 +15,6 @@ import type { Hello } from './hello.ts'
 import { CREDIT_BYTES, emptyReceive, type LinkEnd } from './link-end.ts'
 import type { CompletionMode } from './link-options.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
-import { unitsBetween } from './outgoing-ring.ts'
 import type { Progressing } from './progress-loop.ts'
 import { RingLink } from './ring-link.ts'
 import { UNIT_BYTES } from './ring-record.ts'
@@ -267,12 +266,14 @@ export class VerbsLink extends RingLink {
     const units = Atomics.load(this.#credit, 0)
     const receives = Atomics.load(this.#credit, 1)
     if (units === this.#seenUnits && receives === this.#seenReceives) return
-    const moreReceives = (receives - this.#seenReceives) >>> 0
+    // Counts only grow. A WRITE whose bytes are seen later than those of the next one takes them back for a while: what was read stays true.
+    const moreReceives = Math.max(0, (receives - this.#seenReceives) | 0)
+    const moreUnits = Math.max(0, (units - this.#seenUnits) | 0)
     if (moreReceives > this.#peer.receives)
       throw new ProtocolViolation(`the peer posted ${moreReceives} receives again`)
-    const moreBytes = unitsBetween(this.#seenUnits, units)
-    this.#seenUnits = units
-    this.#seenReceives = receives
+    const moreBytes = moreUnits * UNIT_BYTES
+    this.#seenUnits = (this.#seenUnits + moreUnits) >>> 0
+    this.#seenReceives = (this.#seenReceives + moreReceives) >>> 0
     this.cameCredit(moreBytes, moreReceives)
   }
 
@@ -382,7 +383,10 @@ export class VerbsLink extends RingLink {
   }
 
   #failed(batch: CompletionBatch, row: number): void {
-    if (this.peerClosed) return
+    if (this.peerClosed) {
+      this.#done = this.#posted
+      return
+    }
     const status = batch.status[row] as number
     if (status === CompletionStatus.WorkRequestFlushed) {
       this.#flushed = true

@@ -1,5 +1,4 @@
 import { LinkError, type LocalRange, type RegisteredBuffer, type RemoteAddress } from '../../src/messaging/index.ts'
-import { unitsBetween } from '../../src/messaging/outgoing-ring.ts'
 import { RingLink } from '../../src/messaging/ring-link.ts'
 import { Random } from '../../src/runtime/index.ts'
 
@@ -160,7 +159,7 @@ export class MemoryLink extends RingLink {
     const [bytes = 0, receives = 0] = this.#credit
     const [seenBytes = 0, seenReceives = 0] = this.#seen
     this.#seen.set(this.#credit)
-    this.cameCredit(unitsBetween(seenBytes, bytes), (receives - seenReceives) >>> 0)
+    this.cameCredit(8 * ((bytes - seenBytes) >>> 0), (receives - seenReceives) >>> 0)
   }
 
   protected wakeSoon(): void {
