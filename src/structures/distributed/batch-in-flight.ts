@@ -5,8 +5,6 @@ import type { Staged } from './staging.ts'
 export class BatchInFlight {
   readonly what: string
   readonly commands: readonly Command[]
-  /** When it is given up. */
-  readonly deadlineMs: number
   readonly staged: Staged
   readonly #resolve: () => void
   readonly #reject: (error: Error) => void
@@ -14,13 +12,11 @@ export class BatchInFlight {
   constructor(
     what: string,
     commands: readonly Command[],
-    deadlineMs: number,
     staged: Staged,
     { resolve, reject }: { readonly resolve: () => void; readonly reject: (error: Error) => void },
   ) {
     this.what = what
     this.commands = commands
-    this.deadlineMs = deadlineMs
     this.staged = staged
     this.#resolve = resolve
     this.#reject = reject

@@ -18,6 +18,9 @@ export const REQUESTS_MAX: number = 2 * BATCH_MAX
 /** As in the mesh of the agents: 4.096 µs × 2^17, repeated six times, is 3.8 s until a peer that does not answer is given up. */
 const NETWORK_TIMEOUT = 17
 
+/** What counts as waiting between two looks, at most: a program that was stopped, or busy, for longer did not look for the answer. */
+const WAITED_MS_MAX = 1000
+
 /** Where a rank's part of the memory is. */
 export interface RemoteMemory {
   readonly address: number
@@ -27,15 +30,21 @@ export interface RemoteMemory {
 /** The connection to one home: a queue pair, and the batches that are on their way over it, in order. */
 export class HomeLink {
   readonly home: number
+  readonly #timeoutMs: number
   readonly #pair: QueuePair
   readonly #posted: BatchInFlight[] = []
   readonly #waiting: BatchInFlight[] = []
   #memory: RemoteMemory = { address: 0, key: 0 }
   #requests = 0
+  /** The batch that is waited for, for how long, and when that was looked at. */
+  #oldest: BatchInFlight | undefined
+  #waitedMs = 0
+  #lookedMs = 0
   #lost: string | undefined
 
-  constructor(home: number, domain: ProtectionDomain, queue: CompletionQueue) {
+  constructor(home: number, timeoutMs: number, domain: ProtectionDomain, queue: CompletionQueue) {
     this.home = home
+    this.#timeoutMs = timeoutMs
     this.#pair = domain.createQueuePair({
       type: 'rc',
       sendQueue: queue,
@@ -85,10 +94,14 @@ export class HomeLink {
     this.#postSome()
   }
 
-  /** Give up what is overdue: a connection that does not answer in time is none. */
-  checkDeadline(nowMs: number): void {
+  /** Nothing more has come until now. A connection on which the oldest batch has been waited for in vain for so long is none. */
+  lookedAt(nowMs: number): void {
     const [oldest] = this.#posted
-    if (oldest !== undefined && nowMs > oldest.deadlineMs) this.lose('it did not answer in time')
+    const sinceMs = Math.min(nowMs - this.#lookedMs, WAITED_MS_MAX)
+    this.#waitedMs = oldest === this.#oldest ? this.#waitedMs + sinceMs : 0
+    this.#oldest = oldest
+    this.#lookedMs = nowMs
+    if (oldest !== undefined && this.#waitedMs > this.#timeoutMs) this.lose('it did not answer in time')
   }
 
   /** Nothing goes over it any more, in neither direction: also what the other end has under way does not reach the memory here. */

@@ -30,7 +30,7 @@ export interface VerbsWordsOptions {
   readonly lengthBytes: number
   readonly ownBytes: number
   readonly runtime: WordsRuntime
-  /** How long a batch may take before its home counts as lost. */
+  /** How long a batch may be waited for, once it is on its way, before its home counts as lost. Time in which this program did not run does not count. */
   readonly timeoutMs: number
   /** Carries a ring to another rank, whose {@link VerbsWords.rung} is called then. Waits for nothing. */
   readonly ring: (rank: number, home: number, place: number) => void
@@ -76,7 +76,7 @@ export class VerbsWords implements RemoteWords {
     this.#staging = new Staging(domain)
     this.#channel = device.createCompletionChannel()
     this.#queue = device.createCompletionQueue({ depth: ranks * (REQUESTS_MAX + 1), channel: this.#channel })
-    this.#links = Array.from({ length: ranks }, (_, home) => new HomeLink(home, domain, this.#queue))
+    this.#links = Array.from({ length: ranks }, (_, home) => new HomeLink(home, options.timeoutMs, domain, this.#queue))
     this.#byNumber = new Map(this.#links.map((link) => [link.number, link]))
     this.connect(rank, this.endpointFor(rank), this.place)
   }
@@ -148,10 +148,9 @@ export class VerbsWords implements RemoteWords {
   run(home: number, what: string, commands: readonly Command[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#check(commands)
-      const deadlineMs = this.nowMs() + this.#options.timeoutMs
       const staged = this.#staging.take(stagedBytes(commands))
       this.roundTrips += 1
-      this.#link(home).start(new BatchInFlight(what, commands, deadlineMs, staged, { resolve, reject }))
+      this.#link(home).start(new BatchInFlight(what, commands, staged, { resolve, reject }))
       this.#options.runtime.drive(this.#channel, this.#turn, this.#arm)
     })
   }
@@ -193,7 +192,7 @@ export class VerbsWords implements RemoteWords {
     const now = this.nowMs()
     let any = false
     for (const link of this.#links) {
-      link.checkDeadline(now)
+      link.lookedAt(now)
       if (link.outstanding > 0) any = true
     }
     return any

@@ -70,3 +70,20 @@ test('a home that crashes is lost to those who use it, in bounded time, whether 
     assert.ok(world.ranks[0]!.nowMs() < 60_000)
   }
 })
+
+test('a program that was stopped for longer than a home may take to answer has lost nothing: what it had under way goes on', async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    using world = new SimulatedWorld(2, seed, {}, [1])
+    const counter = await world.play(world.structures[0]!.counter('hits'))
+    const calls = 200
+    const adding = Promise.all(Array.from({ length: calls }, () => counter.add()))
+    adding.catch(() => {})
+    const atNs = world.cluster.nowNs + seed * 700
+    world.cluster.inject({ kind: 'pause', host: 0, atNs, forNs: 2 * 60_000 * 1e6 })
+    const sums = await world.play(adding)
+    assert.deepEqual(
+      sums.sort((a, b) => a - b),
+      Array.from({ length: calls }, (_, at) => at + 1),
+    )
+  }
+})
