@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Random } from '../../src/runtime/index.ts'
+import { number } from '../../src/structures/codec/codecs.ts'
 import { EventLoop } from '../../src/structures/distributed/event-loop.ts'
 import { GroupStructures } from '../../src/structures/distributed/group-structures.ts'
 import { VerbsWords } from '../../src/structures/distributed/verbs-words.ts'
@@ -7,6 +9,7 @@ import type { GroupList } from '../../src/structures/index.ts'
 import { openDevice } from '../../src/verbs/index.ts'
 import { listKinds } from '../structures/distributed/list-histories.ts'
 import { entriesOf, fill, openSmallTables, tablesOf } from '../structures/distributed/small-tables.ts'
+import { assertBank, bankTurns, openBank } from '../structures/mvrlu-suite.ts'
 
 const RANKS = 2
 const BYTES = 1024 * 1024
@@ -88,6 +91,13 @@ test('the structures of a group over a real device: each rank over a queue pair 
     )
     assert.equal(await here.tryPop(), undefined)
   }
+
+  const objects = await Promise.all([one, two].map((shared) => shared.mvRlu<number>('o', { codec: number })))
+  const bank = await openBank(objects[0]!, 3)
+  const chance = new Random(7)
+  const below = (bound: number): number => chance.below(bound)
+  await Promise.all(objects.map((each) => bankTurns(each, bank, 6, below, () => new Promise(setImmediate))))
+  await assertBank(objects[1]!, bank, 'over a real device')
 
   const logs = await Promise.all([one, two].map((shared) => shared.log<number>('log', { capacity: 8 })))
   const following = logs[1]!.follow()

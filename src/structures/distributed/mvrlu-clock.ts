@@ -13,6 +13,7 @@ import {
   writeSetBytes,
   writeWriteSet,
 } from './mvrlu-write-set.ts'
+import { takeAny } from './take-any.ts'
 import { backOff, Turns } from './turns.ts'
 
 /** A value of the clock; everything that was committed up to it is finished. */
@@ -61,7 +62,7 @@ export class CommitClock {
 
   /** Commit; gives the clock. Undefined where this rank was given up and its locks are another's. @throws HeapFullError: nothing was done. */
   async commit(commit: Commit): Promise<number | undefined> {
-    const block = await this.#pool.take(writeSetBytes(commit.entries.length))
+    const block = await takeAny(this.#pool, writeSetBytes(commit.entries.length))
     // Those of one rank would only be in each other's way.
     return await this.#turns.take(() => this.#commit(commit, block))
   }

@@ -8,6 +8,7 @@ import type { MvRluCore } from './mvrlu-core.ts'
 import { doneWord, generationIn, holderOf, namesVersion, objectOf, ROOT, SlotOffset } from './mvrlu-layout.ts'
 import { lockAndLook } from './mvrlu-slots.ts'
 import { setClock, VERSION_BYTES, writeVersion } from './mvrlu-version.ts'
+import { takeAny } from './take-any.ts'
 
 /** A version that is to be. */
 interface Filled {
@@ -198,7 +199,9 @@ export class MvRluWrites {
     const there = locked.filled?.block
     if (there !== undefined && bytesOfClass(there.sizeClass) >= lengthBytes) locked.filled = { block: there, value }
     else {
-      locked.filled = { block: await pool.take(lengthBytes), value }
+      // What is freed gives more than it takes.
+      const block = await (value === undefined ? takeAny(pool, lengthBytes) : pool.take(lengthBytes))
+      locked.filled = { block, value }
       if (there !== undefined) pool.release(there)
     }
   }

@@ -62,11 +62,25 @@ export class MvRlu<V> {
   }
 
   /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again. Resolves with what it gave. */
-  async update<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & WaitOptions = {}): Promise<T> {
+  async update<T>(
+    work: (section: MvRluSection<V>) => T | Promise<T>,
+    options: SectionOptions & WaitOptions = {},
+  ): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       options.signal?.throwIfAborted()
-      const done = this.#attempt(work, options, attempt)
-      if (done !== undefined) return done.value
+      using section = this.readLock(options)
+      try {
+        const given = work(section)
+        // What promises nothing is done at once.
+        const value = given instanceof Promise ? await given : given
+        if (!section.aborted) {
+          section.readUnlock()
+          return value
+        }
+      } catch (error) {
+        if (!isToTryAgain(error, attempt)) throw error
+        section.abort()
+      }
       await sleep(pauseMs(attempt, Math.random()))
     }
   }
@@ -99,8 +113,13 @@ export class MvRlu<V> {
       section.readUnlock()
       return { value }
     } catch (error) {
-      if (error instanceof HeapFullError && attempt < MEMORY_ATTEMPTS) return undefined
+      if (isToTryAgain(error, attempt)) return undefined
       throw error
     }
   }
+}
+
+/** It found no memory, and the next section begins with looking for some. */
+function isToTryAgain(error: unknown, attempt: number): boolean {
+  return error instanceof HeapFullError && attempt < MEMORY_ATTEMPTS
 }

@@ -8,6 +8,8 @@ import {
   type LogOptions,
   type MapOptions,
   type Mutex,
+  type MvRluObject,
+  type MvRluOptions,
   type Once,
   type RateLimiter,
   type RateLimiterOptions,
@@ -24,8 +26,37 @@ type Promised<Structure> = {
   [Name in keyof Structure as Name extends `${string}Sync` ? never : Name]: Structure[Name]
 }
 
+type Awaitable<T> = T | Promise<T>
+
+/** Grace periods, wherever that is. */
+export interface AnyGracePeriods {
+  getState(): unknown
+  pollState(state: unknown): Awaitable<boolean>
+  call(callback: () => void): void
+}
+
+/** A section of {@link AnyMvRlu}. */
+export interface AnySection<V> {
+  readonly clock: number
+  readonly aborted: boolean
+  dereference(object: MvRluObject): Awaitable<V | undefined>
+  tryLock(object: MvRluObject): Awaitable<boolean>
+  assign(object: MvRluObject, value: V): Awaitable<void>
+  allocate(value: V): Awaitable<MvRluObject>
+  free(object: MvRluObject): Awaitable<void>
+  abort(): Awaitable<void>
+}
+
+/** Objects of MV-RLU, wherever that is. */
+export interface AnyMvRlu<V> {
+  readonly root: MvRluObject
+  readLock(): Awaitable<AnySection<V>>
+  update<T>(work: (section: AnySection<V>) => Promise<T>): Promise<T>
+}
+
 /** Structures that the processes of a machine have as well as the ranks of a group. */
 export interface CommonStructures {
+  readonly rcu: AnyGracePeriods
   counter(name: string): Promise<Promised<Counter>>
   sequence(name: string): Promise<Promised<Sequence>>
   flag(name: string): Promise<Promised<Flag>>
@@ -41,6 +72,7 @@ export interface CommonStructures {
     options?: Pick<LogOptions<V>, 'codec' | 'capacity'>,
   ): Promise<Pick<Promised<SharedLog<V>>, 'append' | 'read' | 'tail' | 'bounds' | 'trim'>>
   stack<V>(name: string, options?: Pick<ListOptions<V>, 'codec' | 'capacity'>): Promise<Promised<ValueList<V>>>
+  mvRlu<V>(name: string, options?: Pick<MvRluOptions<V>, 'codec'>): Promise<AnyMvRlu<V>>
 }
 
 /** A process that works on a structure until it is killed, or told to end. */

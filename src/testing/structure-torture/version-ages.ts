@@ -1,5 +1,5 @@
-import type { GracePeriodState, Rcu } from '../../structures/index.ts'
 import { Word } from './journal.ts'
+import type { AnyGracePeriods } from './subject.ts'
 
 /** Of versions whose age is followed; those after them are not looked at any more. */
 const VERSIONS_MAX = 2 ** 22
@@ -19,7 +19,7 @@ export const AGES: number = AGE_MAX + 1
 interface Batch {
   readonly versions: readonly number[]
   readonly age: number
-  readonly since: GracePeriodState
+  readonly since: unknown
 }
 
 /**
@@ -30,14 +30,14 @@ interface Batch {
  * Whoever replaces a version follows it; when that one is killed it stays as old as it was, which hides an error, but makes none up.
  */
 export class VersionAges {
-  readonly #rcu: Rcu
+  readonly #rcu: AnyGracePeriods
   readonly #words: Int32Array
   readonly #common: Int32Array
   readonly #ages: Uint8Array
   #replaced: number[] = []
   #batches: Batch[] = []
 
-  constructor(rcu: Rcu, words: Int32Array, common: Int32Array) {
+  constructor(rcu: AnyGracePeriods, words: Int32Array, common: Int32Array) {
     this.#rcu = rcu
     this.#words = words
     this.#common = common
@@ -49,9 +49,9 @@ export class VersionAges {
     return 1 + Atomics.add(this.#common, 0, 1)
   }
 
-  /** The version was replaced a moment ago, by us. */
+  /** The version was replaced a moment ago, by us. 0 is what there was before anybody counted, of which there may be several. */
   replace(version: number): void {
-    if (version >= VERSIONS_MAX) return
+    if (version === 0 || version >= VERSIONS_MAX) return
     Atomics.store(this.#ages, version, 1)
     this.#replaced.push(version)
   }
@@ -64,8 +64,9 @@ export class VersionAges {
   }
 
   /** Let the versions that we replaced grow older, where grace periods have passed: by asking for it. */
-  grow(): void {
-    const passed = this.#batches.filter(({ since }) => this.#rcu.pollState(since))
+  async grow(): Promise<void> {
+    const passed: Batch[] = []
+    for (const batch of this.#batches) if (await this.#rcu.pollState(batch.since)) passed.push(batch)
     this.#batches = this.#batches.filter((batch) => !passed.includes(batch))
     for (const { versions, age } of passed) this.#growTo(versions, age + 1)
     this.#follow(this.#takeReplaced(), 1)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { number } from '../../../src/structures/codec/codecs.ts'
+import { bytes, number } from '../../../src/structures/codec/codecs.ts'
 import { takeCensus } from '../../../src/structures/distributed/census.ts'
 import { Home } from '../../../src/structures/distributed/home.ts'
 import {
@@ -188,4 +189,102 @@ test('ranks that change the same objects, one of them stopped at any step, see o
     assert.equal(await blocksIn(world), BLOCKS + 4, `seed ${seed}`)
     await assertSlots(world, 4, `seed ${seed}`)
   }
+})
+
+test('what a dead rank had on its way when its lock was taken over is refused, or was committed before', async () => {
+  const outcomes = new Set<number>()
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const { world, all } = await settle(seed)
+    const [x, y] = (await world.play(make(all[2], [100, 0]))) as [number, number]
+    const dying = await world.play(all[1].readLock())
+    assert.equal(await world.play(move(dying, x, y, 1)), true)
+    // The commit is on its way, and arrives until the home is told; the other may be told before.
+    world.ranks[1]!.stepsLeft = seed % 10
+    void dying.readUnlock()
+    await setImmediate()
+    if (seed % 10 === 0) world.stop(1)
+    let moved = 0
+    const taking = change(all[2], async (section) => {
+      const got = await move(section, x, y, 10)
+      if (!got) await world.ranks[2]!.sleep(0.01)
+      return got
+    }).then(() => (moved = 10))
+    await world.play(taking)
+    await world.play(world.ranks[0]!.sleep(5))
+    const [left, right] = await world.play(valuesOf(all[0], [x, y]))
+    outcomes.add((right as number) - moved)
+    assert.deepEqual([(left as number) + (right as number), moved], [100, 10], `seed ${seed}`)
+    await world.play(all[2].collect())
+    await world.play(all[0].collect())
+    assert.equal(await blocksIn(world), BLOCKS + 2, `seed ${seed}`)
+    await assertSlots(world, 2, `seed ${seed}`)
+  }
+  assert.deepEqual(outcomes, new Set([0, 1]))
+})
+
+test('there are more tables as they are needed, at several ranks at a time, and nothing is made twice', async () => {
+  const { world, all } = await settle(6)
+  const makeMany = (objects: GroupMvRlu<number>, values: readonly number[]): Promise<number[]> =>
+    objects.update(
+      async (section) => {
+        const made: number[] = []
+        for (const value of values) made.push(await section.allocate(value))
+        return made
+      },
+      { objectsMax: 2000 },
+    )
+  const values = Array.from({ length: 1500 }, (_, at) => at)
+  const made = await world.play(Promise.all(all.map((objects) => makeMany(objects, values))))
+  const objects = made.flat()
+  assert.equal(new Set(objects).size, 4500)
+  assert.deepEqual(await world.play(valuesOf(all[0], objects)), [...values, ...values, ...values])
+  // Of each table that nobody else has met.
+  assert.deepEqual(await world.play(valuesOf(all[1], [objects[0]!, objects[4499]!])), [0, 1499])
+})
+
+test('where there is no memory a section can only be aborted, and the next one finds what was freed', async () => {
+  const { world } = await settle(7)
+  const objects = await world.play(world.structures[1]!.mvRlu<Uint8Array>('long', { codec: bytes }))
+  const value = new Uint8Array(3000)
+  const made: number[] = []
+  const makeSome = (): Promise<number[]> =>
+    objects.update((each) => Promise.all(Array.from({ length: 10 }, () => each.allocate(value))))
+  const makeAll = async (): Promise<never> => {
+    for (;;) made.push(...(await makeSome()))
+  }
+  await assert.rejects(world.play(makeAll()), { code: 'ERR_AETHER_HEAP_FULL' })
+  assert.ok(made.length > 100)
+  const section = await world.play(objects.readLock())
+  const filling = async (): Promise<never> => {
+    for (;;) await section.allocate(value)
+  }
+  await assert.rejects(world.play(filling()), { code: 'ERR_AETHER_HEAP_FULL' })
+  await assert.rejects(world.play(section.readUnlock()), { code: 'ERR_AETHER_READ_SECTION' })
+  await world.play(section.abort())
+  await assert.rejects(world.play(makeSome()), { code: 'ERR_AETHER_HEAP_FULL' })
+  const freeing = objects.update(async (each) => {
+    for (const object of made.slice(0, 10)) {
+      assert.equal(await each.tryLock(object), true)
+      await each.free(object)
+    }
+  })
+  await world.play(freeing)
+  // What was freed is found by whoever needs it.
+  await world.play(makeSome())
+})
+
+test('a structure whose home is lost says so; one that was closed in a section leaves no lock', async () => {
+  const { world, all } = await settle(8)
+  const [x] = (await world.play(make(all[2], [1]))) as [number]
+  const section = await world.play(all[1].readLock())
+  assert.equal(await world.play(section.tryLock(x)), true)
+  await world.play(world.structures[1]!.close())
+  await assert.rejects(world.play(section.dereference(x)), { code: 'ERR_AETHER_CLOSED' })
+  await assert.rejects(world.play(all[1].readLock()), { code: 'ERR_AETHER_CLOSED' })
+  await world.play(change(all[2], async (each) => await each.tryLock(x)))
+  const open = await world.play(all[2].readLock())
+  world.stop(0)
+  const lost = { code: 'ERR_AETHER_HOME_LOST', rank: 0, structure: "mv-rlu 'o'" }
+  await assert.rejects(world.play(open.dereference(x)), lost)
+  await assert.rejects(world.play(all[2].readLock()), lost)
 })

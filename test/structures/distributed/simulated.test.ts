@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Random } from '../../../src/runtime/index.ts'
+import { number } from '../../../src/structures/codec/codecs.ts'
+import { assertBank, bankTurns, openBank } from '../mvrlu-suite.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { rough } from './through-a-stop.ts'
 
@@ -32,6 +35,23 @@ test('over simulated adapters that lose and delay, every sum is given once and e
       given.flatMap(({ numbers }) => numbers).sort((a, b) => a - b),
       counted,
     )
+  }
+})
+
+test('over simulated adapters that lose and delay, sections that change several objects see one moment each, one rank crashing', async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    using world = new SimulatedWorld(3, seed, rough, [0])
+    const random = new Random(seed)
+    const below = (bound: number): number => random.below(bound)
+    const all = await world.play(
+      Promise.all(world.structures.map((shared) => shared.mvRlu<number>('o', { codec: number }))),
+    )
+    const bank = await world.play(openBank(all[0]!, 3))
+    world.crash(2, world.cluster.nowNs + 50_000 + below(1_000_000))
+    const turns = all.map((objects, rank) => bankTurns(objects, bank, 8, below, () => world.ranks[rank]!.sleep(0.01)))
+    turns[2]!.catch(() => {})
+    await world.play(Promise.all([turns[0], turns[1]]))
+    await world.play(assertBank(all[1]!, bank, `seed ${seed}`))
   }
 })
 

@@ -54,7 +54,7 @@ export const cellSubject: Subject<Structures> = {
     return async () => {
       if (random.below(3) === 0) await update()
       else await read()
-      if (random.below(GROW_EVERY) === 0) ages.grow()
+      if (random.below(GROW_EVERY) === 0) await ages.grow()
       if (random.below(GROW_EVERY * GROW_EVERY) === 0) ages.growLater()
       if (random.below(SYNCHRONIZE_EVERY) === 0) await forAtMost(WAIT_MS, (signal) => rcu.synchronize({ signal }))
     }

@@ -35,12 +35,8 @@ export const groupSubjects: readonly Subject<CommonStructures>[] = [
   listSubject('queue', undefined),
   listSubject('stack', 64),
   logSubject,
+  objectsSubject,
 ]
 
 /** What the processes of a machine have. */
-export const machineSubjects: readonly Subject<Structures>[] = [
-  ...groupSubjects,
-  channelSubject,
-  cellSubject,
-  objectsSubject,
-]
+export const machineSubjects: readonly Subject<Structures>[] = [...groupSubjects, channelSubject, cellSubject]

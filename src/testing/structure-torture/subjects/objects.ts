@@ -1,7 +1,15 @@
-import { bytes, type MvRlu, type MvRluObject, type MvRluSection, type Structures } from '../../../structures/index.ts'
+import { bytes, type MvRluObject } from '../../../structures/index.ts'
 import { SEATS_MAX, Word } from '../journal.ts'
 import { readStamped, stampedValue } from '../stamped-value.ts'
-import { operate, type Subject, sumOf, underWay } from '../subject.ts'
+import {
+  type AnyMvRlu,
+  type AnySection,
+  type CommonStructures,
+  operate,
+  type Subject,
+  sumOf,
+  underWay,
+} from '../subject.ts'
 import { histogramOf, judgeAges, VERSION_AGES_BYTES, VersionAges } from '../version-ages.ts'
 
 const ACCOUNTS = 6
@@ -23,52 +31,60 @@ interface Account {
 }
 
 /** A section is there as a whole or not at all, once; a reader sees one moment; and no version that was replaced a grace period before. */
-export const objectsSubject: Subject<Structures> = {
+export const objectsSubject: Subject<CommonStructures> = {
   name: 'mv-rlu',
   commonBytes: VERSION_AGES_BYTES,
   hasAges: true,
 
   async prepare(shared) {
     const bank = await open(shared)
-    await bank.update((section) => {
-      if (!section.tryLock(bank.root)) return section.abort()
+    await bank.update(async (section) => {
+      if (!(await section.tryLock(bank.root))) return await section.abort()
       const account = encodeAccount({ version: 0, amount: AMOUNT, moves: zeros() }, 0)
-      section.assign(bank.root, encodeRoot(Array.from({ length: ACCOUNTS }, () => section.allocate(account))))
+      const made: MvRluObject[] = []
+      for (let count = 0; count < ACCOUNTS; count += 1) made.push(await section.allocate(account))
+      await section.assign(bank.root, encodeRoot(made))
     })
   },
 
   async begin({ shared, words, common, seat, random, wrong }) {
     const bank = await open(shared)
+    // The ranks of a group begin while the first one prepares.
+    while (!(await isPrepared(bank))) await new Promise((resolve) => setTimeout(resolve, 1))
     const ages = new VersionAges(shared.rcu, words, common)
     /** Gives the versions that it replaces. */
-    const move = (section: MvRluSection<Uint8Array>): readonly number[] => {
-      const accounts = objectsOf(section, bank.root)
+    const move = async (section: AnySection<Uint8Array>): Promise<readonly number[]> => {
+      const accounts = await objectsOf(section, bank.root)
       const from = random.below(ACCOUNTS)
       const to = (from + 1 + random.below(ACCOUNTS - 1)) % ACCOUNTS
       const [giver, taker] = [accounts[from] as MvRluObject, accounts[to] as MvRluObject]
-      if (!section.tryLock(giver) || !section.tryLock(taker)) {
-        section.abort()
+      if (!(await section.tryLock(giver)) || !(await section.tryLock(taker))) {
+        await section.abort()
         return []
       }
-      const [less, more] = [accountOf(section, giver), accountOf(section, taker)]
+      const [less, more] = [await accountOf(section, giver), await accountOf(section, taker)]
       const moves = less.moves.map((count, at) => (at === seat ? count + 1 : count))
       const value = encodeAccount({ version: ages.next(), amount: less.amount - 1, moves }, random.below(FILLING_MAX))
-      section.assign(taker, encodeAccount({ ...more, version: ages.next(), amount: more.amount + 1 }, 0))
-      if (random.below(RENEW_EVERY) === 0 && section.tryLock(bank.root)) {
-        section.free(giver)
-        section.assign(bank.root, encodeRoot(accounts.with(from, section.allocate(value))))
-      } else section.assign(giver, value)
+      await section.assign(taker, encodeAccount({ ...more, version: ages.next(), amount: more.amount + 1 }, 0))
+      if (random.below(RENEW_EVERY) === 0 && (await section.tryLock(bank.root))) {
+        await section.free(giver)
+        await section.assign(bank.root, encodeRoot(accounts.with(from, await section.allocate(value))))
+      } else await section.assign(giver, value)
       return [less.version, more.version]
     }
     const look = async (): Promise<void> => {
-      using section = bank.readLock()
-      const first = accountsOf(section, bank.root)
-      if (random.below(4) === 0) await new Promise((resolve) => setImmediate(resolve))
-      const second = accountsOf(section, bank.root)
-      const sum = first.reduce((all, { amount }) => all + amount, 0)
-      if (sum !== ACCOUNTS * AMOUNT) wrong(`the sum of all accounts is ${sum}, not ${ACCOUNTS * AMOUNT}`)
-      if (JSON.stringify(first) !== JSON.stringify(second)) wrong('what is seen changes within a section')
-      for (const { version } of first) ages.see(version)
+      const section = await bank.readLock()
+      try {
+        const first = await accountsOf(section, bank.root)
+        if (random.below(4) === 0) await new Promise((resolve) => setImmediate(resolve))
+        const second = await accountsOf(section, bank.root)
+        const sum = first.reduce((all, { amount }) => all + amount, 0)
+        if (sum !== ACCOUNTS * AMOUNT) wrong(`the sum of all accounts is ${sum}, not ${ACCOUNTS * AMOUNT}`)
+        if (JSON.stringify(first) !== JSON.stringify(second)) wrong('what is seen changes within a section')
+        for (const { version } of first) ages.see(version)
+      } finally {
+        await section.abort()
+      }
     }
     return async () => {
       if (random.below(2) === 0) {
@@ -81,15 +97,16 @@ export const objectsSubject: Subject<Structures> = {
           },
         )
       } else await look()
-      if (random.below(GROW_EVERY) === 0) ages.grow()
+      if (random.below(GROW_EVERY) === 0) await ages.grow()
     }
   },
 
   async judge({ shared, processes, wrong }) {
     judgeAges(histogramOf(processes), wrong)
     const bank = await open(shared)
-    using section = bank.readLock()
-    const accounts = accountsOf(section, bank.root)
+    const section = await bank.readLock()
+    const accounts = await accountsOf(section, bank.root)
+    await section.abort()
     for (let seat = 0; seat < SEATS_MAX; seat += 1) {
       const count = accounts.reduce((sum, { moves }) => sum + (moves[seat] as number), 0)
       const of = processes.filter((each) => each.seat === seat)
@@ -101,37 +118,46 @@ export const objectsSubject: Subject<Structures> = {
 
   async empty(shared) {
     const bank = await open(shared)
-    await bank.update((section) => {
-      if (!section.tryLock(bank.root)) return section.abort()
-      for (const account of objectsOf(section, bank.root)) {
-        if (!section.tryLock(account)) return section.abort()
-        section.free(account)
+    await bank.update(async (section) => {
+      if (!(await section.tryLock(bank.root))) return await section.abort()
+      for (const account of await objectsOf(section, bank.root)) {
+        if (!(await section.tryLock(account))) return await section.abort()
+        await section.free(account)
       }
-      section.assign(bank.root, encodeRoot([]))
+      await section.assign(bank.root, encodeRoot([]))
     })
     // The log keeps the last write set.
-    await bank.update((section) => {
-      if (!section.tryLock(bank.root)) return section.abort()
-      section.assign(bank.root, encodeRoot([]))
+    await bank.update(async (section) => {
+      if (!(await section.tryLock(bank.root))) return await section.abort()
+      await section.assign(bank.root, encodeRoot([]))
     })
   },
 }
 
-function open(shared: Structures): Promise<MvRlu<Uint8Array>> {
+function open(shared: CommonStructures): Promise<AnyMvRlu<Uint8Array>> {
   return shared.mvRlu<Uint8Array>('bank', { codec: bytes })
+}
+
+async function isPrepared(bank: AnyMvRlu<Uint8Array>): Promise<boolean> {
+  const section = await bank.readLock()
+  const root = await section.dereference(bank.root)
+  await section.abort()
+  return root !== undefined
 }
 
 function encodeAccount({ version, amount, moves }: Account, filling: number): Uint8Array {
   return stampedValue([version, amount, ...moves], 4 * (2 + SEATS_MAX) + filling)
 }
 
-function accountOf(section: MvRluSection<Uint8Array>, object: MvRluObject): Account {
-  const [version = 0, amount = 0, ...moves] = wholeOf(section, object, 2 + SEATS_MAX)
+async function accountOf(section: AnySection<Uint8Array>, object: MvRluObject): Promise<Account> {
+  const [version = 0, amount = 0, ...moves] = await wholeOf(section, object, 2 + SEATS_MAX)
   return { version, amount, moves }
 }
 
-function accountsOf(section: MvRluSection<Uint8Array>, root: MvRluObject): readonly Account[] {
-  return objectsOf(section, root).map((object) => accountOf(section, object))
+async function accountsOf(section: AnySection<Uint8Array>, root: MvRluObject): Promise<readonly Account[]> {
+  const accounts: Account[] = []
+  for (const object of await objectsOf(section, root)) accounts.push(await accountOf(section, object))
+  return accounts
 }
 
 function encodeRoot(objects: readonly MvRluObject[]): Uint8Array {
@@ -139,14 +165,18 @@ function encodeRoot(objects: readonly MvRluObject[]): Uint8Array {
   return stampedValue([objects.length, ...halves], 4 * (1 + 2 * ACCOUNTS))
 }
 
-function objectsOf(section: MvRluSection<Uint8Array>, root: MvRluObject): readonly MvRluObject[] {
-  const [count = 0, ...halves] = wholeOf(section, root, 1 + 2 * ACCOUNTS)
+async function objectsOf(section: AnySection<Uint8Array>, root: MvRluObject): Promise<readonly MvRluObject[]> {
+  const [count = 0, ...halves] = await wholeOf(section, root, 1 + 2 * ACCOUNTS)
   return Array.from({ length: count }, (_, at) => (halves[2 * at] as number) * HALF + (halves[2 * at + 1] as number))
 }
 
 /** @throws Error where it is not whole: there is nothing to go on with. */
-function wholeOf(section: MvRluSection<Uint8Array>, object: MvRluObject, count: number): readonly number[] {
-  const value = section.dereference(object)
+async function wholeOf(
+  section: AnySection<Uint8Array>,
+  object: MvRluObject,
+  count: number,
+): Promise<readonly number[]> {
+  const value = await section.dereference(object)
   if (value === undefined) throw new Error(`object ${object} is gone at clock ${section.clock}, and was there`)
   const fields = readStamped(value, count)
   if (typeof fields === 'string') throw new Error(`object ${object} at clock ${section.clock}: ${fields}`)
