@@ -1,5 +1,5 @@
 /**
- * Messages between two programs over verbs, and their memory: endpoints with callbacks, promises and iterations.
+ * Messages between two programs over verbs, and their memory: endpoints with callbacks, promises and iterations; among many, peers and collectives.
  *
  * ```ts
  * import { connectEndpoint, listenEndpoints } from 'aether-dsm/messaging'
@@ -22,6 +22,19 @@
  *
  * @module
  */
+
+export type { AllGatherAlgorithm } from './collectives/all-gather.ts'
+export type { AllReduceAlgorithm } from './collectives/all-reduce.ts'
+export type { AllToAllAlgorithm, AllToAllVAlgorithm } from './collectives/all-to-all.ts'
+export type { BarrierAlgorithm } from './collectives/barrier.ts'
+export type { BroadcastAlgorithm } from './collectives/broadcast.ts'
+export type { ElementArray, ElementOf } from './collectives/element-kind.ts'
+export type { GatherAlgorithm } from './collectives/gather.ts'
+export type { CustomOperation, Operation, OperationName } from './collectives/operation.ts'
+export type { ReduceAlgorithm } from './collectives/reduce.ts'
+export type { ReduceScatterAlgorithm } from './collectives/reduce-scatter.ts'
+export type { ScanAlgorithm } from './collectives/scan.ts'
+export type { ScatterAlgorithm } from './collectives/scatter.ts'
 export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
 export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
 export { Endpoint, type EndpointHandlers, type EndpointOptions, type SendOptions } from './endpoint.ts'
@@ -45,6 +58,18 @@ export type {
   MaskedFetchAddOperands,
   WaitSyncOptions,
 } from './one-sided.ts'
+export type { PartLengths } from './peers/calls.ts'
+export { CollectiveError, PeerError } from './peers/errors.ts'
+export {
+  type CollectiveOptions,
+  type CountsOptions,
+  PeerGroup,
+  type ReductionOptions,
+  type RootOptions,
+} from './peers/group.ts'
+export type { PeerLimits } from './peers/limits.ts'
+export { Peer, type PeerSyncOptions, type PeerWaitOptions } from './peers/peer.ts'
+export { openPeers, type PeerAddress, type PeerConnectOptions, Peers, type PeersOptions } from './peers/peers.ts'
 export { EndpointPhysicalPeer } from './physical-peer.ts'
 export { RingLink, type RingLinkParts } from './ring-link.ts'
 export { type OperationDone, VerbsLink } from './verbs-link.ts'

@@ -1,0 +1,351 @@
+import { ArgumentError } from '../../native/index.ts'
+import { algorithms, type CollectiveName, defaultAlgorithms, rankOrderAlgorithms } from '../collectives/choose.ts'
+import { type ElementArray, type ElementKind, elementKind, elementKindOf } from '../collectives/element-kind.ts'
+import { kernelFor, needsRankOrder, type Operation, operationName } from '../collectives/operation.ts'
+import { prefixSums } from '../collectives/parts.ts'
+import type { Schedule } from '../collectives/schedule.ts'
+import type { RunMemory } from './collective-run.ts'
+import { type Plan, type PlanCache, planOf } from './plan.ts'
+
+/** Which rank of how many. */
+export interface Shape {
+  readonly rank: number
+  readonly size: number
+  readonly plans: PlanCache
+}
+
+/** A call whose arguments are right. */
+export interface PreparedCall {
+  readonly plan: Plan
+  readonly memory: RunMemory
+}
+
+interface AnyOptions {
+  readonly algorithm?: string
+  readonly deterministic?: boolean
+}
+
+/** Checks arguments and draws up, or finds again, what a rank does. What every rank has to call alike is in the text of the plan. */
+export function prepareBroadcast(shape: Shape, data: ElementArray, root: number, options: AnyOptions): PreparedCall {
+  const kind = elementKindOf(data, 'data')
+  checkRank(shape, root)
+  const count = data.length
+  const plan = draw(shape, 'broadcast', kind, options, count * kind.bytes, `from ${root} of ${count}`, (table, name) =>
+    table[name]({ ...at(shape), root, count }),
+  )
+  return { plan, memory: { input: data, output: data, kernel: undefined } }
+}
+
+export function prepareScatter(
+  shape: Shape,
+  input: ElementArray | undefined,
+  output: ElementArray,
+  root: number,
+  options: AnyOptions & { readonly counts?: readonly number[] },
+): PreparedCall {
+  const kind = elementKindOf(output, 'output')
+  checkRank(shape, root)
+  const { counts, total, text } = partsOf(shape, options.counts, output.length)
+  checkLength('output', output, counts[shape.rank]!)
+  const given = shape.rank === root ? checkSame(input, kind, 'input') : kind.allocate(0)
+  if (shape.rank === root) {
+    checkLength('input', given, total)
+    checkApart(given, output, prefixSums(counts)[root]! * kind.bytes)
+  }
+  const plan = draw(shape, 'scatter', kind, options, total * kind.bytes, `from ${root} of ${text}`, (table, name) =>
+    table[name]({ ...at(shape), root, counts }),
+  )
+  return { plan, memory: { input: given, output, kernel: undefined } }
+}
+
+export function prepareGather(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray | undefined,
+  root: number,
+  options: AnyOptions & { readonly counts?: readonly number[] },
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  checkRank(shape, root)
+  const { counts, total, text } = partsOf(shape, options.counts, input.length)
+  checkLength('input', input, counts[shape.rank]!)
+  const result = shape.rank === root ? checkSame(output, kind, 'output') : kind.allocate(0)
+  if (shape.rank === root) {
+    checkLength('output', result, total)
+    checkApart(result, input, prefixSums(counts)[root]! * kind.bytes)
+  }
+  const plan = draw(shape, 'gather', kind, options, total * kind.bytes, `to ${root} of ${text}`, (table, name) =>
+    table[name]({ ...at(shape), root, counts }),
+  )
+  return { plan, memory: { input, output: result, kernel: undefined } }
+}
+
+export function prepareAllGather(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray,
+  options: AnyOptions & { readonly counts?: readonly number[] },
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  const { counts, total, text } = partsOf(shape, options.counts, input.length)
+  checkLength('input', input, counts[shape.rank]!)
+  checkLength('output', checkSame(output, kind, 'output'), total)
+  checkApart(output, input, prefixSums(counts)[shape.rank]! * kind.bytes)
+  const plan = draw(shape, 'allGather', kind, options, total * kind.bytes, `of ${text}`, (table, name) =>
+    table[name]({ ...at(shape), counts }),
+  )
+  return { plan, memory: { input, output, kernel: undefined } }
+}
+
+export function prepareReduce(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray | undefined,
+  operation: Operation<never>,
+  root: number,
+  options: AnyOptions,
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  checkRank(shape, root)
+  const kernel = kernelFor(operation, kind)
+  const count = input.length
+  const result = shape.rank === root ? checkSame(output ?? input, kind, 'output') : kind.allocate(0)
+  if (shape.rank === root) {
+    checkLength('output', result, count)
+    checkApart(result, input, 0)
+  }
+  const ordered = withOrder(options, operation)
+  const what = `${operationName(operation)} at ${root} of ${count}`
+  const plan = draw(shape, 'reduce', kind, ordered, count * kind.bytes, what, (table, name) =>
+    table[name]({ ...at(shape), root, count }),
+  )
+  return { plan, memory: { input, output: result, kernel } }
+}
+
+export function prepareAllReduce(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray,
+  operation: Operation<never>,
+  options: AnyOptions,
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  const kernel = kernelFor(operation, kind)
+  const count = input.length
+  checkLength('output', checkSame(output, kind, 'output'), count)
+  checkApart(output, input, 0)
+  const ordered = withOrder(options, operation)
+  const what = `${operationName(operation)} of ${count}`
+  const plan = draw(shape, 'allReduce', kind, ordered, count * kind.bytes, what, (table, name) =>
+    table[name]({ ...at(shape), count }),
+  )
+  return { plan, memory: { input, output, kernel } }
+}
+
+export function prepareReduceScatter(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray,
+  operation: Operation<never>,
+  options: AnyOptions & { readonly counts?: readonly number[] },
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  const kernel = kernelFor(operation, kind)
+  const { counts, total, text } = partsOf(shape, options.counts, output.length)
+  checkLength('input', input, total)
+  checkLength('output', checkSame(output, kind, 'output'), counts[shape.rank]!)
+  checkApart(input, output, prefixSums(counts)[shape.rank]! * kind.bytes)
+  const ordered = withOrder(options, operation)
+  const what = `${operationName(operation)} of ${text}`
+  const plan = draw(shape, 'reduceScatter', kind, ordered, total * kind.bytes, what, (table, name) =>
+    table[name]({ ...at(shape), counts }),
+  )
+  return { plan, memory: { input, output, kernel } }
+}
+
+export function prepareScan(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray,
+  operation: Operation<never>,
+  exclusive: boolean,
+  options: AnyOptions,
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  const kernel = kernelFor(operation, kind)
+  const count = input.length
+  checkLength('output', checkSame(output, kind, 'output'), count)
+  checkApart(output, input, 0)
+  const ordered = withOrder(options, operation)
+  const what = `${exclusive ? 'exclusive ' : ''}${operationName(operation)} of ${count}`
+  const plan = draw(shape, 'scan', kind, ordered, count * kind.bytes, what, (table, name) =>
+    table[name]({ ...at(shape), count, exclusive }),
+  )
+  return { plan, memory: { input, output, kernel } }
+}
+
+export function prepareAllToAll(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray,
+  options: AnyOptions,
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  const count = input.length / shape.size
+  if (!Number.isInteger(count))
+    throw new ArgumentError(
+      'input',
+      `${input.length} elements are not ${shape.size} parts of the same length; allToAllV takes any`,
+    )
+  checkLength('output', checkSame(output, kind, 'output'), input.length)
+  checkApart(output, input, Number.NaN)
+  const plan = draw(shape, 'allToAll', kind, options, input.byteLength, `of ${count} each`, (table, name) =>
+    table[name]({ ...at(shape), count }),
+  )
+  return { plan, memory: { input, output, kernel: undefined } }
+}
+
+/** Of `allToAllV`: lengths and places of the parts, by rank. */
+export interface PartLengths {
+  readonly sendCounts: readonly number[]
+  readonly receiveCounts: readonly number[]
+  /** Default: one behind the other. */
+  readonly sendOffsets?: readonly number[]
+  readonly receiveOffsets?: readonly number[]
+}
+
+export function prepareAllToAllV(
+  shape: Shape,
+  input: ElementArray,
+  output: ElementArray,
+  lengths: PartLengths,
+  options: AnyOptions,
+): PreparedCall {
+  const kind = elementKindOf(input, 'input')
+  checkSame(output, kind, 'output')
+  checkApart(output, input, Number.NaN)
+  const { sendCounts, receiveCounts } = lengths
+  const sendOffsets = lengths.sendOffsets ?? prefixSums(sendCounts)
+  const receiveOffsets = lengths.receiveOffsets ?? prefixSums(receiveCounts)
+  checkParts(shape, 'send', sendCounts, sendOffsets, input.length)
+  checkParts(shape, 'receive', receiveCounts, receiveOffsets, output.length)
+  if (sendCounts[shape.rank] !== receiveCounts[shape.rank])
+    throw new ArgumentError('receiveCounts', 'what this rank sends to itself is what it receives from itself')
+  const algorithm = chooseAlgorithm('allToAllV', options, shape, 0)
+  const schedule = algorithms.allToAllV[algorithm]({
+    ...at(shape),
+    sendCounts,
+    sendOffsets,
+    receiveCounts,
+    receiveOffsets,
+  })
+  // Lengths are the business of two ranks at a time: each stream says its own.
+  const plan = planOf(`allToAllV of ${kind.name} by ${algorithm}`, kind, schedule)
+  return { plan, memory: { input, output, kernel: undefined } }
+}
+
+export function prepareBarrier(shape: Shape, options: AnyOptions): PreparedCall {
+  const kind = elementKind('uint8')
+  const plan = draw(shape, 'barrier', kind, options, 0, '', (table, name) => table[name](at(shape)))
+  const none = kind.allocate(0)
+  return { plan, memory: { input: none, output: none, kernel: undefined } }
+}
+
+// ---- what they share -----------------------------------------------------------------------------------------------------------------
+
+function at({ rank, size }: Shape): { readonly rank: number; readonly size: number } {
+  return { rank, size }
+}
+
+function draw<Name extends CollectiveName>(
+  shape: Shape,
+  collective: Name,
+  kind: ElementKind,
+  options: AnyOptions,
+  bytes: number,
+  what: string,
+  schedule: (table: (typeof algorithms)[Name], algorithm: keyof (typeof algorithms)[Name]) => Schedule,
+): Plan {
+  const algorithm = chooseAlgorithm(collective, options, shape, bytes)
+  const call = `${collective} ${what} ${kind.name} by ${String(algorithm)}`
+  return shape.plans.get(call, () => planOf(call, kind, schedule(algorithms[collective], algorithm)))
+}
+
+function chooseAlgorithm<Name extends CollectiveName>(
+  collective: Name,
+  options: AnyOptions,
+  { size }: Shape,
+  bytes: number,
+): keyof (typeof algorithms)[Name] {
+  const { algorithm, deterministic: rankOrder = false } = options
+  if (algorithm === undefined) return defaultAlgorithms[collective]({ size, bytes, rankOrder })
+  const table = algorithms[collective]
+  if (!Object.hasOwn(table, algorithm))
+    throw new ArgumentError('algorithm', `${collective} goes by ${Object.keys(table).join(', ')}, not by ${algorithm}`)
+  const ordered: Readonly<Record<string, readonly string[]>> = rankOrderAlgorithms
+  if (rankOrder && !ordered[collective]?.includes(algorithm))
+    throw new ArgumentError(
+      'algorithm',
+      `${algorithm} does not combine in the order of ranks; ${ordered[collective]?.join(' and ')} do, or leave the algorithm out`,
+    )
+  return algorithm as keyof (typeof algorithms)[Name]
+}
+
+function withOrder(options: AnyOptions, operation: Operation<never>): AnyOptions {
+  return needsRankOrder(operation) ? { ...options, deterministic: true } : options
+}
+
+function partsOf(
+  { size }: Shape,
+  counts: readonly number[] | undefined,
+  each: number,
+): { readonly counts: readonly number[]; readonly total: number; readonly text: string } {
+  if (counts === undefined) return { counts: Array<number>(size).fill(each), total: each * size, text: `${each} each` }
+  if (counts.length !== size || !counts.every(isCount))
+    throw new ArgumentError('counts', `counts has ${size} lengths, one for each rank, the same at every rank`)
+  return { counts, total: counts.reduce((sum, count) => sum + count, 0), text: counts.join('+') }
+}
+
+function checkParts(
+  { size }: Shape,
+  what: 'send' | 'receive',
+  counts: readonly number[],
+  offsets: readonly number[],
+  length: number,
+): void {
+  const fits = (count: number, part: number) =>
+    isCount(count) && isCount(offsets[part]) && offsets[part]! + count <= length
+  if (counts.length === size && offsets.length === size && counts.every(fits)) return
+  throw new ArgumentError(
+    `${what}Counts`,
+    `${what}Counts and ${what}Offsets have a number for each of ${size} ranks, and no part ends behind the array's ${length} elements`,
+  )
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function checkRank({ size }: Shape, root: number): void {
+  if (!(isCount(root) && root < size)) throw new ArgumentError('root', `root is a rank, 0 to ${size - 1}, not ${root}`)
+}
+
+function checkLength(argument: string, array: ElementArray, length: number): void {
+  if (array.length === length) return
+  throw new ArgumentError(argument, `${argument} has ${length} elements here, not ${array.length}`)
+}
+
+function checkSame(array: ElementArray | undefined, kind: ElementKind, argument: string): ElementArray {
+  if (array === undefined) throw new ArgumentError(argument, `${argument} is missing: this rank is the root`)
+  const own = elementKindOf(array, argument)
+  if (own === kind) return array
+  throw new ArgumentError(argument, `${argument} is of ${own.name} and the other array of ${kind.name}`)
+}
+
+/** In place means: `inner` is exactly that part of `outer`. Otherwise they share no byte. */
+function checkApart(outer: ElementArray, inner: ElementArray, offsetBytes: number): void {
+  if (outer.buffer !== inner.buffer || outer.byteLength === 0 || inner.byteLength === 0) return
+  const [from, to] = [inner.byteOffset - outer.byteOffset, inner.byteOffset - outer.byteOffset + inner.byteLength]
+  if (to <= 0 || from >= outer.byteLength || from === offsetBytes) return
+  throw new ArgumentError('output', 'input and output share memory, and not as this collective does in place')
+}

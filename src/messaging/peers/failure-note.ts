@@ -1,0 +1,29 @@
+/** Why a group has failed, as its members tell each other. */
+export interface FailureNote {
+  readonly reason: 'lost' | 'mismatch' | 'gave-up'
+  /** The rank that it is about. */
+  readonly rank: number
+  readonly sequence: number
+  /** What the teller called, or what it says. */
+  readonly call: string
+}
+
+const TEXT_MAX = 200
+const reasons: readonly string[] = ['lost', 'mismatch', 'gave-up'] satisfies FailureNote['reason'][]
+
+export function encodeFailure(note: FailureNote): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ ...note, call: note.call.slice(0, TEXT_MAX) }))
+}
+
+/** undefined: that was none. */
+export function decodeFailure(bytes: Uint8Array): FailureNote | undefined {
+  try {
+    const note = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Record<keyof FailureNote, unknown>>
+    const { reason, rank, sequence, call } = note
+    if (!reasons.includes(reason as string) || !Number.isInteger(rank) || (rank as number) < 0) return undefined
+    if (!Number.isInteger(sequence) || typeof call !== 'string') return undefined
+    return { reason, rank, sequence, call: call.slice(0, TEXT_MAX) } as FailureNote
+  } catch {
+    return undefined
+  }
+}

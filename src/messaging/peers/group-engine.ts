@@ -1,0 +1,403 @@
+import { AetherError, ArgumentError, ClosedError } from '../../native/index.ts'
+import type { Channel } from './channel.ts'
+import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
+import { CollectiveError, PeerError } from './errors.ts'
+import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
+import { behind, type Frame, FrameKind } from './frame.ts'
+import type { Plan } from './plan.ts'
+import type { OutgoingStream } from './streams.ts'
+
+/** What came for a collective that this rank has not called yet. */
+interface Early {
+  readonly rank: number
+  readonly signature: number
+  readonly total: number
+  readonly bytes: Uint8Array
+  /** Of its frame. */
+  readonly kind: number
+}
+
+interface Pending {
+  readonly run: CollectiveRun
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+  readonly startedMs: number
+}
+
+const NO_BYTES = new Uint8Array(0)
+/** Of what was called before this many collectives nothing is known any more. */
+const HISTORY = 512
+const ADVICE = 'all ranks have to call the same with the same lengths, in the same order'
+/** A rank that waits this long says what it called; again after `ANNOUNCE_AGAIN_MS`. */
+const ANNOUNCE_MS = 100
+const ANNOUNCE_AGAIN_MS = 1000
+
+/** The members of a group, and the collectives that are under way among them; a state machine without a clock or a promise of its own. */
+export class GroupEngine implements RunOwner {
+  /** Its name on the wire: the same at every member. */
+  readonly group: number
+  /** Peer numbers by rank. */
+  readonly peers: readonly number[]
+  readonly rank: number
+  readonly eagerBytes: number
+  readonly #requestsMax: number
+  readonly #channelOf: (peer: number) => Channel | undefined
+  readonly #pending = new Map<number, Pending>()
+  readonly #early = new Map<number, Early[]>()
+  readonly #signatures = new Uint32Array(HISTORY)
+  /** Up to which collective each rank is done, as far as is known; which it was asked for, and for which it asked. */
+  readonly #doneAt: Int32Array
+  readonly #asked: Int32Array
+  readonly #wanted = new Map<number, number>()
+  /** Streams that wait for their rank to come nearer. */
+  readonly #held: { readonly rank: number; readonly stream: OutgoingStream }[] = []
+  /** Since when each rank takes no part. */
+  readonly #left = new Map<number, number>()
+  #announcedMs = 0
+  #next = 1
+  #done = 0
+  #failure: Error | undefined
+  #closed = false
+
+  constructor(
+    group: number,
+    peers: readonly number[],
+    rank: number,
+    limits: { readonly eagerBytes: number; readonly requestsMax: number },
+    channelOf: (peer: number) => Channel | undefined,
+  ) {
+    this.group = group
+    this.peers = peers
+    this.rank = rank
+    this.eagerBytes = limits.eagerBytes
+    this.#requestsMax = limits.requestsMax
+    this.#channelOf = channelOf
+    this.#doneAt = new Int32Array(peers.length)
+    this.#asked = new Int32Array(peers.length)
+  }
+
+  /** The last collective that is done here, and all before it. */
+  get done(): number {
+    return this.#done >>> 0
+  }
+
+  /** Why no collective is possible any more. */
+  get failure(): Error | undefined {
+    return this.#closed ? new ClosedError('the group') : this.#failure
+  }
+
+  get busy(): boolean {
+    return this.#pending.size > 0
+  }
+
+  // ---- what the caller does ------------------------------------------------------------------------------------------------------
+
+  /** Begin a collective. Exactly one of the two is called, perhaps before this returns. */
+  begin(
+    plan: Plan,
+    memory: RunMemory,
+    nowMs: number,
+    resolve: () => void,
+    reject: (error: unknown) => void,
+  ): CollectiveRun {
+    const failure = this.failure
+    if (failure !== undefined) throw failure
+    if (this.#pending.size >= this.#requestsMax)
+      throw new ArgumentError(
+        'requestsMax',
+        `${this.#requestsMax} collectives of the group are under way; await some, or make the peers with a greater requestsMax`,
+      )
+    const sequence = this.#next
+    this.#next = (this.#next + 1) | 0
+    const run = new CollectiveRun(sequence, plan, memory, this)
+    this.#signatures[sequence & (HISTORY - 1)] = plan.signature
+    this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs })
+    for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
+    const early = this.#early.get(sequence) ?? []
+    this.#early.delete(sequence)
+    // Judged before anything goes out; the bytes are placed once the first round says where.
+    for (const { rank, signature, total, kind } of early) {
+      if (kind === FrameKind.Grant) run.grant(rank, total)
+      const expected = (kind === FrameKind.Data ? plan.receives : plan.sends).get(rank) ?? 0
+      const fits = kind === FrameKind.Grant ? total <= expected : total === expected
+      if (signature !== plan.signature || !fits) this.#mismatch(rank, sequence, plan)
+    }
+    if (!run.over) run.start()
+    for (const { rank, total, bytes, kind } of early) {
+      if (kind !== FrameKind.Data || run.over) continue
+      if (!run.take(rank, total, bytes, 0, bytes.length)) this.#mismatch(rank, sequence, plan)
+    }
+    return run
+  }
+
+  /** End every collective under way, and tell the others why nothing will come from here. */
+  giveUp(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error)
+    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: text })
+  }
+
+  /** Take no further part. */
+  close(): void {
+    if (this.#closed) return
+    if (this.#failure === undefined && this.#pending.size > 0) this.giveUp(new ClosedError('the group'))
+    this.#closed = true
+    if (this.#failure === undefined) this.#tellAll(FrameKind.Leave, this.#next)
+    this.#early.clear()
+  }
+
+  /** A call of `timeoutMs` at most that waits says for whom. */
+  awaited(): number[] {
+    const [oldest] = this.#pending.values()
+    return oldest?.run.awaited() ?? []
+  }
+
+  /** From time to time: whoever waits long says what for, so that those who called something else find out. */
+  tick(nowMs: number): void {
+    const [oldest] = this.#pending.values()
+    if (oldest === undefined || nowMs - oldest.startedMs < ANNOUNCE_MS) return
+    if (nowMs - this.#announcedMs < ANNOUNCE_AGAIN_MS && this.#announcedMs >= oldest.startedMs) return
+    this.#announcedMs = nowMs
+    const { run } = oldest
+    for (const rank of run.awaited()) {
+      const expected = run.plan.receives.get(rank) ?? 0
+      this.#channel(rank)?.control(FrameKind.Announce, run.sequence >>> 0, run.plan.signature, this.group, expected)
+    }
+  }
+
+  // ---- what comes ----------------------------------------------------------------------------------------------------------------
+
+  cameFrame(peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+    const rank = this.peers.indexOf(peer)
+    if (rank < 0 || this.#failure !== undefined || this.#closed) return
+    this.#cameDone(rank, frame.done | 0)
+    const sequence = frame.sequence | 0
+    switch (frame.kind) {
+      case FrameKind.Data:
+        this.#cameData(rank, sequence, frame, bytes, at, length)
+        return
+      case FrameKind.Grant:
+        this.#cameGrant(rank, sequence, frame)
+        return
+      case FrameKind.Ask:
+        this.#cameAsk(rank, sequence)
+        return
+      case FrameKind.Announce:
+        this.#cameAnnounce(rank, sequence, frame)
+        return
+      case FrameKind.Leave:
+        this.#left.set(rank, sequence)
+        for (const { run } of [...this.#pending.values()]) this.#checkLeft(rank, sequence, run)
+        return
+      case FrameKind.Abort:
+        this.#cameAbort(rank, decodeFailure(bytes.slice(at, at + length)))
+        return
+      default:
+    }
+  }
+
+  /** The way to a peer has ended. */
+  lostPeer(peer: number, cause: Error | undefined): void {
+    const rank = this.peers.indexOf(peer)
+    if (rank < 0 || this.#failure !== undefined || this.#closed) return
+    // Who has left in order is not missed by what was called before.
+    const since = this.#left.get(rank)
+    if (since !== undefined && (cause === undefined || !this.busy)) return
+    const how = cause === undefined ? 'has closed its connection' : 'is gone'
+    const error = this.#error('ERR_AETHER_PEER_LOST', rank, `rank ${rank} of the group (peer ${peer}) ${how}`, cause)
+    this.#fail(error, { reason: 'lost', rank, sequence: 0, call: '' })
+  }
+
+  // ---- what runs ask for -----------------------------------------------------------------------------------------------------------
+
+  push(rank: number, stream: OutgoingStream): void {
+    const ahead = behind(stream.sequence, this.#doneAt[rank]!)
+    if (ahead <= this.#requestsMax) {
+      // Asked for in good time, nobody waits for the answer.
+      if (ahead > this.#requestsMax >> 1) this.#ask(rank, (stream.sequence - (this.#requestsMax >> 1)) | 0)
+      this.#channel(rank)?.push(stream)
+      return
+    }
+    this.#ask(rank, (stream.sequence - this.#requestsMax) | 0)
+    if (!this.#held.some((held) => held.stream === stream)) this.#held.push({ rank, stream })
+  }
+
+  drop(rank: number, stream: OutgoingStream): void {
+    this.#channel(rank)?.drop(stream)
+    const at = this.#held.findIndex((held) => held.stream === stream)
+    if (at >= 0) this.#held.splice(at, 1)
+  }
+
+  grant(rank: number, run: CollectiveRun, limit: number): void {
+    this.#channel(rank)?.control(FrameKind.Grant, run.sequence >>> 0, run.plan.signature, this.group, limit)
+  }
+
+  finished(run: CollectiveRun): void {
+    const pending = this.#pending.get(run.sequence)!
+    this.#pending.delete(run.sequence)
+    const [oldest] = this.#pending.keys()
+    this.#done = oldest === undefined ? (this.#next - 1) | 0 : (oldest - 1) | 0
+    for (const rank of this.#wanted.keys()) this.#answer(rank)
+    pending.resolve()
+  }
+
+  threw(error: unknown): void {
+    this.giveUp(error)
+  }
+
+  // ---- inside ----------------------------------------------------------------------------------------------------------------------
+
+  #channel(rank: number): Channel | undefined {
+    return this.#channelOf(this.peers[rank]!)
+  }
+
+  #cameData(rank: number, sequence: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+    const run = this.#pending.get(sequence)?.run
+    if (run === undefined) {
+      this.#cameEarly(rank, sequence, frame, bytes.slice(at, at + length))
+      return
+    }
+    const fits = frame.signature === run.plan.signature && run.take(rank, frame.amount, bytes, at, length)
+    if (!fits) this.#mismatch(rank, sequence, run.plan)
+  }
+
+  #cameGrant(rank: number, sequence: number, frame: Frame): void {
+    const run = this.#pending.get(sequence)?.run
+    if (run === undefined) {
+      // For one that is over here it comes too late to matter.
+      if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
+    } else if (frame.signature === run.plan.signature) run.grant(rank, frame.amount)
+    else this.#mismatch(rank, sequence, run.plan)
+  }
+
+  #cameAnnounce(rank: number, sequence: number, frame: Frame): void {
+    const run = this.#pending.get(sequence)?.run
+    if (run !== undefined) {
+      const fits = frame.signature === run.plan.signature && frame.amount === (run.plan.sends.get(rank) ?? 0)
+      if (!fits) this.#mismatch(rank, sequence, run.plan)
+    } else if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
+    else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
+      this.#mismatch(rank, sequence, undefined)
+  }
+
+  #cameEarly(rank: number, sequence: number, frame: Frame, bytes: Uint8Array): void {
+    const ahead = behind(sequence, this.#next)
+    const list = this.#early.get(sequence) ?? []
+    const held = list.reduce((sum, early) => (early.rank === rank ? sum + early.bytes.length : sum), 0)
+    // Nothing more was expected for one that is over here; and who does not keep to what it may is no program of ours.
+    if (ahead < 0 || ahead > 2 * this.#requestsMax || held + bytes.length > this.eagerBytes) {
+      this.#mismatch(rank, sequence, undefined)
+      return
+    }
+    if (frame.kind !== FrameKind.Data) {
+      // Of these the last one says it all.
+      const same = list.findIndex((early) => early.kind === frame.kind && early.rank === rank)
+      if (same >= 0) list.splice(same, 1)
+    }
+    list.push({ rank, signature: frame.signature, total: frame.amount, bytes, kind: frame.kind })
+    this.#early.set(sequence, list)
+  }
+
+  /** A rank says how far it is. */
+  #cameDone(rank: number, done: number): void {
+    if (behind(done, this.#doneAt[rank]!) <= 0) return
+    this.#doneAt[rank] = done
+    if (this.#held.length === 0) return
+    for (const held of this.#held.splice(0)) this.push(held.rank, held.stream)
+  }
+
+  #ask(rank: number, target: number): void {
+    // Not twice, unless the answer to the first would come too late.
+    const asked = this.#asked[rank]!
+    if (behind(asked, this.#doneAt[rank]!) > 0 && behind(target, asked) >= 0) return
+    this.#asked[rank] = target
+    this.#channel(rank)?.control(FrameKind.Ask, target >>> 0, 0, this.group, 0)
+  }
+
+  #cameAsk(rank: number, target: number): void {
+    const wanted = this.#wanted.get(rank)
+    if (wanted === undefined || behind(target, wanted) < 0) this.#wanted.set(rank, target)
+    this.#answer(rank)
+  }
+
+  #answer(rank: number): void {
+    const wanted = this.#wanted.get(rank)
+    if (wanted === undefined || behind(this.#done, wanted) < 0) return
+    this.#wanted.delete(rank)
+    this.#channel(rank)?.control(FrameKind.Progress, 0, 0, this.group, 0)
+  }
+
+  #checkLeft(rank: number, since: number, run: CollectiveRun): void {
+    if (run.over || behind(run.sequence, since) < 0) return
+    const message = `rank ${rank} of the group closed it and takes no part in ${run.plan.call}`
+    const error = this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', rank, message)
+    this.#fail(error, { reason: 'gave-up', rank, sequence: run.sequence, call: 'it closed the group' })
+  }
+
+  #mismatch(rank: number, sequence: number, plan: Plan | undefined): void {
+    if (this.#failure !== undefined) return
+    const own = plan?.call ?? 'what is over here'
+    const message = `collective ${sequence} of the group: rank ${rank} called something else than this rank, which called ${own}; ${ADVICE}`
+    const error = this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', rank, message)
+    this.#fail(error, { reason: 'mismatch', rank, sequence, call: own })
+  }
+
+  #cameAbort(teller: number, note: FailureNote | undefined): void {
+    if (note === undefined || note.rank >= this.peers.length)
+      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', teller, `rank ${teller} gave up`))
+    else if (note.reason === 'lost') {
+      const { rank } = note
+      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${teller} has found`
+      this.#fail(this.#error('ERR_AETHER_PEER_LOST', rank, message))
+    } else if (note.reason === 'gave-up')
+      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', note.rank, `rank ${note.rank} gave up: ${note.call}`))
+    else this.#fail(this.#mismatchTold(teller, note))
+  }
+
+  #mismatchTold(teller: number, { rank, sequence, call }: FailureNote): Error {
+    // To the rank that is blamed it is the teller that called something else.
+    const other = rank === this.rank ? teller : rank
+    const own = this.#pending.get(sequence)?.run.plan.call
+    const mine = own === undefined ? '' : `; this rank called ${own}`
+    const message = `collective ${sequence} of the group: rank ${teller} called ${call}, and rank ${rank} something else${mine}; ${ADVICE}`
+    return this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', other, message)
+  }
+
+  /** The end of the group; with a note, of the others' too. */
+  #fail(error: unknown, note?: FailureNote): void {
+    if (this.#failure !== undefined) return
+    this.#failure = error instanceof Error ? error : new AetherError('ERR_AETHER_COLLECTIVE_ABANDONED', String(error))
+    const pending = [...this.#pending.values()]
+    this.#pending.clear()
+    this.#early.clear()
+    for (const { run } of pending) run.abandon()
+    if (note !== undefined) this.#tellAll(FrameKind.Abort, 0, encodeFailure(note))
+    for (const { reject } of pending) reject(error)
+  }
+
+  #tellAll(kind: number, sequence: number, payload?: Uint8Array): void {
+    for (const [rank, peer] of this.peers.entries())
+      if (rank !== this.rank) this.#channelOf(peer)?.control(kind, sequence >>> 0, 0, this.group, 0, payload)
+  }
+
+  #error(code: ConstructorParameters<typeof CollectiveError>[0], rank: number, message: string, cause?: Error): Error {
+    return new CollectiveError(code, rank, this.peers[rank]!, message, cause === undefined ? undefined : { cause })
+  }
+}
+
+/** @throws PeerError where a member is not there. */
+export function checkMembers(
+  peers: readonly number[],
+  channelOf: (peer: number) => Channel | undefined,
+  own: number,
+): void {
+  if (!peers.includes(own)) throw new ArgumentError('members', `this peer, ${own}, is not among the members`)
+  if (new Set(peers).size !== peers.length) throw new ArgumentError('members', 'a member is named twice')
+  for (const peer of peers) {
+    if (peer === own || channelOf(peer)?.link.open) continue
+    throw new PeerError(
+      'ERR_AETHER_PEER_UNKNOWN',
+      peer,
+      `peer ${peer} is not connected; connect to it, or accept it, first`,
+    )
+  }
+}

@@ -1,0 +1,408 @@
+import { performance } from 'node:perf_hooks'
+import { TimeoutError } from '../../native/index.ts'
+import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
+import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
+import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
+import type { BarrierAlgorithm } from '../collectives/barrier.ts'
+import type { BroadcastAlgorithm } from '../collectives/broadcast.ts'
+import type { ElementArray, ElementOf } from '../collectives/element-kind.ts'
+import type { GatherAlgorithm } from '../collectives/gather.ts'
+import type { Operation } from '../collectives/operation.ts'
+import type { ReduceAlgorithm } from '../collectives/reduce.ts'
+import type { ReduceScatterAlgorithm } from '../collectives/reduce-scatter.ts'
+import type { ScanAlgorithm } from '../collectives/scan.ts'
+import type { ScatterAlgorithm } from '../collectives/scatter.ts'
+import {
+  type PartLengths,
+  type PreparedCall,
+  prepareAllGather,
+  prepareAllReduce,
+  prepareAllToAll,
+  prepareAllToAllV,
+  prepareBarrier,
+  prepareBroadcast,
+  prepareGather,
+  prepareReduce,
+  prepareReduceScatter,
+  prepareScan,
+  prepareScatter,
+  type Shape,
+} from './calls.ts'
+import type { Channel } from './channel.ts'
+import type { GroupEngine } from './group-engine.ts'
+import type { Hub } from './hub.ts'
+import { PlanCache } from './plan.ts'
+
+/** Of every collective. */
+export interface CollectiveOptions<Algorithm extends string = string> {
+  /** Default: chosen by size and number. Every rank names the same. */
+  readonly algorithm?: Algorithm
+  /** Give up after so long, which ends the group for every rank; default: never. */
+  readonly timeoutMs?: number
+  /** Give up when it is aborted, which ends the group for every rank. The `…Sync` forms look at it only at the start. */
+  readonly signal?: AbortSignal
+}
+
+export interface RootOptions {
+  /** The rank that gives, or gets, all; default 0. */
+  readonly root?: number
+}
+
+export interface CountsOptions {
+  /** Elements of each rank's part, the same list at every rank; default: all parts are as long as this rank's. */
+  readonly counts?: readonly number[]
+}
+
+export interface ReductionOptions {
+  /**
+   * Combine as ((x0 op x1) op x2) op … in the order of ranks: the bits of floating-point results depend only on the values and their ranks,
+   * not on the algorithm, the length or the timing. A little slower. Default false.
+   */
+  readonly deterministic?: boolean
+}
+
+/**
+ * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the same lengths in the same
+ * order; several may be under way at once. What a caller gives must not change until the call is over.
+ *
+ * Once a collective has failed (a member is gone, gave up, or called something else) the group is over: this and every later call rejects with the
+ * reason at every rank, and those that are left make a new group.
+ */
+export class PeerGroup {
+  /** This process's place among the members. */
+  readonly rank: number
+  readonly size: number
+  /** Peer numbers by rank. */
+  readonly members: readonly number[]
+  readonly #hub: Hub
+  readonly #engine: GroupEngine
+  readonly #shape: Shape
+
+  /** @internal Made by {@link Peers.group}. */
+  constructor(hub: Hub, engine: GroupEngine) {
+    this.#hub = hub
+    this.#engine = engine
+    this.rank = engine.rank
+    this.size = engine.peers.length
+    this.members = engine.peers
+    this.#shape = { rank: this.rank, size: this.size, plans: new PlanCache() }
+  }
+
+  /** Why no collective is possible any more; undefined: they are. */
+  get failure(): Error | undefined {
+    return this.#engine.failure
+  }
+
+  /** The root's `data` into everybody's. */
+  broadcast<A extends ElementArray>(
+    data: A,
+    options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {},
+  ): Promise<A> {
+    return this.#run(prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
+  }
+
+  broadcastSync<A extends ElementArray>(data: A, options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {}): A {
+    return this.#runSync(prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
+  }
+
+  /** Part i of the root's `input` into the `output` of rank i. In place at the root: `output` is that part of `input`. Others give undefined. */
+  scatter<A extends ElementArray>(
+    input: A | undefined,
+    output: A,
+    options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
+  ): Promise<A> {
+    return this.#run(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
+  }
+
+  scatterSync<A extends ElementArray>(
+    input: A | undefined,
+    output: A,
+    options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
+  ): A {
+    return this.#runSync(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
+  }
+
+  /** The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`. Others give undefined. */
+  gather<A extends ElementArray>(
+    input: A,
+    output?: A,
+    options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
+  ): Promise<A | undefined> {
+    return this.#run(prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+  }
+
+  gatherSync<A extends ElementArray>(
+    input: A,
+    output?: A,
+    options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
+  ): A | undefined {
+    return this.#runSync(prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+  }
+
+  /** The `input` of rank i into part i of everybody's `output`. In place: `input` is this rank's part of `output`. */
+  allGather<A extends ElementArray>(
+    input: A,
+    output: A,
+    options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
+  ): Promise<A> {
+    return this.#run(prepareAllGather(this.#shape, input, output, options), options, output)
+  }
+
+  allGatherSync<A extends ElementArray>(
+    input: A,
+    output: A,
+    options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
+  ): A {
+    return this.#runSync(prepareAllGather(this.#shape, input, output, options), options, output)
+  }
+
+  /** All inputs combined, element by element, into the root's `output`; without one, into the root's `input`. */
+  reduce<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output?: A,
+    options: CollectiveOptions<ReduceAlgorithm> & RootOptions & ReductionOptions = {},
+  ): Promise<A | undefined> {
+    const { root = 0 } = options
+    const result = this.rank === root ? (output ?? input) : undefined
+    return this.#run(
+      prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
+      options,
+      result,
+    )
+  }
+
+  reduceSync<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output?: A,
+    options: CollectiveOptions<ReduceAlgorithm> & RootOptions & ReductionOptions = {},
+  ): A | undefined {
+    const { root = 0 } = options
+    const result = this.rank === root ? (output ?? input) : undefined
+    return this.#runSync(
+      prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
+      options,
+      result,
+    )
+  }
+
+  /** All inputs combined, element by element, into everybody's `output`; without one, into `input`. */
+  allReduce<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A = input,
+    options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
+  ): Promise<A> {
+    return this.#run(
+      prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
+      options,
+      output,
+    )
+  }
+
+  allReduceSync<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A = input,
+    options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
+  ): A {
+    return this.#runSync(
+      prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
+      options,
+      output,
+    )
+  }
+
+  /** All inputs combined, element by element; part i of that into the `output` of rank i. In place: `output` is that part of `input`. */
+  reduceScatter<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A,
+    options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
+  ): Promise<A> {
+    return this.#run(
+      prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
+      options,
+      output,
+    )
+  }
+
+  reduceScatterSync<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A,
+    options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
+  ): A {
+    return this.#runSync(
+      prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
+      options,
+      output,
+    )
+  }
+
+  /** The inputs of ranks 0 to r combined into the `output` of rank r; without one, into `input`. */
+  scan<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A = input,
+    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
+  ): Promise<A> {
+    return this.#run(
+      prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
+      options,
+      output,
+    )
+  }
+
+  scanSync<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A = input,
+    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
+  ): A {
+    return this.#runSync(
+      prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
+      options,
+      output,
+    )
+  }
+
+  /** The inputs of ranks 0 to r - 1 combined into the `output` of rank r; that of rank 0 stays as it is. */
+  exclusiveScan<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A = input,
+    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
+  ): Promise<A> {
+    return this.#run(
+      prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
+      options,
+      output,
+    )
+  }
+
+  exclusiveScanSync<A extends ElementArray>(
+    input: A,
+    operation: Operation<ElementOf<A>>,
+    output: A = input,
+    options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
+  ): A {
+    return this.#runSync(
+      prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
+      options,
+      output,
+    )
+  }
+
+  /** Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. */
+  allToAll<A extends ElementArray>(
+    input: A,
+    output: A,
+    options: CollectiveOptions<AllToAllAlgorithm> = {},
+  ): Promise<A> {
+    return this.#run(prepareAllToAll(this.#shape, input, output, options), options, output)
+  }
+
+  allToAllSync<A extends ElementArray>(input: A, output: A, options: CollectiveOptions<AllToAllAlgorithm> = {}): A {
+    return this.#runSync(prepareAllToAll(this.#shape, input, output, options), options, output)
+  }
+
+  /** The same with parts of any length and place; what rank i sends to rank j is as long as what rank j receives from rank i. */
+  allToAllV<A extends ElementArray>(
+    input: A,
+    output: A,
+    lengths: PartLengths,
+    options: CollectiveOptions<AllToAllVAlgorithm> = {},
+  ): Promise<A> {
+    return this.#run(prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
+  }
+
+  allToAllVSync<A extends ElementArray>(
+    input: A,
+    output: A,
+    lengths: PartLengths,
+    options: CollectiveOptions<AllToAllVAlgorithm> = {},
+  ): A {
+    return this.#runSync(prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
+  }
+
+  /** Over when every member has called it. */
+  barrier(options: CollectiveOptions<BarrierAlgorithm> = {}): Promise<void> {
+    return this.#run(prepareBarrier(this.#shape, options), options, undefined)
+  }
+
+  barrierSync(options: CollectiveOptions<BarrierAlgorithm> = {}): void {
+    this.#runSync(prepareBarrier(this.#shape, options), options, undefined)
+  }
+
+  /** Take no further part. Others can finish what was called before; who calls more is told. Idempotent. */
+  close(): void {
+    this.#engine.close()
+    this.#hub.dropGroup(this.#engine)
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  /** Async, so that whatever goes wrong rejects. */
+  async #run<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+    const { timeoutMs, signal } = options
+    signal?.throwIfAborted()
+    const engine = this.#engine
+    let timer: NodeJS.Timeout | undefined
+    const abort = (): void => engine.giveUp(signal?.reason)
+    try {
+      await new Promise<void>((resolve, reject) => {
+        engine.begin(plan, memory, performance.now(), resolve, reject)
+        if (!engine.busy) return
+        this.#hub.watch()
+        if (timeoutMs !== undefined)
+          timer = setTimeout(() => engine.giveUp(this.#timeout(plan.call, timeoutMs)), timeoutMs)
+        signal?.addEventListener('abort', abort, { once: true })
+      })
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    return result
+  }
+
+  #runSync<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): T {
+    const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options
+    signal?.throwIfAborted()
+    let over = false
+    let failure: unknown
+    const end = (error?: unknown): void => {
+      over = true
+      failure = error
+    }
+    this.#engine.begin(plan, memory, performance.now(), end, end)
+    if (!over) {
+      try {
+        this.#hub.spin(
+          () => over,
+          this.#channels(),
+          timeoutMs,
+          () => plan.call,
+        )
+      } catch (error) {
+        if (!(error instanceof TimeoutError)) throw error
+        this.#engine.giveUp(this.#timeout(plan.call, timeoutMs))
+      }
+    } else for (const { link } of this.#channels()) if (link.open) link.flush()
+    if (failure !== undefined) throw failure
+    return result
+  }
+
+  #channels(): Channel[] {
+    return this.members.flatMap((member) => this.#hub.get(member)?.channel ?? [])
+  }
+
+  #timeout(call: string, timeoutMs: number): TimeoutError {
+    const missing = this.#engine.awaited()
+    const whom = missing.length === 0 ? '' : `; it waits for rank ${missing.join(', ')}`
+    return new TimeoutError(`${call} was not done within ${timeoutMs} ms${whom}`)
+  }
+}

@@ -1,0 +1,274 @@
+import { performance } from 'node:perf_hooks'
+import { ArgumentError, TimeoutError } from '../../native/index.ts'
+import type { MessageLink } from '../message-link.ts'
+import { Channel, type ChannelOwner } from './channel.ts'
+import { PeerError } from './errors.ts'
+import { type Frame, FrameKind } from './frame.ts'
+import { checkMembers, GroupEngine } from './group-engine.ts'
+import type { PeerLimits } from './limits.ts'
+import { Messages } from './messages.ts'
+import { hashText } from './plan.ts'
+
+/** Of what peers say to each other; both ends have the same. */
+const VERSION = 1
+const HELLO_WORDS = 2
+const TICK_MS = 50
+/** Looks without anything new before a thread that waits lets others run, and for how long. */
+const SPINS = 2000
+const NAP_MS = 0.05
+/** Frames of groups that are not made here yet: so many bytes of each peer are kept. */
+const FOREIGN_BYTES_MAX = 8 * 1024 * 1024
+const FOREIGN_FRAMES_MAX = 8192
+const CLOSED_GROUPS_MAX = 4096
+
+/** A peer as the hub knows it. */
+export interface Attached {
+  readonly number: number
+  readonly channel: Channel
+  readonly messages: Messages
+}
+
+interface ForeignFrame {
+  readonly peer: number
+  readonly frame: Frame
+  readonly bytes: Uint8Array
+}
+
+/** Told of peers that come and go. */
+export interface HubOwner {
+  attached(peer: Attached): void
+  detached(number: number, error: Error | undefined): void
+  /** A link ended before its end said who it is, or was turned away. */
+  turnedAway(channel: Channel, error: Error): void
+}
+
+/** What all peers of a context have in common: whose link a frame came from, and whose group it is for. */
+export class Hub implements ChannelOwner {
+  readonly number: number
+  readonly limits: Required<PeerLimits>
+  readonly #owner: HubOwner
+  readonly #peers = new Map<number, Attached>()
+  readonly #numbers = new Map<Channel, number>()
+  readonly #unknown = new Set<Channel>()
+  readonly #groups = new Map<number, GroupEngine>()
+  /** How often each list of members has made a group. */
+  readonly #made = new Map<string, number>()
+  readonly #foreign = new Map<number, ForeignFrame[]>()
+  readonly #foreignBytes = new Map<number, { bytes: number; frames: number }>()
+  readonly #closedGroups = new Set<number>()
+  readonly #nap = new Int32Array(new SharedArrayBuffer(4))
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(number: number, limits: Required<PeerLimits>, owner: HubOwner) {
+    this.number = number
+    this.limits = limits
+    this.#owner = owner
+  }
+
+  get(peer: number): Attached | undefined {
+    return this.#peers.get(peer)
+  }
+
+  get peers(): readonly Attached[] {
+    return [...this.#peers.values()]
+  }
+
+  /** A link to somebody who will say who it is. */
+  attach(link: MessageLink): Channel {
+    const channel = new Channel(link, this)
+    this.#unknown.add(channel)
+    channel.open()
+    const hello = new Float64Array(HELLO_WORDS)
+    hello.set([this.limits.requestsMax, this.limits.eagerBytes])
+    const payload = new Uint8Array(hello.buffer)
+    channel.control(FrameKind.Hello, this.number, VERSION, 0, this.limits.messageWindowBytes, payload)
+    return channel
+  }
+
+  numberOf(channel: Channel): number | undefined {
+    return this.#numbers.get(channel)
+  }
+
+  // ---- groups --------------------------------------------------------------------------------------------------------------------
+
+  group(members: readonly number[]): GroupEngine {
+    checkMembers(members, (peer) => this.#peers.get(peer)?.channel, this.number)
+    const list = members.join(',')
+    const turn = (this.#made.get(list) ?? 0) + 1
+    this.#made.set(list, turn)
+    const text = `${list}#${turn}`
+    // 53 bits.
+    const id = (hashText(text) & 0x1fffff) * 2 ** 32 + hashText(text, 0x01234567)
+    if (this.#groups.has(id))
+      throw new ArgumentError('members', 'the name of this group is taken by another; close that')
+    const engine = new GroupEngine(
+      id,
+      [...members],
+      members.indexOf(this.number),
+      this.limits,
+      (peer) => this.#peers.get(peer)?.channel,
+    )
+    this.#groups.set(id, engine)
+    const foreign = this.#foreign.get(id) ?? []
+    this.#foreign.delete(id)
+    for (const { peer, frame, bytes } of foreign) {
+      const held = this.#foreignBytes.get(peer)!
+      held.bytes -= bytes.length
+      held.frames -= 1
+      engine.cameFrame(peer, frame, bytes, 0, bytes.length)
+    }
+    return engine
+  }
+
+  dropGroup(engine: GroupEngine): void {
+    this.#groups.delete(engine.group)
+    this.#closedGroups.add(engine.group)
+    if (this.#closedGroups.size > CLOSED_GROUPS_MAX)
+      this.#closedGroups.delete(this.#closedGroups.values().next().value as number)
+  }
+
+  doneOf(group: number): number {
+    return this.#groups.get(group)?.done ?? 0
+  }
+
+  // ---- waiting -------------------------------------------------------------------------------------------------------------------
+
+  /** Something waits: from now on time goes by for groups. */
+  watch(): void {
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS)
+  }
+
+  /** Spin until `over`, moving everything on meanwhile. @throws TimeoutError */
+  spin(over: () => boolean, channels: readonly Channel[], timeoutMs: number, what: () => string): void {
+    const startedMs = performance.now()
+    for (const { link } of channels) if (link.open) link.flush()
+    for (let idle = 0; !over(); ) {
+      let came = 0
+      for (const channel of channels) {
+        came += channel.link.poll()
+        channel.pump()
+      }
+      idle = came > 0 ? 0 : idle + 1
+      if (idle === 0 || (idle & 255) !== 0) continue
+      const nowMs = performance.now()
+      for (const group of this.#groups.values()) group.tick(nowMs)
+      if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
+      if (idle >= SPINS) Atomics.wait(this.#nap, 0, 0, NAP_MS)
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    for (const group of this.#groups.values()) group.close()
+  }
+
+  #tick(): void {
+    const nowMs = performance.now()
+    let busy = false
+    for (const group of this.#groups.values()) {
+      busy ||= group.busy
+      group.tick(nowMs)
+    }
+    if (busy) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  // ---- what comes ----------------------------------------------------------------------------------------------------------------
+
+  cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+    const number = this.#numbers.get(channel)
+    if (number === undefined) this.#cameHello(channel, frame, bytes, at, length)
+    else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
+      if (!this.#peers.get(number)!.messages.cameFrame(frame, bytes, at, length))
+        channel.link.destroy(
+          turnedAway(number, 'it sent a message that breaks the rules, or is longer than messageBytesMax'),
+        )
+    } else {
+      const group = this.#groups.get(frame.group)
+      if (group !== undefined) group.cameFrame(number, frame, bytes, at, length)
+      else if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, bytes.slice(at, at + length))
+    }
+  }
+
+  channelEnded(channel: Channel, error: Error | undefined): void {
+    const number = this.#numbers.get(channel)
+    if (number === undefined) {
+      if (!this.#unknown.delete(channel)) return
+      this.#owner.turnedAway(
+        channel,
+        error ?? new PeerError('ERR_AETHER_PEER_LOST', -1, 'a peer closed its connection before it said who it is'),
+      )
+      return
+    }
+    this.#numbers.delete(channel)
+    const attached = this.#peers.get(number)
+    this.#peers.delete(number)
+    this.#foreignBytes.delete(number)
+    for (const [id, frames] of this.#foreign) {
+      const others = frames.filter(({ peer }) => peer !== number)
+      if (others.length === 0) this.#foreign.delete(id)
+      else this.#foreign.set(id, others)
+    }
+    const why = error === undefined ? 'has disconnected' : `is lost: ${error.message}`
+    attached?.messages.fail(
+      new PeerError(
+        'ERR_AETHER_PEER_LOST',
+        number,
+        `peer ${number} ${why}`,
+        error === undefined ? undefined : { cause: error },
+      ),
+    )
+    for (const group of this.#groups.values()) group.lostPeer(number, error)
+    this.#owner.detached(number, error)
+  }
+
+  #cameHello(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+    const words = new Float64Array(HELLO_WORDS)
+    if (length >= words.byteLength) new Uint8Array(words.buffer).set(bytes.subarray(at, at + words.byteLength))
+    const number = frame.sequence
+    const [requestsMax, eagerBytes] = words
+    let why: string | undefined
+    if (frame.kind !== FrameKind.Hello || frame.signature !== VERSION || !(frame.amount >= 4096))
+      why = 'it speaks another version'
+    else if (requestsMax !== this.limits.requestsMax || eagerBytes !== this.limits.eagerBytes)
+      why = `its requestsMax and eagerBytes are ${requestsMax} and ${eagerBytes}, and here ${this.limits.requestsMax} and ${this.limits.eagerBytes}`
+    else if (number === this.number || this.#peers.has(number)) why = `its number, ${number}, is taken`
+    let refusal: PeerError | undefined
+    if (why !== undefined) refusal = turnedAway(number, why)
+    else if (this.#peers.size >= this.limits.peersMax) {
+      const message = `peer ${number} was turned away: there are ${this.#peers.size} already; see peersMax`
+      refusal = new PeerError('ERR_AETHER_PEERS_LIMIT', number, message)
+    }
+    if (refusal !== undefined) {
+      channel.link.destroy(refusal)
+      return
+    }
+    this.#unknown.delete(channel)
+    this.#numbers.set(channel, number)
+    const { messageWindowBytes, messageBytesMax } = this.limits
+    const messages = new Messages(channel, frame.amount, messageWindowBytes, messageBytesMax)
+    const attached = { number, channel, messages }
+    this.#peers.set(number, attached)
+    this.#owner.attached(attached)
+  }
+
+  /** The others of a group may have begun before it is made here. */
+  #keep(channel: Channel, peer: number, frame: Frame, bytes: Uint8Array): void {
+    const held = this.#foreignBytes.get(peer) ?? { bytes: 0, frames: 0 }
+    held.bytes += bytes.length
+    held.frames += 1
+    this.#foreignBytes.set(peer, held)
+    if (held.bytes > FOREIGN_BYTES_MAX || held.frames > FOREIGN_FRAMES_MAX) {
+      channel.link.destroy(turnedAway(peer, 'it sends to groups of which this peer knows nothing'))
+      return
+    }
+    const frames = this.#foreign.get(frame.group) ?? []
+    frames.push({ peer, frame, bytes })
+    this.#foreign.set(frame.group, frames)
+  }
+}
+
+function turnedAway(number: number, why: string): PeerError {
+  return new PeerError('ERR_AETHER_PEER_PROTOCOL', number, `peer ${number} was turned away: ${why}`)
+}

@@ -1,0 +1,168 @@
+import { PeerError } from './errors.ts'
+import type { Attached, Hub } from './hub.ts'
+import { untilAborted } from './until-aborted.ts'
+
+export interface PeerWaitOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface PeerSyncOptions {
+  /** Default: for ever. */
+  readonly timeoutMs?: number
+}
+
+/** Another process of the context: somebody to send messages to. */
+export class Peer {
+  /** What it calls itself: its place in every list of members. */
+  readonly number: number
+  readonly #hub: Hub
+  readonly #attached: Attached
+  #lastError: Error | undefined
+  #gone: Promise<void>
+  #tellGone!: () => void
+
+  /** @internal */
+  constructor(hub: Hub, attached: Attached) {
+    this.number = attached.number
+    this.#hub = hub
+    this.#attached = attached
+    this.#gone = new Promise((resolve) => {
+      this.#tellGone = resolve
+    })
+  }
+
+  get connected(): boolean {
+    return this.#hub.get(this.number) === this.#attached
+  }
+
+  /** Why the last thing failed that had to do with this peer; its `cause` says what happened below. undefined: nothing has. */
+  get lastError(): Error | undefined {
+    return this.#lastError
+  }
+
+  /** Resolves when it is not connected any more, for whatever reason: see `lastError`. */
+  get gone(): Promise<void> {
+    return this.#gone
+  }
+
+  /**
+   * Send a message; messages arrive in order. Resolves when the bytes may be used again, which waits for room at the peer.
+   * @throws PeerError when the peer is lost: whether the message arrived is not known then.
+   */
+  send(message: Uint8Array): Promise<void> {
+    return this.#noting(new Promise((resolve, reject) => this.#messages(reject)?.send(message, resolve, reject)))
+  }
+
+  /** The next message, in an array of its own. @throws PeerError when the peer is lost; the signal's reason. */
+  receive(options: PeerWaitOptions = {}): Promise<Uint8Array> {
+    const { signal } = options
+    let forget = (): void => {}
+    const message = new Promise<Uint8Array>((resolve, reject) => {
+      forget = () => this.#attached.messages.forget(resolve)
+      this.#attached.messages.receive(resolve, reject)
+    })
+    return this.#noting(signal === undefined ? message : untilAborted(message, signal, forget))
+  }
+
+  /** The same, spinning. @throws TimeoutError too; the message may still leave. */
+  sendSync(message: Uint8Array, options: PeerSyncOptions = {}): void {
+    this.#spin<void>(
+      (resolve, reject) => this.#messages(reject)?.send(message, resolve, reject),
+      options,
+      'the message leaving',
+    )
+  }
+
+  /** The same, spinning. @throws TimeoutError too. */
+  receiveSync(options: PeerSyncOptions = {}): Uint8Array {
+    let settle: (message: Uint8Array) => void = () => {}
+    try {
+      return this.#spin<Uint8Array>(
+        (resolve, reject) => {
+          settle = resolve
+          this.#attached.messages.receive(resolve, reject)
+        },
+        options,
+        `a message from peer ${this.number}`,
+      )
+    } catch (error) {
+      this.#attached.messages.forget(settle)
+      throw error
+    }
+  }
+
+  /** Its messages, until it disconnects. @throws PeerError when it is lost otherwise. */
+  async *messages(options: PeerWaitOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      let message: Uint8Array
+      try {
+        message = await this.receive(options)
+      } catch (error) {
+        if (error instanceof PeerError && error.cause === undefined) return
+        throw error
+      }
+      yield message
+    }
+  }
+
+  /** What was sent goes out, then the connection ends. Groups with this peer are over. Idempotent. */
+  disconnect(): Promise<void> {
+    return this.#attached.channel.link.close()
+  }
+
+  /** @internal The link has ended. */
+  ended(error: Error | undefined): void {
+    if (error !== undefined) this.#lastError = error
+    this.#tellGone()
+  }
+
+  #messages(reject: (error: Error) => void): Attached['messages'] | undefined {
+    if (this.connected) return this.#attached.messages
+    const message = `peer ${this.number} is not connected any more`
+    reject(new PeerError('ERR_AETHER_PEER_LOST', this.number, message, { cause: this.#lastError }))
+    return undefined
+  }
+
+  async #noting<T>(promise: Promise<T>): Promise<T> {
+    try {
+      return await promise
+    } catch (error) {
+      this.#note(error)
+      throw error
+    }
+  }
+
+  #note(error: unknown): void {
+    if (error instanceof Error) this.#lastError = error
+  }
+
+  #spin<T>(
+    begin: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
+    { timeoutMs = Number.POSITIVE_INFINITY }: PeerSyncOptions,
+    what: string,
+  ): T {
+    let outcome: { readonly value: T } | { readonly error: Error } | undefined
+    begin(
+      (value) => {
+        outcome = { value }
+      },
+      (error) => {
+        outcome = { error }
+      },
+    )
+    try {
+      this.#hub.spin(
+        () => outcome !== undefined,
+        [this.#attached.channel],
+        timeoutMs,
+        () => what,
+      )
+      const over = outcome as unknown as { readonly value: T } | { readonly error: Error }
+      if ('error' in over) throw over.error
+      return over.value
+    } catch (error) {
+      this.#note(error)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,273 @@
+import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
+import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
+import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
+import type { LinkOptions } from '../link-options.ts'
+import type { MessageLink } from '../message-link.ts'
+import type { Channel } from './channel.ts'
+import { PeerError } from './errors.ts'
+import { PeerGroup } from './group.ts'
+import { type Attached, Hub, type HubOwner } from './hub.ts'
+import { type PeerLimits, peerLimits } from './limits.ts'
+import { Peer } from './peer.ts'
+import { untilAborted } from './until-aborted.ts'
+
+export interface PeersOptions extends PeerLimits {
+  /** What this process is called among its peers: a whole number from 0 on that no other has. */
+  readonly number: number
+  /** Default: the one that leads to the address; `shm0` on a machine without RDMA devices. */
+  readonly device?: string
+  /** Rings, depths of queues and more of each connection. */
+  readonly link?: LinkOptions
+}
+
+/** Where a peer listens. */
+export interface PeerAddress {
+  readonly address: string
+  readonly port: number
+}
+
+export interface PeerConnectOptions extends PeerAddress {
+  /** Until the peer has answered; default 10,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** A context of peers: who is connected, with memory of their own for each, and the groups among them. */
+export function openPeers(options: PeersOptions): Peers {
+  return new Peers(options)
+}
+
+interface Waiter {
+  readonly resolve: (peer: Peer) => void
+  readonly reject: (error: Error) => void
+}
+
+const NUMBER_MAX = 2 ** 31 - 1
+const DEFAULT_TIMEOUT_MS = 10_000
+
+/** Made by {@link openPeers}. */
+export class Peers {
+  /** What this process is called. */
+  readonly number: number
+  readonly limits: Required<PeerLimits>
+  readonly #options: PeersOptions
+  readonly #hub: Hub
+  readonly #peers = new Map<number, Peer>()
+  readonly #listeners: LinkListener[] = []
+  /** Those that connected here and were not accepted yet. */
+  readonly #arrived: Peer[] = []
+  readonly #accepting: Waiter[] = []
+  /** Links whose peer has not said who it is, and who waits for that. */
+  readonly #greeting = new Map<Channel, Waiter>()
+  #lastError: Error | undefined
+  #closing: Promise<void> | undefined
+
+  /** @internal */
+  constructor(options: PeersOptions) {
+    const { number } = options
+    if (!(Number.isInteger(number) && number >= 0 && number <= NUMBER_MAX))
+      throw new ArgumentError('number', `number is a whole number from 0 to ${NUMBER_MAX}, not ${number}`)
+    this.number = number
+    this.limits = peerLimits(options)
+    this.#options = options
+    const owner: HubOwner = {
+      attached: (attached) => this.#attached(attached),
+      detached: (peer, error) => this.#detached(peer, error),
+      turnedAway: (channel, error) => this.#turnedAway(channel, error),
+    }
+    this.#hub = new Hub(number, this.limits, owner)
+  }
+
+  /** Those connected, in the order of their numbers. */
+  get all(): readonly Peer[] {
+    return [...this.#peers.values()].sort((one, other) => one.number - other.number)
+  }
+
+  /** Why the last connection failed, or was lost or turned away; see each peer's own, too. undefined: none has. */
+  get lastError(): Error | undefined {
+    return this.#lastError
+  }
+
+  /** The peer of a number, if it is connected. */
+  get(number: number): Peer | undefined {
+    return this.#peers.get(number)
+  }
+
+  /** Let peers connect. `port` 0, the default, is a free one; the answer says which. */
+  async listen(options: Partial<PeerAddress> = {}): Promise<PeerAddress> {
+    this.#checkOpen()
+    const listening: ListenLinksOptions = {
+      ...this.#linkOptions(),
+      ...options,
+      onLink: (link) => this.#greet(link, { resolve: (peer) => this.#arrive(peer), reject: () => {} }),
+      onClientError: (error) => this.#note(error as Error),
+    }
+    const listener = await listenLinks(listening)
+    this.#listeners.push(listener)
+    return { address: listener.address, port: listener.port }
+  }
+
+  /** Connect to a peer that listens. @throws ConnectionError, TimeoutError; PeerError where one of the two turns the other away. */
+  async connect(options: PeerConnectOptions): Promise<Peer> {
+    this.#checkOpen()
+    const { address, port, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+    const connecting: ConnectLinkOptions = {
+      ...this.#linkOptions(),
+      address,
+      port,
+      connectTimeoutMs: timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    }
+    try {
+      return await this.attach(await connectLink(connecting), timeoutMs)
+    } catch (error) {
+      this.#note(error as Error)
+      throw error
+    }
+  }
+
+  /** The next peer that connects here. @throws the signal's reason; ClosedError. */
+  accept(options: { readonly signal?: AbortSignal } = {}): Promise<Peer> {
+    const peer = this.#arrived.shift()
+    if (peer !== undefined) return Promise.resolve(peer)
+    if (this.#closing !== undefined) return Promise.reject(new ClosedError('the context of peers'))
+    let waiter: Waiter | undefined
+    const accepted = new Promise<Peer>((resolve, reject) => {
+      waiter = { resolve, reject }
+      this.#accepting.push(waiter)
+    })
+    const forget = (): void => {
+      const at = this.#accepting.indexOf(waiter as Waiter)
+      if (at >= 0) this.#accepting.splice(at, 1)
+    }
+    return options.signal === undefined ? accepted : untilAborted(accepted, options.signal, forget)
+  }
+
+  /**
+   * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and up. Connects to those with
+   * lower numbers and waits for the others.
+   */
+  async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    const lower = addresses.slice(0, this.number)
+    await Promise.all(lower.map((address) => this.connect({ address: address.address, port: address.port, timeoutMs })))
+    const higher = addresses.map((_, number) => number).slice(this.number + 1)
+    const signal = AbortSignal.timeout(timeoutMs)
+    while (higher.some((number) => !this.#peers.has(number))) {
+      await this.accept({ signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error
+        const missing = higher.filter((number) => !this.#peers.has(number))
+        throw new TimeoutError(`peer ${missing.join(', ')} did not connect within ${timeoutMs} ms`)
+      })
+    }
+  }
+
+  /** A peer at the other end of a link that was made elsewhere, by which it attaches us too. */
+  attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
+    this.#checkOpen()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const error = new TimeoutError(`the peer did not say who it is within ${timeoutMs} ms`)
+        link.destroy(error)
+        reject(error)
+      }, timeoutMs)
+      const settle = (): void => clearTimeout(timer)
+      this.#greet(link, {
+        resolve: (peer) => {
+          settle()
+          resolve(peer)
+        },
+        reject: (error) => {
+          settle()
+          reject(error)
+        },
+      })
+    })
+  }
+
+  /**
+   * A group of peers, this one among them; every member calls it with the same list. Ranks are places in the list. Default: all that are connected,
+   * in the order of their numbers. The same list again makes another group.
+   * @throws PeerError where a member is not connected.
+   */
+  group(members: readonly number[] = this.#everybody()): PeerGroup {
+    this.#checkOpen()
+    return new PeerGroup(this.#hub, this.#hub.group(members))
+  }
+
+  /** Nobody is let in any more; groups are closed, what was sent goes out, and connections end. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    for (const listener of this.#listeners) listener.close()
+    this.#hub.close()
+    for (const { reject } of this.#accepting.splice(0)) reject(new ClosedError('the context of peers'))
+    for (const { link } of this.#greeting.keys()) link.destroy()
+    await Promise.all([...this.#peers.values()].map((peer) => peer.disconnect()))
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new ClosedError('the context of peers')
+  }
+
+  #everybody(): number[] {
+    return [this.number, ...this.#peers.keys()].sort((one, other) => one - other)
+  }
+
+  #linkOptions(): LinkOptions & { readonly device?: string } {
+    const { device, link } = this.#options
+    return { ...link, ...(device === undefined ? {} : { device }) }
+  }
+
+  #greet(link: MessageLink, waiter: Waiter): void {
+    if (this.#closing !== undefined) {
+      link.destroy()
+      return
+    }
+    this.#greeting.set(this.#hub.attach(link), waiter)
+  }
+
+  #attached(attached: Attached): void {
+    const peer = new Peer(this.#hub, attached)
+    this.#peers.set(attached.number, peer)
+    const waiter = this.#greeting.get(attached.channel)
+    this.#greeting.delete(attached.channel)
+    waiter?.resolve(peer)
+  }
+
+  #turnedAway(channel: Channel, error: Error): void {
+    this.#note(error)
+    const waiter = this.#greeting.get(channel)
+    this.#greeting.delete(channel)
+    waiter?.reject(error)
+  }
+
+  #arrive(peer: Peer): void {
+    const waiter = this.#accepting.shift()
+    if (waiter === undefined) this.#arrived.push(peer)
+    else waiter.resolve(peer)
+  }
+
+  #detached(number: number, error: Error | undefined): void {
+    const peer = this.#peers.get(number)
+    this.#peers.delete(number)
+    const at = this.#arrived.indexOf(peer as Peer)
+    if (at >= 0) this.#arrived.splice(at, 1)
+    if (error !== undefined)
+      this.#note(
+        new PeerError('ERR_AETHER_PEER_LOST', number, `peer ${number} is lost: ${error.message}`, { cause: error }),
+      )
+    peer?.ended(error === undefined ? undefined : this.#lastError)
+  }
+
+  #note(error: Error): void {
+    this.#lastError = error
+  }
+}

@@ -1,0 +1,51 @@
+import type { ElementKind } from '../collectives/element-kind.ts'
+import type { Schedule } from '../collectives/schedule.ts'
+
+/** A schedule with what has to be known before it is carried out. */
+export interface Plan {
+  readonly schedule: Schedule
+  readonly kind: ElementKind
+  /** What was called, for people; two ranks that called the same have the same. */
+  readonly call: string
+  /** 32 bits that stand for `call`. */
+  readonly signature: number
+  /** Bytes that go to each rank of the group in all, and come from each. */
+  readonly sends: ReadonlyMap<number, number>
+  readonly receives: ReadonlyMap<number, number>
+}
+
+export function planOf(call: string, kind: ElementKind, schedule: Schedule): Plan {
+  const sends = new Map<number, number>()
+  const receives = new Map<number, number>()
+  for (const round of schedule.rounds) {
+    for (const exchange of round.exchanges) {
+      const totals = exchange.kind === 'send' ? sends : receives
+      totals.set(exchange.peer, (totals.get(exchange.peer) ?? 0) + exchange.range.count * kind.bytes)
+    }
+  }
+  return { schedule, kind, call, signature: hashText(call), sends, receives }
+}
+
+/** FNV-1a over UTF-16 units, 32 bits. Source: Fowler, Noll and Vo. */
+export function hashText(text: string, basis = 0x811c9dc5): number {
+  let hash = basis
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
+
+/** How many plans a group keeps: programs that compute call the same few again and again. */
+const PLANS_MAX = 32
+
+/** The plans of a group's last calls. */
+export class PlanCache {
+  readonly #plans = new Map<string, Plan>()
+
+  get(call: string, draw: () => Plan): Plan {
+    let plan = this.#plans.get(call)
+    if (plan !== undefined) return plan
+    plan = draw()
+    if (this.#plans.size >= PLANS_MAX) this.#plans.delete(this.#plans.keys().next().value as string)
+    this.#plans.set(call, plan)
+    return plan
+  }
+}

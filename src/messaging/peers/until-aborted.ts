@@ -1,0 +1,17 @@
+/** What `promise` comes to, unless the signal is aborted first: then its reason, after `forget`. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, forget: () => void): Promise<T> {
+  let abort = (): void => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => {
+      forget()
+      reject(signal.reason)
+    }
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,414 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { algorithms } from '../../../src/messaging/collectives/choose.ts'
+import type { CollectiveError, ElementArray, PeerGroup } from '../../../src/messaging/index.ts'
+import { Mesh } from './mesh.ts'
+
+const rangeOf = (size: number) => Array.from({ length: size }, (_, index) => index)
+const given = (rank: number, count: number) => Float64Array.from(rangeOf(count), (index) => rank * 1000 + index)
+const summed = (size: number, count: number) =>
+  Float64Array.from(rangeOf(count), (index) => rangeOf(size).reduce((sum, rank) => sum + rank * 1000 + index, 0))
+
+/** Every collective of a group, and whether each rank got what it should. */
+async function callAll(
+  groups: readonly PeerGroup[],
+  count: number,
+  of: (name: string) => object = () => ({}),
+): Promise<void> {
+  const { length: size } = groups
+  const root = size - 1
+  const all = <T>(call: (group: PeerGroup, rank: number) => Promise<T>) => Promise.all(groups.map(call))
+  const everything = rangeOf(size).flatMap((rank) => [...given(rank, count)])
+
+  const broadcast = await all((group, rank) =>
+    group.broadcast(rank === root ? given(root, count) : new Float64Array(count), { root, ...of('broadcast') }),
+  )
+  for (const data of broadcast) assert.deepEqual(data, given(root, count))
+
+  const scattered = await all((group, rank) =>
+    group.scatter(rank === root ? Float64Array.from(everything) : undefined, new Float64Array(count), {
+      root,
+      ...of('scatter'),
+    }),
+  )
+  for (const [rank, part] of scattered.entries()) assert.deepEqual(part, given(rank, count))
+
+  const gathered = await all((group, rank) =>
+    group.gather(given(rank, count), rank === root ? new Float64Array(count * size) : undefined, {
+      root,
+      ...of('gather'),
+    }),
+  )
+  assert.deepEqual(gathered[root], Float64Array.from(everything))
+
+  const allGathered = await all((group, rank) =>
+    group.allGather(given(rank, count), new Float64Array(count * size), of('allGather')),
+  )
+  for (const data of allGathered) assert.deepEqual(data, Float64Array.from(everything))
+
+  const reduced = await all((group, rank) =>
+    group.reduce(given(rank, count), 'sum', undefined, { root, ...of('reduce') }),
+  )
+  assert.deepEqual(reduced[root], summed(size, count))
+
+  const allReduced = await all((group, rank) => group.allReduce(given(rank, count), 'sum', undefined, of('allReduce')))
+  for (const data of allReduced) assert.deepEqual(data, summed(size, count))
+
+  const parts = await all((group, rank) =>
+    group.reduceScatter(given(rank, count * size), 'max', new Float64Array(count), of('reduceScatter')),
+  )
+  for (const [rank, part] of parts.entries())
+    assert.deepEqual(part, given(root, count * size).slice(rank * count, (rank + 1) * count))
+
+  const scanned = await all((group, rank) => group.scan(given(rank, count), 'sum', undefined, of('scan')))
+  for (const [rank, data] of scanned.entries()) assert.deepEqual(data, summed(rank + 1, count))
+
+  const before = await all((group, rank) =>
+    group.exclusiveScan(given(rank, count), 'sum', new Float64Array(count).fill(7), of('scan')),
+  )
+  for (const [rank, data] of before.entries())
+    assert.deepEqual(data, rank === 0 ? new Float64Array(count).fill(7) : summed(rank, count))
+
+  const exchanged = await all((group, rank) =>
+    group.allToAll(given(rank, count * size), new Float64Array(count * size), of('allToAll')),
+  )
+  for (const [rank, data] of exchanged.entries()) {
+    const expected = rangeOf(size).flatMap((from) => [
+      ...given(from, count * size).slice(rank * count, (rank + 1) * count),
+    ])
+    assert.deepEqual(data, Float64Array.from(expected))
+  }
+
+  // Rank i sends i + j elements to rank j.
+  const varied = await all((group, rank) => {
+    const sendCounts = rangeOf(size).map((to) => (rank + to) * (count > 0 ? 1 : 0))
+    const length = sendCounts.reduce((sum, each) => sum + each, 0)
+    return group.allToAllV(
+      new Float64Array(length).fill(rank),
+      new Float64Array(length),
+      { sendCounts, receiveCounts: sendCounts },
+      of('allToAllV'),
+    )
+  })
+  for (const [rank, data] of varied.entries()) {
+    const expected = rangeOf(size).flatMap((from) => Array<number>(count > 0 ? from + rank : 0).fill(from))
+    assert.deepEqual(data, Float64Array.from(expected))
+  }
+
+  await all((group) => group.barrier(of('barrier')))
+}
+
+for (const size of [1, 2, 3, 4, 5, 7, 8]) {
+  test(`every collective among ${size}, short and long, over slow links with small rings`, async () => {
+    await using mesh = await Mesh.open(size, { receives: 8, delayTurnsMax: 2 })
+    const groups = mesh.groups()
+    for (const count of [0, 1, 5, 3001]) await callAll(groups, count)
+  })
+}
+
+test('every algorithm by name', async () => {
+  await using mesh = await Mesh.open(5)
+  const groups = mesh.groups()
+  const rounds = Math.max(...Object.values(algorithms).map((table) => Object.keys(table).length))
+  for (const round of rangeOf(rounds)) {
+    await callAll(groups, 700, (name) => {
+      const names = Object.keys(algorithms[name as keyof typeof algorithms])
+      return { algorithm: names[round % names.length] }
+    })
+  }
+})
+
+test('many collectives under way at once, begun in one order and ending in any, are told apart', async () => {
+  await using mesh = await Mesh.open(4, { delayTurnsMax: 5 })
+  const groups = mesh.groups()
+  const halves = [mesh.groups([0, 1]), mesh.groups([2, 3])].flat()
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(600), { minLength: 1, maxLength: 40, size: 'max' }), async (lengths) => {
+      const calls = groups.map((group, rank) =>
+        Promise.all([
+          ...lengths.map((length, index) =>
+            index % 3 === 0
+              ? group.broadcast(given(rank, length), { root: index % 4 })
+              : group.allReduce(given(rank, length), 'sum'),
+          ),
+          // Another group of the same peers is none of its business.
+          halves[rank]!.allReduce(given(rank, 9), 'sum'),
+        ]),
+      )
+      for (const [rank, results] of (await Promise.all(calls)).entries()) {
+        for (const [index, length] of lengths.entries())
+          assert.deepEqual(results[index], index % 3 === 0 ? given(index % 4, length) : summed(4, length))
+        const low = rank < 2 ? 0 : 2
+        const expected = Float64Array.from(given(low, 9), (value, index) => value + (low + 1) * 1000 + index)
+        assert.deepEqual(results.at(-1), expected)
+      }
+    }),
+    { numRuns: 10 },
+  )
+})
+
+test('a root that is far ahead is held back, and what it sends ahead stays small', async () => {
+  await using mesh = await Mesh.open(3, { ringBytes: 1 << 16 }, { requestsMax: 8, eagerBytes: 64 })
+  const [root, one, two] = mesh.groups() as [PeerGroup, PeerGroup, PeerGroup]
+  let sent = 0
+  const sending = (async () => {
+    for (let call = 0; call < 100; call += 1) {
+      await root.broadcast(Float64Array.of(call))
+      sent += 1
+    }
+  })()
+  for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate)
+  assert.ok(sent <= 8, `${sent} broadcasts went out before anybody called one`)
+  for (let call = 0; call < 100; call += 1)
+    assert.deepEqual(
+      await Promise.all([one, two].map(async (group) => (await group.broadcast(new Float64Array(1)))[0])),
+      [call, call],
+    )
+  await sending
+})
+
+for (const late of [0, 1, 2]) {
+  test(`rank ${late} of 3 calls long collectives after the others have`, async () => {
+    await using mesh = await Mesh.open(3)
+    const groups = mesh.groups()
+    for (const root of [0, 1, 2]) {
+      const calls = groups.map(async (group, rank) => {
+        for (let turn = 0; rank === late && turn < 60; turn += 1) await new Promise(setImmediate)
+        return [
+          await group.broadcast(new Float64Array(9000).fill(rank === root ? 5 : 0), { root }),
+          await group.allReduce(given(rank, 9000), 'sum'),
+        ]
+      })
+      for (const [data, sum] of await Promise.all(calls)) {
+        assert.ok(data!.every((value) => value === 5))
+        assert.deepEqual(sum, summed(3, 9000))
+      }
+    }
+  })
+}
+
+test('more collectives at once than the limit are refused, and the others end', async () => {
+  await using mesh = await Mesh.open(2, {}, { requestsMax: 4 })
+  const [one, two] = mesh.groups() as [PeerGroup, PeerGroup]
+  const calls = rangeOf(4).map(() => one.barrier())
+  await assert.rejects(one.barrier(), { code: 'ERR_AETHER_INVALID_ARGUMENT', message: /requestsMax/ })
+  await Promise.all([...calls, ...rangeOf(4).map(() => two.barrier())])
+})
+
+async function outcomes(calls: readonly Promise<unknown>[]): Promise<(CollectiveError | undefined)[]> {
+  const settled = await Promise.allSettled(calls)
+  return settled.map((one) => (one.status === 'rejected' ? (one.reason as CollectiveError) : undefined))
+}
+
+const mismatches: Readonly<
+  Record<string, readonly [(group: PeerGroup) => Promise<unknown>, (group: PeerGroup) => Promise<unknown>]>
+> = {
+  'other collectives': [(group) => group.barrier(), (group) => group.allReduce(new Float64Array(4), 'sum')],
+  'other lengths': [
+    (group) => group.allReduce(new Float64Array(5), 'sum'),
+    (group) => group.allReduce(new Float64Array(4), 'sum'),
+  ],
+  'other kinds': [
+    (group) => group.allReduce(new Int32Array(4), 'sum'),
+    (group) => group.allReduce(new Float32Array(4), 'sum'),
+  ],
+  'other operations': [
+    (group) => group.allReduce(new Int32Array(4), 'sum'),
+    (group) => group.allReduce(new Int32Array(4), 'max'),
+  ],
+  'other roots, so that both only wait': [
+    (group) => group.reduce(new Int32Array(4), 'sum', undefined, { root: group.rank }),
+    (group) => group.broadcast(new Int32Array(4), { root: group.rank === 0 ? 1 : 0 }),
+  ],
+  'a length of none': [(group) => group.broadcast(new Int32Array(0)), (group) => group.broadcast(new Int32Array(4))],
+  'parts of other lengths': [
+    (group) =>
+      group.allToAllV(new Int8Array(group.size), new Int8Array(group.size), {
+        sendCounts: rangeOf(group.size).fill(1),
+        receiveCounts: rangeOf(group.size).fill(1),
+      }),
+    (group) =>
+      group.allToAllV(new Int8Array(group.size * 2), new Int8Array(group.size * 2), {
+        sendCounts: rangeOf(group.size).fill(2),
+        receiveCounts: rangeOf(group.size).fill(2),
+      }),
+  ],
+}
+
+for (const [name, [odd, usual]] of Object.entries(mismatches)) {
+  for (const size of [2, 3, 5]) {
+    test(`ranks that call ${name}: each of ${size} is told, in this call or the next`, async () => {
+      await using mesh = await Mesh.open(size)
+      const groups = mesh.groups()
+      const first = await outcomes(groups.map((group, rank) => (rank === 0 ? odd(group) : usual(group))))
+      // Whose part was over before the other's message came learns of it at its next call.
+      const second = await outcomes(groups.map((group) => group.allReduce(new Int32Array(1), 'sum')))
+      for (const rank of rangeOf(size)) {
+        const error = first[rank] ?? second[rank]
+        assert.equal(error?.code, 'ERR_AETHER_COLLECTIVE_MISMATCH', `rank ${rank}`)
+        assert.match(error.message, /have to call the same/)
+        assert.equal(second[rank]?.code, 'ERR_AETHER_COLLECTIVE_MISMATCH')
+      }
+    })
+  }
+}
+
+test('a rank that dies in a collective: every other is told its name, and those left go on in a new group', async () => {
+  await using mesh = await Mesh.open(6, { ringBytes: 1 << 14 })
+  const groups = mesh.groups()
+  const calls = groups.flatMap((group) =>
+    group.rank === 3 ? [] : [group.allReduce(given(group.rank, 20_000), 'sum'), group.barrier()],
+  )
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  mesh.kill(3)
+  for (const error of await outcomes(calls)) {
+    assert.equal(error?.code, 'ERR_AETHER_PEER_LOST')
+    assert.equal(error.rank, 3)
+    assert.equal(error.peer, 3)
+  }
+  assert.match(String(mesh.peers[0]!.lastError), /peer 3 is lost/)
+  assert.throws(() => mesh.peers[0]!.group([0, 3]), {
+    code: 'ERR_AETHER_PEER_UNKNOWN',
+    message: /peer 3 is not connected/,
+  })
+  await callAll(mesh.groups([0, 1, 2, 4, 5]), 40)
+})
+
+test('two that lose each other: both, and those who wait for one of them, are told', async () => {
+  await using mesh = await Mesh.open(4)
+  const groups = mesh.groups()
+  const calls = groups.map((group) => (group.rank === 0 ? Promise.reject(new Error('not called')) : group.barrier()))
+  mesh.cut(1, 2)
+  const [, ...errors] = await outcomes(calls)
+  for (const error of errors) {
+    assert.equal(error?.code, 'ERR_AETHER_PEER_LOST')
+    assert.ok([1, 2].includes(error.rank))
+  }
+  await callAll(mesh.groups([0, 1, 3]), 12)
+})
+
+test('giving up by signal or time ends the call at every rank, with the reason and for whom it waited', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  const late = await outcomes([groups[1]!.barrier({ timeoutMs: 30 }), groups[2]!.barrier()])
+  assert.match(String(late[0]), /barrier.* was not done within 30 ms; it waits for rank/)
+  assert.equal(late[1]?.code, 'ERR_AETHER_COLLECTIVE_ABANDONED')
+  assert.equal(late[1]?.rank, 1)
+  const again = mesh.groups()
+  const controller = new AbortController()
+  const calls = [again[0]!.barrier({ signal: controller.signal }), again[1]!.barrier()]
+  controller.abort(new Error('enough'))
+  const [own, other] = await outcomes(calls)
+  assert.equal(own?.message, 'enough')
+  assert.match(String(other), /rank 0 gave up: enough/)
+})
+
+test('a function that throws ends the call at every rank', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  const combine = (left: number, right: number) => left + right
+  const thrower = () => {
+    throw new Error('cannot combine')
+  }
+  const errors = await outcomes(
+    groups.map((group, rank) => group.allReduce(given(rank, 3), { combine: rank === 1 ? thrower : combine })),
+  )
+  assert.equal(errors[1]?.message, 'cannot combine')
+  assert.ok(errors.some((error, rank) => rank !== 1 && /gave up: cannot combine/.test(String(error))))
+  for (const group of groups) await assert.rejects(group.barrier(), /cannot combine/)
+})
+
+test('a group that a rank has closed: what was called before ends, what is called after is told', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  await Promise.all(groups.map((group) => group.barrier()))
+  groups[2]!.close()
+  await assert.rejects(groups[2]!.barrier(), { code: 'ERR_AETHER_CLOSED' })
+  const errors = await outcomes([groups[0]!.barrier(), groups[1]!.barrier()])
+  for (const error of errors) {
+    assert.equal(error?.code, 'ERR_AETHER_COLLECTIVE_ABANDONED')
+    assert.equal(error.rank, 2)
+  }
+})
+
+test('what one begins in a group that another makes later waits for it', async () => {
+  await using mesh = await Mesh.open(3)
+  const early = mesh.peers[0]!.group([0, 2, 1])
+  const result = early.broadcast(Int16Array.of(7, 8, 9))
+  for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate)
+  const late = [mesh.peers[2]!.group([0, 2, 1]), mesh.peers[1]!.group([0, 2, 1])]
+  for (const group of late) assert.deepEqual(await group.broadcast(new Int16Array(3)), Int16Array.of(7, 8, 9))
+  await result
+})
+
+test('functions of the program, in the order of ranks where they ask for it', async () => {
+  await using mesh = await Mesh.open(5)
+  const groups = mesh.groups()
+  // Keeps the left one: associative, and anything but commutative.
+  const first = { combine: (left: bigint) => left, commutative: false, name: 'first' }
+  for (const length of [1, 5000]) {
+    const results = await Promise.all(
+      groups.map((group, rank) => group.allReduce(new BigInt64Array(length).fill(BigInt(rank + 10)), first)),
+    )
+    for (const result of results) assert.ok(result.every((value) => value === 10n))
+  }
+  const scanned = await Promise.all(groups.map((group, rank) => group.scan(BigUint64Array.of(BigInt(rank + 3)), first)))
+  assert.deepEqual(scanned.map(String), ['3', '3', '3', '3', '3'])
+})
+
+test('deterministic floating-point sums have the bits of adding in the order of ranks, for any length', async () => {
+  await using mesh = await Mesh.open(7)
+  const groups = mesh.groups()
+  const value = (rank: number, index: number) => 1 / (rank * 3 + index + 1)
+  for (const length of [1, 3, 100, 20_000]) {
+    const expected = Float32Array.from(rangeOf(length), (index) =>
+      rangeOf(7).reduce(
+        (sum, rank) => (rank === 0 ? value(0, index) : Math.fround(Math.fround(sum) + Math.fround(value(rank, index)))),
+        0,
+      ),
+    )
+    const results = await Promise.all(
+      groups.map((group, rank) =>
+        group.allReduce(
+          Float32Array.from(rangeOf(length), (index) => value(rank, index)),
+          'sum',
+          undefined,
+          {
+            deterministic: true,
+          },
+        ),
+      ),
+    )
+    for (const result of results) assert.deepEqual(result, expected)
+  }
+  await assert.rejects(
+    async () => groups[0]!.allReduce(new Float32Array(1), 'sum', undefined, { deterministic: true, algorithm: 'ring' }),
+    { code: 'ERR_AETHER_INVALID_ARGUMENT', message: /rank-order/ },
+  )
+})
+
+test('wrong arguments are refused before anything is sent, and the group goes on', async () => {
+  await using mesh = await Mesh.open(2)
+  const groups = mesh.groups()
+  const [group] = groups as [PeerGroup, PeerGroup]
+  const wrong: (() => Promise<unknown>)[] = [
+    async () => group.broadcast(new Float64Array(1), { root: 2 }),
+    async () => group.broadcast([] as unknown as ElementArray),
+    async () => group.broadcast(new DataView(new ArrayBuffer(8)) as unknown as ElementArray),
+    async () => group.allReduce(new Float64Array(2), 'xor'),
+    async () => group.allReduce(new Float64Array(2), 'sum', new Float64Array(3)),
+    async () => group.allReduce(new Float64Array(2), 'sum', new Float32Array(2) as never),
+    async () => group.allGather(new Float64Array(2), new Float64Array(5)),
+    async () => group.gather(new Float64Array(2)),
+    async () => group.allToAll(new Float64Array(3), new Float64Array(3)),
+    async () => group.barrier({ algorithm: 'tree' as never }),
+    async () => group.scatter(new Float64Array(3), new Float64Array(2), { counts: [1, 2, 3] }),
+    async () => {
+      const memory = new Float64Array(6)
+      return group.allToAll(memory.subarray(0, 4), memory.subarray(2, 6))
+    },
+  ]
+  for (const call of wrong) await assert.rejects(call, { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  await callAll(groups, 3)
+})

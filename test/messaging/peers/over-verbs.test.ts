@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import process from 'node:process'
+import test from 'node:test'
+import { openPeers, type Peers, type PeersOptions } from '../../../src/messaging/index.ts'
+
+const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
+const address = '127.0.0.1'
+
+async function connected(size: number, options: Omit<PeersOptions, 'number'> = {}): Promise<Peers[]> {
+  const all = Array.from({ length: size }, (_, number) => openPeers({ number, device: 'shm0', ...options }))
+  const addresses = await Promise.all(all.map((peers) => peers.listen({ address })))
+  await Promise.all(all.map((peers) => peers.connectAll(addresses, { timeoutMs: 60_000 })))
+  return all
+}
+
+const closeAll = (all: readonly Peers[]) => Promise.all(all.map((peers) => peers.close()))
+
+test('connect, accept, send, receive and disconnect', { skip }, async () => {
+  await using server = openPeers({ number: 0, device: 'shm0' })
+  await using client = openPeers({ number: 7, device: 'shm0' })
+  const where = await server.listen({ address })
+  const [accepted, joined] = await Promise.all([server.accept(), client.connect(where)])
+  assert.deepEqual([accepted.number, joined.number], [7, 0])
+  await joined.send(new TextEncoder().encode('hello'))
+  assert.equal(new TextDecoder().decode(await accepted.receive()), 'hello')
+  await accepted.disconnect()
+  await joined.gone
+  assert.equal(joined.connected, false)
+  assert.equal(client.get(0), undefined)
+  await assert.rejects(
+    client.connect({ address, port: where.port, timeoutMs: 1 }),
+    (error: Error) => client.lastError === error,
+  )
+})
+
+test('collectives of several megabytes over shared memory', { skip }, async () => {
+  const all = await connected(3)
+  const groups = all.map((peers) => peers.group())
+  const length = 400_001
+  const results = await Promise.all(
+    groups.map((group, rank) => group.allReduce(new Float64Array(length).fill(rank + 1), 'sum')),
+  )
+  for (const result of results) assert.ok(result.every((value) => value === 6))
+  const inputs = groups.map((_, rank) =>
+    Int32Array.from({ length: 3 * 100_000 }, (__, index) => rank * 1_000_000 + index),
+  )
+  const exchanged = await Promise.all(
+    groups.map((group, rank) => group.allToAll(inputs[rank]!, new Int32Array(300_000), { algorithm: 'concurrent' })),
+  )
+  for (const [rank, output] of exchanged.entries())
+    for (let from = 0; from < 3; from += 1)
+      assert.deepEqual(
+        output.subarray(from * 100_000, (from + 1) * 100_000),
+        inputs[from]!.subarray(rank * 100_000, (rank + 1) * 100_000),
+      )
+  await closeAll(all)
+})
+
+test('64 peers on one machine, each with its own connection to every other', { skip }, async () => {
+  const all = await connected(64, { link: { ringBytes: 4096, receives: 8, sends: 16, completion: 'events' } })
+  assert.equal(all[63]!.all.length, 63)
+  const groups = all.map((peers) => peers.group())
+  await Promise.all(groups.map((group) => group.barrier()))
+  const sums = await Promise.all(groups.map((group, rank) => group.allReduce(Float64Array.of(rank, 1), 'sum')))
+  for (const sum of sums) assert.deepEqual(sum, Float64Array.of(2016, 64))
+  const exchanged = await Promise.all(
+    groups.map((group, rank) =>
+      group.allToAll(
+        Uint16Array.from({ length: 64 }, (_, to) => rank * 64 + to),
+        new Uint16Array(64),
+      ),
+    ),
+  )
+  for (const [rank, output] of exchanged.entries())
+    assert.deepEqual(
+      output,
+      Uint16Array.from({ length: 64 }, (_, from) => from * 64 + rank),
+    )
+  await closeAll(all)
+})
