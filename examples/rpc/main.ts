@@ -1,0 +1,40 @@
+/** A client of the library: starts the server in another process, and calls it. `node dist/examples/rpc/main.js [DEVICE ADDRESS]` */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { openChannel } from 'aether-dsm/rpc'
+import { library } from './contract.ts'
+
+const [device = 'shm0', address = '127.0.0.1'] = process.argv.slice(2)
+const script = fileURLToPath(new URL('server.js', import.meta.url))
+const server = spawn(process.execPath, [script, device, address], { stdio: ['pipe', 'pipe', 'inherit'] })
+const [line] = await once(server.stdout, 'data')
+
+const channel = openChannel({ device, address, port: Number(String(line)) })
+const client = channel.client(library)
+
+console.log(await client.borrow({ title: 'Emma', reader: 'Ada' })) // prints { title: 'Emma', copies: 0 }
+try {
+  await client.borrow({ title: 'Emma', reader: 'Bob' }, { timeoutMs: 5000 })
+} catch (error) {
+  if (!library.isError(error, 'lent')) throw error
+  console.log(`${error.message} before ${error.details.until}`) // prints no copy of Emma is here before Friday
+}
+console.log(
+  await client.donate([
+    { title: 'Emma', copies: 3 },
+    { title: 'Ulysses', copies: 1 },
+  ]),
+) // prints 4
+for await (const { title, copies } of client.catalogue()) console.log(title, copies) // prints Dune 2, then Emma 3, then Ulysses 1
+for await (const answer of client.ask(['Dune', 'Faust'])) console.log(answer) // prints Dune: 2, then Faust: unknown
+
+// Known once, run once, however often the connection is lost meanwhile.
+console.log(await client.borrow({ title: 'Dune', reader: 'Eve' }, { idempotencyKey: true })) // prints { title: 'Dune', copies: 1 }
+// This thread waits for it, without the event loop.
+console.log(client.borrowSync({ title: 'Dune', reader: 'Kim' }).copies) // prints 0
+
+await channel.close()
+server.stdin.end()
+await once(server, 'exit')

@@ -1,0 +1,41 @@
+/**
+ * A server of remote calls in a process of its own: `node dist/examples/rpc/server.js [DEVICE ADDRESS]`.
+ * Its first line is the port; it ends, when its calls are done, with its standard input.
+ */
+import process from 'node:process'
+import { createServer } from 'aether-dsm/rpc'
+import { library } from './contract.ts'
+
+const [device = 'shm0', address = '127.0.0.1'] = process.argv.slice(2)
+const copies = new Map([
+  ['Dune', 2],
+  ['Emma', 1],
+])
+
+const server = createServer().serve(library, {
+  borrow({ title }) {
+    const left = copies.get(title) ?? 0
+    if (left === 0) throw library.error('lent', { until: 'Friday' }, `no copy of ${title} is here`)
+    copies.set(title, left - 1)
+    return { title, copies: left - 1 }
+  },
+  *catalogue() {
+    for (const [title, left] of copies) yield { title, copies: left }
+  },
+  async donate(books) {
+    let count = 0
+    for await (const { title, copies: more } of books) {
+      copies.set(title, (copies.get(title) ?? 0) + more)
+      count += more
+    }
+    return count
+  },
+  async *ask(questions) {
+    for await (const title of questions) yield `${title}: ${copies.get(title) ?? 'unknown'}`
+  },
+})
+
+const { port } = await server.listen({ device, address })
+process.stdout.write(`${port}\n`)
+process.stdin.resume()
+process.stdin.on('end', () => void server.drain())

@@ -1,0 +1,100 @@
+import type { Repetition } from './extension.ts'
+
+/** A last frame, as it is sent to everybody who comes with the key. */
+export interface LastFrame {
+  readonly kind: number
+  readonly word: number
+  readonly extension: Uint8Array | undefined
+  readonly body: Uint8Array
+}
+
+/** Somebody who waits for the answer of a key. */
+export interface KeyWaiter {
+  answer(frame: LastFrame): void
+}
+
+/** A key that was seen: its call runs, or has its answer. */
+export class KeptAnswer {
+  readonly key: string
+  readonly createdAt: number
+  frame: LastFrame | undefined
+  readonly waiters: Set<KeyWaiter> = new Set()
+  /** Called when the last who waited has cancelled. */
+  abandoned: (() => void) | undefined
+
+  constructor(key: string, createdAt: number) {
+    this.key = key
+    this.createdAt = createdAt
+  }
+}
+
+/** How many answers are kept, and how long. */
+export interface AnswerTableLimits {
+  readonly answersKept: number
+  readonly answerBytesKept: number
+  readonly answerKeptMs: number
+}
+
+/** A repetition that took longer than this on its way may be refused, though its key is known not to have been forgotten. */
+const MARGIN_MS = 5000
+
+/**
+ * Answers by idempotency key, so that a repeated call is not run again.
+ *
+ * The table is bounded, so it forgets, the oldest first. When that happens it notes when what it forgot had come. A repetition says how long ago its call was first sent; if that is before what was noted,
+ * a missing key proves nothing, and the caller is told so. What runs is never forgotten.
+ */
+export class AnswerTable {
+  readonly #limits: AnswerTableLimits
+  /** In the order in which they came. */
+  readonly #answers = new Map<string, KeptAnswer>()
+  #bytes = 0
+  /** Keys that came up to then may have been forgotten. */
+  #forgottenUpTo = -Infinity
+
+  constructor(limits: AnswerTableLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#answers.size
+  }
+
+  find(key: string): KeptAnswer | undefined {
+    return this.#answers.get(key)
+  }
+
+  /** Whether a repetition whose key is not here was certainly never run by this server. */
+  isFresh(repeated: Repetition, incarnation: number, now: number): boolean {
+    return repeated.incarnation === incarnation && now - repeated.ageMs - MARGIN_MS > this.#forgottenUpTo
+  }
+
+  begin(key: string, now: number): KeptAnswer {
+    const kept = new KeptAnswer(key, now)
+    this.#answers.set(key, kept)
+    this.#shrink(now)
+    return kept
+  }
+
+  /** The call has its answer. */
+  finish(kept: KeptAnswer, frame: LastFrame, now: number): void {
+    kept.frame = { ...frame, body: Uint8Array.prototype.slice.call(frame.body) }
+    this.#bytes += frame.body.length
+    for (const waiter of kept.waiters) waiter.answer(kept.frame)
+    kept.waiters.clear()
+    this.#shrink(now)
+  }
+
+  #shrink(now: number): void {
+    const { answersKept, answerBytesKept, answerKeptMs } = this.#limits
+    for (const kept of this.#answers.values()) {
+      const isTooMany = this.#answers.size > answersKept || this.#bytes > answerBytesKept
+      const isOld = now - kept.createdAt > answerKeptMs
+      if (!isTooMany && !isOld) return
+      if (kept.frame === undefined) continue
+      this.#answers.delete(kept.key)
+      this.#bytes -= kept.frame.body.length
+      this.#forgottenUpTo = Math.max(this.#forgottenUpTo, kept.createdAt)
+    }
+  }
+}

@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto'
+import { ArgumentError } from '../native/index.ts'
+import type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
+import type { ClientCall, SyncAnswer } from './client-call.ts'
+import { budgetOf, type ClientSession } from './client-session.ts'
+import type { AnswerStream, Stream } from './contract-types.ts'
+import { RpcError } from './errors.ts'
+import { encodeExtension, NO_EXTENSION, type Repetition } from './extension.ts'
+import { FrameKind, NO_BUDGET } from './frame.ts'
+import { invalidResponse, type MethodInfo, methodsOf, validate } from './method-info.ts'
+import type { Reconnection } from './reconnection.ts'
+import type { MethodKind, Service } from './service.ts'
+import { NO_BYTES } from './session.ts'
+import { pump } from './stream-pump.ts'
+import { waitSync } from './wait-sync.ts'
+
+/** A call as interceptors see it. */
+export interface ClientCallInfo {
+  /** `service/method`. */
+  readonly method: string
+  readonly kind: MethodKind
+  /** A value, or a stream of them. */
+  readonly request: unknown
+  readonly options: CallOptions
+  /** It blocks: what `next` gives is the answer itself. */
+  readonly sync: boolean
+}
+
+/**
+ * Something around each call. `next` goes on, with this call or a changed copy, and gives what the method gives: a promise of the answer, a stream, or, of a call that blocks, the answer.
+ */
+export type ClientInterceptor = (call: ClientCallInfo, next: (call: ClientCallInfo) => unknown) => unknown
+
+const NO_OPTIONS: CallOptions = {}
+
+let resolveTaken: (value: never) => void
+let rejectTaken: (error: never) => void
+/** The executor of every call's promise, so that none is made for each. */
+function take(resolve: (value: never) => void, reject: (error: never) => void): void {
+  resolveTaken = resolve
+  rejectTaken = reject
+}
+
+/** Makes calls. */
+export class Caller {
+  readonly #connection: Reconnection
+  readonly #timeoutMs: number
+  readonly #interceptors: readonly ClientInterceptor[]
+
+  constructor(connection: Reconnection, timeoutMs: number, interceptors: readonly ClientInterceptor[]) {
+    checkTimeout(timeoutMs)
+    this.#connection = connection
+    this.#timeoutMs = timeoutMs
+    this.#interceptors = interceptors
+  }
+
+  client(service: Service): Readonly<Record<string, unknown>> {
+    const functions: Record<string, unknown> = {}
+    for (const [name, method] of methodsOf(service)) {
+      functions[name] = this.#function(method, false)
+      if (method.kind === 'unary') functions[`${name}Sync`] = this.#function(method, true)
+    }
+    return functions
+  }
+
+  #function(method: MethodInfo, sync: boolean): (request: unknown, options?: CallOptions) => unknown {
+    const plain = this.#plain(method, sync)
+    if (this.#interceptors.length === 0) return plain
+    const { name, kind } = method
+    const innermost = ({ request, options }: ClientCallInfo): unknown => plain(request, options)
+    const chain = this.#interceptors.reduceRight<(call: ClientCallInfo) => unknown>(
+      (next, interceptor) => (call) => interceptor(call, next),
+      innermost,
+    )
+    return (request, options = NO_OPTIONS) => {
+      const result = chain({ method: name, kind, request, options, sync })
+      if (sync && result instanceof Promise) throw asyncInterceptor(name, result)
+      return result
+    }
+  }
+
+  #plain(method: MethodInfo, sync: boolean): (request: unknown, options?: CallOptions) => unknown {
+    if (sync) return (request, options) => this.#unarySync(method, request, options)
+    switch (method.kind) {
+      case 'unary':
+        return (request, options) => this.#unary(method, request, options)
+      case 'client-stream':
+        return (requests, options) => this.#clientStream(method, requests as Stream<unknown>, options)
+      default:
+        return (request, options) => this.#answerStream(method, request, options)
+    }
+  }
+
+  // ---- unary -------------------------------------------------------------------------------------------------------------------
+
+  #unary(method: MethodInfo, request: unknown, options: CallOptions = NO_OPTIONS): Promise<unknown> {
+    const session = this.#connection.current
+    try {
+      if (session === undefined || options.idempotencyKey !== undefined)
+        return this.#unaryLater(method, request, options)
+      const timeoutMs = options.timeoutMs ?? this.#timeoutMs
+      return this.#unaryOn(session, method, request, options, timeoutMs, undefined)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #unaryOn(
+    session: ClientSession,
+    method: MethodInfo,
+    request: unknown,
+    options: CallOptions,
+    timeoutMs: number,
+    extension: Uint8Array | undefined,
+  ): Promise<unknown> {
+    const promise = new Promise<unknown>(take)
+    // Taken at once: what follows may run a program's code that makes another call.
+    const resolve = resolveTaken
+    const reject = rejectTaken
+    const call = this.#begin(session, method, options, timeoutMs)
+    call.resolve = resolve
+    call.reject = reject
+    this.#send(session, call, request, timeoutMs, options, extension)
+    return promise
+  }
+
+  #begin(session: ClientSession, method: MethodInfo, options: CallOptions, timeoutMs: number): ClientCall {
+    checkTimeout(timeoutMs)
+    const { signal, onMetadata } = options
+    signal?.throwIfAborted()
+    const call = session.open(method, timeoutMs === Infinity ? Infinity : performance.now() + timeoutMs)
+    call.onMetadata = onMetadata
+    return call
+  }
+
+  #send(
+    session: ClientSession,
+    call: ClientCall,
+    request: unknown,
+    timeoutMs: number,
+    options: CallOptions,
+    extension: Uint8Array | undefined,
+  ): void {
+    const method = call.method!
+    try {
+      const entries = extension ?? extensionOf(options)
+      const body = method.streamsRequests ? NO_BYTES : method.codec.encode(request)
+      const budget = timeoutMs === Infinity ? NO_BUDGET : budgetOf(timeoutMs)
+      session.request(call, budget, entries, body)
+    } catch (error) {
+      session.discard(call)
+      throw error
+    }
+    if (options.signal !== undefined) session.watch(call, options.signal)
+  }
+
+  /** For a connection that is not there yet, or a call that may be repeated over the next one. */
+  async #unaryLater(method: MethodInfo, request: unknown, options: CallOptions): Promise<unknown> {
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs
+    checkTimeout(timeoutMs)
+    const start = performance.now()
+    const deadline = start + timeoutMs
+    const key = options.idempotencyKey === true ? randomUUID() : options.idempotencyKey
+    let first: { readonly incarnation: number; readonly at: number; readonly error: unknown } | undefined
+    for (;;) {
+      const session = await this.#sessionFor(method, deadline, options.signal, first?.error)
+      const repeated = first && { incarnation: first.incarnation, ageMs: performance.now() - first.at }
+      const at = performance.now()
+      try {
+        const extension = key === undefined ? undefined : extensionOf(options, key, repeated)
+        return await this.#unaryOn(session, method, request, options, Math.max(0.001, deadline - at), extension)
+      } catch (error) {
+        const isRepeatable = isLost(error) && (key !== undefined || error.outcome === 'not-sent')
+        if (!isRepeatable || !this.#connection.renews) throw first === undefined ? error : worst(error)
+        if (error.outcome === 'unknown') first ??= { incarnation: session.incarnation, at, error }
+      }
+    }
+  }
+
+  /** The next session; where the call has left once, what is not known remains so. */
+  async #sessionFor(
+    method: MethodInfo,
+    deadline: number,
+    signal: AbortSignal | undefined,
+    before: unknown,
+  ): Promise<ClientSession> {
+    try {
+      return await this.#connection.session(method.name, deadline, signal)
+    } catch (error) {
+      throw before !== undefined && error instanceof RpcError ? before : error
+    }
+  }
+
+  #unarySync(method: MethodInfo, request: unknown, options: SyncCallOptions = NO_OPTIONS): unknown {
+    const session = this.#connection.current
+    if (session === undefined)
+      throw new RpcError(
+        'ERR_AETHER_RPC_UNAVAILABLE',
+        'not-sent',
+        method.name,
+        'there is no connection; await channel.ready() before blocking calls',
+      )
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs
+    const call = this.#begin(session, method, options, timeoutMs)
+    const answer: SyncAnswer = { done: false, value: undefined, error: undefined }
+    call.sync = answer
+    this.#send(session, call, request, timeoutMs, options, undefined)
+    waitSync(session, call, answer)
+    if (answer.error !== undefined) throw answer.error
+    if (method.response === undefined) return answer.value
+    const checked = validate(method.response, answer.value, (issues) => invalidResponse(method.name, issues))
+    if (checked instanceof Promise) throw asyncSchema(method.name, checked)
+    return checked
+  }
+
+  // ---- streams -----------------------------------------------------------------------------------------------------------------
+
+  async #clientStream(
+    method: MethodInfo,
+    requests: Stream<unknown>,
+    options: StreamCallOptions = NO_OPTIONS,
+  ): Promise<unknown> {
+    const timeoutMs = options.timeoutMs ?? Infinity
+    const session = await this.#connection.session(method.name, performance.now() + timeoutMs, options.signal)
+    const promise = new Promise<unknown>(take)
+    const resolve = resolveTaken
+    const reject = rejectTaken
+    const call = this.#begin(session, method, options, timeoutMs)
+    call.resolve = resolve
+    call.reject = reject
+    this.#send(session, call, undefined, timeoutMs, options, undefined)
+    void this.#pumpRequests(session, call, requests)
+    return promise
+  }
+
+  #answerStream(method: MethodInfo, request: unknown, options: StreamCallOptions = NO_OPTIONS): AnswerStream<unknown> {
+    const session = this.#connection.current
+    return session === undefined
+      ? this.#answersLater(method, request, options)
+      : this.#answersOn(session, method, request, options, options.timeoutMs ?? Infinity)
+  }
+
+  async *#answersLater(method: MethodInfo, request: unknown, options: StreamCallOptions): AnswerStream<unknown> {
+    const timeoutMs = options.timeoutMs ?? Infinity
+    const deadline = performance.now() + timeoutMs
+    const session = await this.#connection.session(method.name, deadline, options.signal)
+    yield* this.#answersOn(session, method, request, options, Math.max(0.001, deadline - performance.now()))
+  }
+
+  #answersOn(
+    session: ClientSession,
+    method: MethodInfo,
+    request: unknown,
+    options: StreamCallOptions,
+    timeoutMs: number,
+  ): AnswerStream<unknown> {
+    const call = this.#begin(session, method, options, timeoutMs)
+    const answers = session.answersOf(call)
+    this.#send(session, call, request, timeoutMs, options, undefined)
+    if (method.streamsRequests) void this.#pumpRequests(session, call, request as Stream<unknown>)
+    return answers
+  }
+
+  async #pumpRequests(session: ClientSession, call: ClientCall, requests: Stream<unknown>): Promise<void> {
+    const { id } = call
+    const { codec } = call.method!
+    const credit = session.creditOf(call)
+    const send = (kind: number, body: Uint8Array): void =>
+      void session.session.send(kind, id, 0, 0, undefined, body, codec.keeps === true)
+    try {
+      const isAll = await pump(requests, credit, session.session, (item) => send(FrameKind.Item, codec.encode(item)))
+      if (isAll) send(FrameKind.End, NO_BYTES)
+    } catch (error) {
+      if (session.calls.find(id) === call && call.open) session.abandon(call, error)
+    }
+  }
+}
+
+function isLost(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === 'ERR_AETHER_RPC_CONNECTION_LOST'
+}
+
+/** An error of a repetition: what was sent before may have taken effect all the same. */
+function worst(error: unknown): unknown {
+  if (!(error instanceof RpcError) || error.outcome === 'failed' || error.outcome === 'unknown') return error
+  return new RpcError(error.code, 'unknown', error.method, `${error.message}; an earlier try may have taken effect`, {
+    cause: error,
+  })
+}
+
+function extensionOf(options: CallOptions, key?: string, repeated?: Repetition): Uint8Array | undefined {
+  const { metadata } = options
+  if (metadata === undefined && key === undefined) return undefined
+  return encodeExtension({ ...NO_EXTENSION, metadata, key, repeated })
+}
+
+function checkTimeout(timeoutMs: number): void {
+  if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `a time-out is more than 0 ms, not ${timeoutMs}`)
+}
+
+function asyncInterceptor(method: string, result: Promise<unknown>): ArgumentError {
+  result.catch(() => undefined)
+  return new ArgumentError(
+    'options.interceptors',
+    `${method}Sync blocks: an interceptor that gives a promise cannot be around it`,
+  )
+}
+
+function asyncSchema(method: string, result: Promise<unknown>): ArgumentError {
+  result.catch(() => undefined)
+  return new ArgumentError('response', `${method}Sync blocks: its answers need a schema that does not give a promise`)
+}

@@ -1,0 +1,93 @@
+import { type ConnectLinkOptions, connectLink, type MessageLink } from '../messaging/index.ts'
+import { ArgumentError } from '../native/index.ts'
+import { Caller, type ClientInterceptor } from './caller.ts'
+import type { ClientSessionOptions, ServerHealth } from './client-session.ts'
+import type { Client } from './contract-types.ts'
+import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { Reconnection, type ReconnectOptions } from './reconnection.ts'
+import type { Service } from './service.ts'
+
+/**
+ * Where links come from: where a server listens, a function that makes a link, or one that is there. The first two are used again when a link has ended.
+ */
+export type LinkSource = ConnectLinkOptions | (() => Promise<MessageLink>) | MessageLink
+
+/** How a channel behaves. */
+export interface ChannelOptions extends Partial<ClientSessionOptions>, ReconnectOptions {
+  /** Of unary calls, where they say nothing else. Default 30,000; `Infinity`: without end. Streams have no end of their own. */
+  readonly timeoutMs?: number
+  /** Around each call, the first outermost. */
+  readonly interceptors?: readonly ClientInterceptor[]
+}
+
+/** Calls that a channel has under way at a time, unless told otherwise. */
+const CALLS_MAX = 16_384
+const TIMEOUT_MS = 30_000
+
+/** A client's way to a server: clients of its services share it. Bounds and their defaults are in {@link ChannelOptions}. */
+export class Channel implements AsyncDisposable {
+  readonly #reconnection: Reconnection
+  readonly #caller: Caller
+
+  /** @internal Use {@link openChannel}. */
+  constructor(source: LinkSource, options: ChannelOptions) {
+    const { callsMax = CALLS_MAX, streamWindow = STREAM_WINDOW, keepAliveMs = KEEP_ALIVE_MS } = options
+    const { bodyBytesMax = BODY_BYTES_MAX, assemblyBytesMax = ASSEMBLY_BYTES_MAX } = options
+    for (const [name, value] of Object.entries({ callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax }))
+      if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `it is at least 1, not ${value}`)
+    const session = { callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax }
+    this.#reconnection = new Reconnection(
+      connector(source),
+      typeof source === 'function' || isAddress(source),
+      session,
+      options,
+    )
+    this.#caller = new Caller(this.#reconnection, options.timeoutMs ?? TIMEOUT_MS, options.interceptors ?? [])
+  }
+
+  /** The methods of a service, as functions. */
+  client<S extends Service>(service: S): Client<S> {
+    return this.#caller.client(service) as Client<S>
+  }
+
+  /** Resolves when there is a connection, and the server has said hello. @throws RpcError when there is none in time. */
+  async ready(options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { timeoutMs = TIMEOUT_MS, signal } = options
+    await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
+  }
+
+  /** Asks the server how it is. @throws RpcError where there is no connection. */
+  async health(options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}): Promise<ServerHealth> {
+    const { timeoutMs = TIMEOUT_MS, signal } = options
+    const session = await this.#reconnection.session('channel.health', performance.now() + timeoutMs, signal)
+    return session.ping()
+  }
+
+  /** Takes what has come, without the event loop; how many messages. For a thread that spins. */
+  poll(): number {
+    return this.#reconnection.poll()
+  }
+
+  /** Calls under way end with an error that says whether they had left. Idempotent. */
+  close(): Promise<void> {
+    return this.#reconnection.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+function isAddress(source: LinkSource): source is ConnectLinkOptions {
+  return 'port' in source
+}
+
+function connector(source: LinkSource): () => Promise<MessageLink> {
+  if (typeof source === 'function') return source
+  return isAddress(source) ? () => connectLink(source) : () => Promise.resolve(source)
+}
+
+/** A way to a server. It is connected at once, and again when the connection is lost, unless `source` is a link. */
+export function openChannel(source: LinkSource, options: ChannelOptions = {}): Channel {
+  return new Channel(source, options)
+}

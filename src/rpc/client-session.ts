@@ -1,0 +1,439 @@
+import type { MessageLink } from '../messaging/index.ts'
+import { type AetherError, ClosedError } from '../native/index.ts'
+import { CallTable, type ClientCall } from './client-call.ts'
+import { DeadlineTimer } from './deadline-timer.ts'
+import { errorOf, type Failure, MalformedFrameError, RpcError } from './errors.ts'
+import type { Extension } from './extension.ts'
+import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
+import { IncomingStream } from './incoming-stream.ts'
+import { decodeBody, invalidResponse, type MethodInfo, validate } from './method-info.ts'
+import { type FrameTaker, NO_BYTES, Session, type SessionLimits } from './session.ts'
+import type { StandardSchema } from './standard-schema.ts'
+import { Credit } from './stream-pump.ts'
+import { values } from './value-codec.ts'
+
+/** How a session of a client behaves. */
+export interface ClientSessionOptions extends SessionLimits {
+  readonly callsMax: number
+  readonly streamWindow: number
+  readonly keepAliveMs: number
+}
+
+/** What a server says of itself. */
+export interface ServerHealth {
+  readonly state: 'serving' | 'draining'
+  /** Handlers that run. */
+  readonly active: number
+  /** Which start of the server: another one knows nothing of the keys of this one. */
+  readonly incarnation: number
+  readonly roundTripMs: number
+}
+
+interface PendingPing {
+  readonly sentAt: number
+  readonly resolve: (health: ServerHealth) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Who has the session. */
+export interface SessionOwner {
+  draining(): void
+  ended(session: ClientSession, error: Error | undefined): void
+}
+
+/** The client's end of a link: its calls under way. */
+export class ClientSession implements FrameTaker {
+  readonly session: Session
+  readonly calls: CallTable
+  /** 0 until the server has said hello. */
+  incarnation = 0
+  draining = false
+  readonly #owner: SessionOwner
+  readonly #options: ClientSessionOptions
+  readonly #timer: DeadlineTimer
+  readonly #pings = new Map<number, PendingPing>()
+  #pingNumber = 0
+  #keepAlive: NodeJS.Timeout | undefined
+  #peerWindow = 0
+  #heardAtLastTurn = -1
+  readonly #hello: {
+    readonly promise: Promise<void>
+    readonly resolve: () => void
+    readonly reject: (error: unknown) => void
+  }
+
+  constructor(link: MessageLink, owner: SessionOwner, options: ClientSessionOptions) {
+    this.#owner = owner
+    this.#options = options
+    this.session = new Session(link, this, options)
+    this.calls = new CallTable(options.callsMax)
+    this.#timer = new DeadlineTimer((now) => this.#expire(now))
+    this.#hello = withResolvers()
+    this.#hello.promise.catch(() => undefined)
+  }
+
+  start(): void {
+    this.session.start()
+    this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, this.#options.streamWindow, undefined, NO_BYTES, true)
+    const { keepAliveMs } = this.#options
+    if (keepAliveMs === Infinity) return
+    this.#keepAlive = setInterval(() => this.#keepAliveTurn(), keepAliveMs)
+    this.#keepAlive.unref()
+  }
+
+  /** Resolves when the server has said hello. */
+  get ready(): Promise<void> {
+    return this.#hello.promise
+  }
+
+  // ---- calls -------------------------------------------------------------------------------------------------------------------
+
+  /** A slot for a call that somebody waits for from now on. @throws RpcError where too many are under way, or the link has just ended. */
+  open(method: MethodInfo, deadline: number): ClientCall {
+    if (!this.session.open) throw lost(method.name, false, undefined)
+    const call = this.calls.take()
+    if (call === undefined)
+      throw new RpcError(
+        'ERR_AETHER_RPC_OVERLOADED',
+        'not-sent',
+        method.name,
+        `${this.#options.callsMax} calls are under way (options.callsMax)`,
+      )
+    call.open = true
+    call.method = method
+    call.deadline = deadline
+    if (deadline !== Infinity) this.#timer.due(deadline)
+    return call
+  }
+
+  /** Sends the request. What it throws has ended the call. */
+  request(call: ClientCall, budget: number, extension: Uint8Array | undefined, body: Uint8Array): void {
+    const { codec, number } = call.method!
+    call.waiting = this.session.send(FrameKind.Request, call.id, number, budget, extension, body, codec.keeps === true)
+  }
+
+  /** Aborts with the signal's reason. */
+  watch(call: ClientCall, signal: AbortSignal): void {
+    call.signal = signal
+    call.onAbort = () => this.abandon(call, signal.reason)
+    signal.addEventListener('abort', call.onAbort)
+  }
+
+  /** A stream of answers of this call. */
+  answersOf(call: ClientCall): IncomingStream<unknown> {
+    const { name, response } = call.method!
+    const { id } = call
+    const stream = new IncomingStream<unknown>(this.#options.streamWindow, {
+      consumed: (items) => void this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true),
+      abandoned: () => {
+        if (this.calls.find(id) === call && call.open) this.abandon(call, undefined)
+      },
+      checked: (item) =>
+        response === undefined ? item : validate(response, item, (issues) => invalidResponse(name, issues)),
+    })
+    call.answers = stream
+    return stream
+  }
+
+  /** Credit for the requests of this call; none before the server has said how much. */
+  creditOf(call: ClientCall): Credit {
+    const credit = new Credit(this.#peerWindow)
+    call.requestCredit = credit
+    return credit
+  }
+
+  /** Nobody waits any more. The server is told, and the slot is kept until it has said its last. */
+  abandon(call: ClientCall, error: unknown): void {
+    const { sent, waiting, id } = call
+    this.#fail(call, error)
+    if (sent) {
+      this.session.send(FrameKind.Cancel, id, 0, 0, undefined, NO_BYTES, true)
+      return
+    }
+    waiting!.dropped = true
+    this.calls.release(call)
+  }
+
+  #fail(call: ClientCall, error: unknown): void {
+    const { sync, answers, reject } = call
+    call.leave()
+    if (sync !== undefined) {
+      sync.error = error
+      sync.done = true
+    } else if (answers !== undefined) answers.fail(error)
+    else reject?.(error as never)
+  }
+
+  /** Ends a call whose request could not be made. */
+  discard(call: ClientCall): void {
+    call.leave()
+    this.calls.release(call)
+  }
+
+  expired(call: ClientCall): RpcError {
+    const outcome = call.sent ? 'unknown' : 'not-sent'
+    const what = call.sent
+      ? 'no answer came in time; whether it took effect is not known'
+      : 'it did not leave in time, the link had no room'
+    return new RpcError('ERR_AETHER_RPC_DEADLINE', outcome, call.method!.name, what)
+  }
+
+  #expire(now: number): number {
+    let next = Infinity
+    for (const call of this.calls.open()) {
+      if (call.deadline <= now) this.abandon(call, this.expired(call))
+      else if (call.deadline < next) next = call.deadline
+    }
+    return next
+  }
+
+  // ---- frames ------------------------------------------------------------------------------------------------------------------
+
+  frame(
+    kind: number,
+    callId: number,
+    word: number,
+    budget: number,
+    extension: Extension,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    own: boolean,
+  ): void {
+    switch (kind) {
+      case FrameKind.Answer: {
+        const call = this.calls.find(callId)
+        if (call === undefined) return
+        if (call.open) this.#answer(call, extension, bytes, offset, length, own)
+        this.calls.release(call)
+        return
+      }
+      case FrameKind.Item: {
+        const call = this.calls.find(callId)
+        if (call?.answers === undefined) return
+        const item = decodeBody(call.method!.codec, bytes, offset, length, own)
+        if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
+        return
+      }
+      case FrameKind.Failure:
+        this.#failure(callId, word, extension, bytes, offset, length)
+        return
+      case FrameKind.End:
+        this.#streamEnd(callId, extension)
+        return
+      case FrameKind.Credit:
+        this.calls.find(callId)?.requestCredit?.add(word)
+        return
+      case FrameKind.Hello:
+        this.#greeted(word, budget, bytes, offset, length)
+        return
+      case FrameKind.Pong:
+        this.#pong(callId, word, budget)
+        return
+      case FrameKind.Ping:
+        this.session.send(FrameKind.Pong, 0, word, 0, undefined, NO_BYTES, true)
+        return
+      case FrameKind.Drain:
+        this.draining = true
+        this.#owner.draining()
+        return
+      default:
+        throw new MalformedFrameError(`a server sends no frame of kind ${kind}`)
+    }
+  }
+
+  #answer(
+    call: ClientCall,
+    extension: Extension,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    own: boolean,
+  ): void {
+    const method = call.method!
+    let value: unknown
+    try {
+      value = decodeBody(method.codec, bytes, offset, length, own)
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
+      return
+    }
+    this.#told(call, extension)
+    if (!call.open) return
+    const { sync, resolve } = call
+    call.leave()
+    if (sync !== undefined) {
+      sync.value = value
+      sync.done = true
+      return
+    }
+    resolve?.((method.response === undefined ? value : this.#checked(method.response, value, method.name)) as never)
+  }
+
+  async #checked(schema: StandardSchema, value: unknown, method: string): Promise<unknown> {
+    return validate(schema, value, (issues) => invalidResponse(method, issues))
+  }
+
+  /** Metadata of the answer. The callback is the program's: what it throws fails its call, and only that. */
+  #told(call: ClientCall, { metadata }: Extension): void {
+    if (metadata === undefined || call.onMetadata === undefined) return
+    try {
+      call.onMetadata(metadata)
+    } catch (error) {
+      this.#fail(call, error)
+    }
+  }
+
+  #failure(
+    callId: number,
+    code: number,
+    extension: Extension,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+  ): void {
+    const call = this.calls.find(callId)
+    if (call === undefined) return
+    const error = this.#errorOf(call.method!, code, bytes, offset, length)
+    if (call.open) this.#told(call, extension)
+    if (call.open) this.#fail(call, error)
+    this.calls.release(call)
+  }
+
+  #errorOf(method: MethodInfo, code: number, bytes: Uint8Array, offset: number, length: number): AetherError {
+    const body = decodeBody(values, bytes, offset, length, false)
+    if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
+    const [message, reason, details] = body as unknown[]
+    const failure: Failure = { code, message: String(message), reason: String(reason), details }
+    return errorOf(method.name, failure)
+  }
+
+  #streamEnd(callId: number, extension: Extension): void {
+    const call = this.calls.find(callId)
+    if (call === undefined) return
+    if (call.open) this.#told(call, extension)
+    const { answers, open } = call
+    if (open) {
+      call.leave()
+      answers?.finish()
+    }
+    this.calls.release(call)
+  }
+
+  tooLong(kind: number, callId: number, totalBytes: number): void {
+    const call = this.calls.find(callId)
+    if (call === undefined) return
+    const text = `${totalBytes} bytes came back, more than options.bodyBytesMax (${this.#options.bodyBytesMax}) at this end`
+    const outcome = kind === FrameKind.Failure || kind === FrameKind.Answer ? 'failed' : 'unknown'
+    const error = new RpcError('ERR_AETHER_RPC_TOO_LARGE', outcome, call.method!.name, text)
+    if (kind === FrameKind.Item) {
+      if (call.open) this.abandon(call, error)
+      return
+    }
+    if (call.open) this.#fail(call, error)
+    this.calls.release(call)
+  }
+
+  // ---- the link ----------------------------------------------------------------------------------------------------------------
+
+  #greeted(version: number, window: number, bytes: Uint8Array, offset: number, length: number): void {
+    if (version !== PROTOCOL_VERSION)
+      throw new MalformedFrameError(`the server speaks version ${version}, this client ${PROTOCOL_VERSION}`)
+    if (this.incarnation !== 0) throw new MalformedFrameError('the server said hello twice')
+    if (length < 8) throw new MalformedFrameError('a hello without an incarnation')
+    const incarnation = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(offset, true)
+    if (!(incarnation > 0)) throw new MalformedFrameError('a hello with no incarnation')
+    this.incarnation = incarnation
+    this.#peerWindow = window
+    this.#hello.resolve()
+  }
+
+  ping(): Promise<ServerHealth> {
+    if (!this.session.open) return Promise.reject(new ClosedError('the connection'))
+    return new Promise((resolve, reject) => {
+      this.#pingNumber = (this.#pingNumber + 1) >>> 0
+      this.#pings.set(this.#pingNumber, { sentAt: performance.now(), resolve, reject })
+      this.session.send(FrameKind.Ping, 0, this.#pingNumber, 0, undefined, NO_BYTES, true)
+    })
+  }
+
+  #pong(state: number, number: number, active: number): void {
+    const ping = this.#pings.get(number)
+    if (ping === undefined) return
+    this.#pings.delete(number)
+    const roundTripMs = performance.now() - ping.sentAt
+    ping.resolve({ state: state === 1 ? 'draining' : 'serving', active, incarnation: this.incarnation, roundTripMs })
+  }
+
+  /** Each turn in which nothing came asks; two in a row mean that nobody is there. */
+  #keepAliveTurn(): void {
+    const { received } = this.session
+    const isSilent = received === this.#heardAtLastTurn
+    if (isSilent && this.#asked) {
+      const text = `the server has been silent for ${2 * this.#options.keepAliveMs} ms (options.keepAliveMs)`
+      this.session.link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', text))
+      return
+    }
+    this.#asked = isSilent
+    this.#heardAtLastTurn = received
+    if (isSilent) this.ping().catch(() => undefined)
+  }
+  #asked = false
+
+  /** Calls under way end, then the link does, in order. */
+  async close(): Promise<void> {
+    for (const call of this.calls.open())
+      this.abandon(call, lost(call.method!.name, call.sent, new ClosedError('the channel')))
+    await this.session.close()
+  }
+
+  ended(error: Error | undefined): void {
+    clearInterval(this.#keepAlive)
+    this.#timer.clear()
+    for (const call of this.calls.open()) {
+      const { sent } = call
+      this.#fail(call, lost(call.method!.name, sent, error))
+    }
+    const gone = error ?? new ClosedError('the connection')
+    for (const ping of this.#pings.values()) ping.reject(gone)
+    this.#pings.clear()
+    this.#hello.reject(gone)
+    this.#owner.ended(this, error)
+  }
+}
+
+/** The budget of a call, as it travels: whole microseconds, at least one. */
+export function budgetOf(timeoutMs: number): number {
+  const micros = Math.ceil(timeoutMs * 1000)
+  return micros >= NO_BUDGET ? NO_BUDGET : Math.max(1, micros)
+}
+
+export function lost(method: string, sent: boolean, cause: unknown): RpcError {
+  const why = cause instanceof Error ? `: ${cause.message}` : ''
+  return sent
+    ? new RpcError(
+        'ERR_AETHER_RPC_CONNECTION_LOST',
+        'unknown',
+        method,
+        `the connection ended before the answer came, so whether the call took effect is not known${why}`,
+        { cause },
+      )
+    : new RpcError(
+        'ERR_AETHER_RPC_CONNECTION_LOST',
+        'not-sent',
+        method,
+        `the connection ended before the call left${why}`,
+        { cause },
+      )
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+  let resolve!: () => void
+  let reject!: (error: unknown) => void
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,37 @@
+const DELAY_MS_MAX = 2 ** 31 - 1
+
+/** One timer for many deadlines: it is set to the earliest, and whoever has them looks through them when it fires. */
+export class DeadlineTimer {
+  /** Ends what is due at `now` (of `performance.now()`), and says when the next is: Infinity where none is left. */
+  readonly #expire: (now: number) => number
+  #timer: NodeJS.Timeout | undefined
+  #at = Infinity
+
+  constructor(expire: (now: number) => number) {
+    this.#expire = expire
+  }
+
+  /** Something is due at `at`. */
+  due(at: number): void {
+    if (at < this.#at) this.#set(at, performance.now())
+  }
+
+  #set(at: number, now: number): void {
+    clearTimeout(this.#timer)
+    this.#at = at
+    if (at === Infinity) return
+    this.#timer = setTimeout(this.#fire, Math.min(DELAY_MS_MAX, Math.max(1, Math.ceil(at - now))))
+  }
+
+  readonly #fire = (): void => {
+    this.#at = Infinity
+    const now = performance.now()
+    const next = this.#expire(now)
+    if (next < this.#at) this.#set(next, now)
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#at = Infinity
+  }
+}

@@ -1,0 +1,5 @@
+/** What both ends take unless told otherwise. */
+export const STREAM_WINDOW = 32
+export const KEEP_ALIVE_MS = 10_000
+export const BODY_BYTES_MAX: number = 16 << 20
+export const ASSEMBLY_BYTES_MAX: number = 64 << 20

@@ -1,0 +1,95 @@
+import { AetherError, type AetherErrorCode } from '../native/index.ts'
+import { FailureCode } from './frame.ts'
+import type { SchemaIssue } from './standard-schema.ts'
+
+/**
+ * What became of the call:
+ * - `not-sent`: it never left this process
+ * - `refused`: the server said no before anything was done
+ * - `failed`: the handler ran, and failed
+ * - `unknown`: it left, and whether it took effect is not known
+ */
+export type CallOutcome = 'not-sent' | 'refused' | 'failed' | 'unknown'
+
+/** A call that gave no answer. Match on `code`; `outcome` says whether it may have taken effect. */
+export class RpcError extends AetherError {
+  override readonly name: string = 'RpcError'
+  readonly outcome: CallOutcome
+  /** `service/method`, or empty where it is about a link. */
+  readonly method: string
+  /** Of `ERR_AETHER_RPC_INVALID_REQUEST` and `…_INVALID_RESPONSE`: what the schema found. */
+  readonly issues: readonly SchemaIssue[]
+
+  constructor(
+    code: AetherErrorCode,
+    outcome: CallOutcome,
+    method: string,
+    message: string,
+    options?: ErrorOptions & { readonly issues?: readonly SchemaIssue[] },
+  ) {
+    super(code, method === '' ? message : `${method}: ${message}`, options)
+    this.outcome = outcome
+    this.method = method
+    this.issues = options?.issues ?? []
+  }
+}
+
+/** An error that belongs to the service: thrown by a handler, it comes out of the call at the client with the same reason and details. */
+export class ServiceError<Details = unknown> extends AetherError {
+  override readonly name = 'ServiceError'
+  /** Which of the service's errors. */
+  readonly reason: string
+  readonly details: Details
+
+  constructor(reason: string, details: Details, message: string = reason) {
+    super('ERR_AETHER_RPC_SERVICE', message)
+    this.reason = reason
+    this.details = details
+  }
+}
+
+/** What the peer sent is no frame, or none that may come here. The link ends with it. */
+export class MalformedFrameError extends AetherError {
+  override readonly name = 'MalformedFrameError'
+
+  constructor(what: string) {
+    super('ERR_AETHER_RPC_MALFORMED', `the peer's message is malformed: ${what}`)
+  }
+}
+
+/** What goes over the wire of an error. */
+export interface Failure {
+  readonly code: number
+  readonly message: string
+  readonly reason: string
+  readonly details: unknown
+}
+
+const failures: ReadonlyMap<number, readonly [AetherErrorCode, CallOutcome]> = new Map([
+  [FailureCode.Handler, ['ERR_AETHER_RPC_HANDLER', 'failed']],
+  [FailureCode.UnknownMethod, ['ERR_AETHER_RPC_UNKNOWN_METHOD', 'refused']],
+  [FailureCode.InvalidRequest, ['ERR_AETHER_RPC_INVALID_REQUEST', 'refused']],
+  [FailureCode.Overloaded, ['ERR_AETHER_RPC_OVERLOADED', 'refused']],
+  [FailureCode.Draining, ['ERR_AETHER_RPC_DRAINING', 'refused']],
+  [FailureCode.Deadline, ['ERR_AETHER_RPC_DEADLINE', 'unknown']],
+  [FailureCode.Cancelled, ['ERR_AETHER_RPC_CANCELLED', 'unknown']],
+  [FailureCode.TooLarge, ['ERR_AETHER_RPC_TOO_LARGE', 'refused']],
+  [FailureCode.InvalidResponse, ['ERR_AETHER_RPC_INVALID_RESPONSE', 'failed']],
+  [FailureCode.Forgotten, ['ERR_AETHER_RPC_OUTCOME_UNKNOWN', 'unknown']],
+])
+
+/** The error that a caller gets for what the server said. */
+export function errorOf(method: string, { code, message, reason, details }: Failure): AetherError {
+  if (code === FailureCode.Service) return new ServiceError(reason, details, message)
+  const [errorCode, outcome] = failures.get(code) ?? (['ERR_AETHER_RPC_HANDLER', 'unknown'] as const)
+  const issues = Array.isArray(details) ? (details as SchemaIssue[]) : []
+  return new RpcError(errorCode, outcome, method, message, { issues })
+}
+
+/** What of an error of a handler goes over the wire: no stack. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ServiceError)
+    return { code: FailureCode.Service, message: error.message, reason: error.reason, details: error.details }
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return { code: FailureCode.Handler, message, reason: '', details: undefined }
+}

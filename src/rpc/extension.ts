@@ -1,0 +1,112 @@
+import { Buffer } from 'node:buffer'
+import { ArgumentError } from '../native/index.ts'
+import { MalformedFrameError } from './errors.ts'
+import { EXTENSION_BYTES_MAX, ExtensionTag, KEY_BYTES_MAX } from './frame.ts'
+
+/** Texts that travel with a call, beside the request: who asks, a trace's number. */
+export type Metadata = Readonly<Record<string, string>>
+
+/** A call is a repetition of one that first went to the server of this incarnation, so long ago. */
+export interface Repetition {
+  readonly incarnation: number
+  readonly ageMs: number
+}
+
+/** What a frame carries besides its body. */
+export interface Extension {
+  /** Of the whole body, where it comes in parts; 0 where it does not. */
+  readonly totalBytes: number
+  readonly metadata: Metadata | undefined
+  readonly key: string | undefined
+  readonly repeated: Repetition | undefined
+}
+
+const ENTRY_BYTES = 4
+
+function entry(tag: number, bytes: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(ENTRY_BYTES + bytes.length)
+  whole[0] = tag
+  whole[2] = bytes.length & 0xff
+  whole[3] = bytes.length >>> 8
+  whole.set(bytes, ENTRY_BYTES)
+  return whole
+}
+
+/** The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too long. */
+export function encodeExtension({ totalBytes, metadata, key, repeated }: Extension): Uint8Array | undefined {
+  const entries: Uint8Array[] = []
+  if (totalBytes > 0) entries.push(entry(ExtensionTag.TotalBytes, new Uint8Array(Uint32Array.of(totalBytes).buffer)))
+  if (metadata !== undefined) entries.push(entry(ExtensionTag.Metadata, metadataBytes(metadata)))
+  if (key !== undefined) entries.push(entry(ExtensionTag.Key, keyBytes(key)))
+  if (repeated !== undefined) {
+    const numbers = Float64Array.of(repeated.incarnation, repeated.ageMs)
+    entries.push(entry(ExtensionTag.Repeated, new Uint8Array(numbers.buffer)))
+  }
+  return entries.length === 0 ? undefined : Buffer.concat(entries)
+}
+
+function metadataBytes(metadata: Metadata): Uint8Array {
+  const bytes = Buffer.from(JSON.stringify(metadata))
+  if (bytes.length <= EXTENSION_BYTES_MAX / 2) return bytes
+  throw new ArgumentError(
+    'options.metadata',
+    `metadata takes ${EXTENSION_BYTES_MAX / 2} bytes of JSON, not ${bytes.length}; put it into the request`,
+  )
+}
+
+function keyBytes(key: string): Uint8Array {
+  const bytes = Buffer.from(key)
+  if (bytes.length > 0 && bytes.length <= KEY_BYTES_MAX) return bytes
+  throw new ArgumentError('options.idempotencyKey', `a key has 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
+}
+
+export const NO_EXTENSION: Extension = {
+  totalBytes: 0,
+  metadata: undefined,
+  key: undefined,
+  repeated: undefined,
+}
+
+/** @throws MalformedFrameError. `bytes` are of the reader alone. */
+export function decodeExtension(bytes: Uint8Array): Extension {
+  const found = { ...NO_EXTENSION } as { -readonly [K in keyof Extension]: Extension[K] }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  for (let at = 0; at < bytes.length; ) {
+    if (at + ENTRY_BYTES > bytes.length) throw new MalformedFrameError('an extension ends within an entry')
+    const length = view.getUint16(at + 2, true)
+    const from = at + ENTRY_BYTES
+    at = from + length
+    if (at > bytes.length) throw new MalformedFrameError('an entry is longer than its extension')
+    decodeEntry(view.getUint8(from - ENTRY_BYTES), bytes.subarray(from, at), found)
+  }
+  return found
+}
+
+function decodeEntry(tag: number, bytes: Uint8Array, found: { -readonly [K in keyof Extension]: Extension[K] }): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (tag === ExtensionTag.TotalBytes && bytes.length === 4) found.totalBytes = view.getUint32(0, true)
+  if (tag === ExtensionTag.Metadata) found.metadata = decodeMetadata(bytes)
+  if (tag === ExtensionTag.Key && bytes.length <= KEY_BYTES_MAX) found.key = textOf(bytes)
+  if (tag === ExtensionTag.Repeated && bytes.length === 16)
+    found.repeated = { incarnation: view.getFloat64(0, true), ageMs: view.getFloat64(8, true) }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+}
+
+function decodeMetadata(bytes: Uint8Array): Metadata {
+  let value: unknown
+  try {
+    value = JSON.parse(textOf(bytes))
+  } catch {
+    throw new MalformedFrameError('metadata is no JSON')
+  }
+  const isTexts =
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((text) => typeof text === 'string')
+  if (!isTexts) throw new MalformedFrameError('metadata is no object of texts')
+  return value as Metadata
+}

@@ -1,0 +1,98 @@
+/**
+ * What goes over a link, in one place. Every message is one frame, in the byte order of the hosts (little-endian on all that this package runs on):
+ *
+ * ```
+ *  0        1        2                 4                 8                 12                16
+ * ┌────────┬────────┬─────────────────┬─────────────────┬─────────────────┬─────────────────┬───────────┬──────┐
+ * │ kind   │ flags  │ extension bytes │ call            │ word            │ budget          │ extension │ body │
+ * │ u8     │ u8     │ u16             │ u32             │ u32             │ u32             │           │      │
+ * └────────┴────────┴─────────────────┴─────────────────┴─────────────────┴─────────────────┴───────────┴──────┘
+ * ```
+ *
+ * `call` is the caller's slot in its low 16 bits and how often the slot was used in the high 16. A slot is free again only when the server's last frame for the call has come, so an answer never meets another call.
+ * What `word` and `budget` are, {@link FrameKind} says. An extension is a row of entries: tag u8, 0, length u16, bytes.
+ */
+export const FrameField = { Kind: 0, Flags: 1, ExtensionBytes: 2, Call: 4, Word: 8, Budget: 12 } as const
+
+/** Bytes before the extension. */
+export const HEADER_BYTES = 16
+
+/** Kinds of frames. "Last" ends the call: after it the server says nothing more about it. */
+export const FrameKind = {
+  /** First message of either end. Word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body, of the server: its incarnation. */
+  Hello: 1,
+  /** To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} without end; body: the request, none where a stream of requests follows. */
+  Request: 2,
+  /** To the client, last. Body: the answer. */
+  Answer: 3,
+  /** To the client, last. Word: a {@link FailureCode}; body: message, reason and details. */
+  Failure: 4,
+  /** Either way: the next of a stream. */
+  Item: 5,
+  /** Either way: the stream is complete. Of the server's stream: last. */
+  End: 6,
+  /** Either way. Word: so many items more may be sent. */
+  Credit: 7,
+  /** To the server: nobody waits any more. Answered by whatever is last. */
+  Cancel: 8,
+  /** Either way: the next bytes of the long body that was begun for this call. */
+  Part: 9,
+  /** Either way. Answered by Pong with the same word. */
+  Ping: 10,
+  /** Budget: calls that run at the server; call: 1 where it drains. */
+  Pong: 11,
+  /** To the client: calls that come from now on are refused. */
+  Drain: 12,
+} as const
+
+/** Flags of a frame. */
+export const FrameFlag = {
+  /** More of the body follows in frames of kind Part; the extension has the whole length. */
+  More: 1,
+} as const
+
+/** Entries of an extension; those that are not known are passed over. */
+export const ExtensionTag = {
+  /** u32: bytes of the whole body. */
+  TotalBytes: 1,
+  /** JSON: an object of texts. */
+  Metadata: 2,
+  /** The idempotency key, in UTF-8. */
+  Key: 3,
+  /** f64, f64: incarnation of the server to which the call first went, and how many milliseconds ago. Only in repetitions. */
+  Repeated: 4,
+} as const
+
+/** Why a call failed, as the server says it. */
+export const FailureCode = {
+  Service: 1,
+  Handler: 2,
+  UnknownMethod: 3,
+  InvalidRequest: 4,
+  Overloaded: 5,
+  Draining: 6,
+  Deadline: 7,
+  Cancelled: 8,
+  TooLarge: 9,
+  InvalidResponse: 10,
+  Forgotten: 11,
+} as const
+
+/** Both ends have to say the same. */
+export const PROTOCOL_VERSION = 1
+/** A call that may take any time. */
+export const NO_BUDGET = 0xffff_ffff
+
+/** Calls of one link at a time: the width of a slot. */
+export const SLOTS_MAX = 0x1_0000
+/** Extension of one frame, in bytes. */
+export const EXTENSION_BYTES_MAX = 16_384
+/** An idempotency key, in bytes of UTF-8. */
+export const KEY_BYTES_MAX = 128
+
+/** A method's number is a hash of its names (FNV-1a, 32 bits), so that both ends know it without having talked. */
+export function methodNumber(service: string, method: string): number {
+  let hash = 0x811c_9dc5
+  for (const byte of Buffer.from(`${service}/${method}`)) hash = Math.imul(hash ^ byte, 0x0100_0193)
+  return hash >>> 0
+}

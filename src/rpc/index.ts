@@ -1,0 +1,76 @@
+/**
+ * Remote procedure calls over the links of `aether-dsm/messaging`: contracts as TypeScript types, unary calls and streams, deadlines, cancellation, errors that say what became of the call.
+ *
+ * ```ts
+ * import { createServer, defineService, openChannel, type, unary } from 'aether-dsm/rpc'
+ *
+ * const calculator = defineService({
+ *   name: 'calculator',
+ *   methods: { add: unary({ request: type<{ a: number; b: number }>(), response: type<number>() }) },
+ * })
+ *
+ * await using server = createServer().serve(calculator, { add: ({ a, b }) => a + b })
+ * const { port } = await server.listen({ device: 'shm0', address: '127.0.0.1' })
+ *
+ * await using channel = openChannel({ device: 'shm0', address: '127.0.0.1', port })
+ * const client = channel.client(calculator)
+ * console.log(await client.add({ a: 1, b: 2 })) // prints 3
+ * ```
+ *
+ * @module
+ */
+export type {
+  CompletionMode,
+  ConnectLinkOptions,
+  LinkConnectionOptions,
+  LinkListener,
+  LinkOptions,
+  LinkPeer,
+  ListenLinksOptions,
+  LocalRange,
+  MessageHandler,
+  MessageLink,
+  RegisteredBuffer,
+  RemoteAddress,
+  VerbsLink,
+} from '../messaging/index.ts'
+export type { CallContext } from './call-context.ts'
+export type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
+export type { ClientCallInfo, ClientInterceptor } from './caller.ts'
+export { type Channel, type ChannelOptions, type LinkSource, openChannel } from './channel.ts'
+export type { ClientSessionOptions, ServerHealth } from './client-session.ts'
+export { borrowedBytes, bytes, json, type RpcCodec } from './codec.ts'
+export type { AnswerStream, Awaitable, Client, ClientMethod, Handler, Handlers, Stream } from './contract-types.ts'
+export { type CallOutcome, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
+export type { Metadata } from './extension.ts'
+export type { ReconnectOptions } from './reconnection.ts'
+export { createServer, type Server, type ServerInterceptor, type ServerOptions } from './server.ts'
+export type { ServerLimits } from './server-core.ts'
+export {
+  type Bidirectional,
+  bidirectional,
+  type ClientStream,
+  clientStream,
+  defineService,
+  type Method,
+  type MethodKind,
+  type MethodOptions,
+  type Methods,
+  type ServerStream,
+  type Service,
+  type ServiceErrors,
+  type ServiceOptions,
+  serverStream,
+  type Unary,
+  unary,
+} from './service.ts'
+export type { SessionLimits } from './session.ts'
+export {
+  type SchemaInput,
+  type SchemaIssue,
+  type SchemaOutput,
+  type SchemaResult,
+  type StandardSchema,
+  type,
+} from './standard-schema.ts'
+export { values } from './value-codec.ts'

@@ -1,0 +1,133 @@
+import type { RpcCodec } from './codec.ts'
+import { MalformedFrameError, RpcError } from './errors.ts'
+import { methodNumber } from './frame.ts'
+import type { Method, MethodKind, Service } from './service.ts'
+import { type SchemaIssue, type SchemaResult, type StandardSchema, takesAnything } from './standard-schema.ts'
+
+type Awaitable<T> = T | PromiseLike<T>
+
+/** A method as the protocol uses it. */
+export class MethodInfo {
+  /** `service/method`. */
+  readonly name: string
+  readonly number: number
+  readonly kind: MethodKind
+  readonly codec: RpcCodec
+  /** Undefined where anything is taken. */
+  readonly request: StandardSchema | undefined
+  readonly response: StandardSchema | undefined
+
+  constructor(service: string, method: string, { kind, codec, request, response }: Method) {
+    this.name = `${service}/${method}`
+    this.number = methodNumber(service, method)
+    this.kind = kind
+    this.codec = codec
+    this.request = takesAnything(request) ? undefined : request
+    this.response = takesAnything(response) ? undefined : response
+  }
+
+  get streamsRequests(): boolean {
+    return this.kind === 'client-stream' || this.kind === 'bidirectional'
+  }
+
+  get streamsAnswers(): boolean {
+    return this.kind === 'server-stream' || this.kind === 'bidirectional'
+  }
+}
+
+/** The methods of a service, by name. */
+export function methodsOf(service: Service): ReadonlyMap<string, MethodInfo> {
+  return new Map(
+    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(service.name, name, each)]),
+  )
+}
+
+let scratch = new Uint8Array(4096)
+
+/** The request of a unary call; lent where its codec wants it so. @throws MalformedFrameError. */
+export function decodeRequest(
+  codec: RpcCodec,
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+  own: boolean,
+): unknown {
+  if (codec.borrows === true) return bytes.subarray(offset, offset + length)
+  return decodeBody(codec, bytes, offset, length, own)
+}
+
+/** The value of a body; it has nothing in common with memory that the peer can write. @throws MalformedFrameError. */
+export function decodeBody(codec: RpcCodec, bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+  try {
+    if (own) return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
+    if (codec.adopt !== undefined) return codec.decode(bytes.subarray(offset, offset + length))
+    return codec.decode(privateCopy(bytes, offset, length))
+  } catch (error) {
+    if (error instanceof MalformedFrameError) throw error
+    throw new MalformedFrameError(`codec '${codec.name}': ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const LOOP_BYTES_MAX = 64
+
+function privateCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array {
+  if (length > scratch.length) scratch = new Uint8Array(length * 2)
+  const copy = scratch.subarray(0, length)
+  if (length <= LOOP_BYTES_MAX)
+    for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index] as number
+  else copy.set(bytes.subarray(offset, offset + length))
+  return copy
+}
+
+/** What a schema made of a value. `refuse` makes the error where it does not fit. */
+export function validate(
+  schema: StandardSchema,
+  value: unknown,
+  refuse: (issues: readonly SchemaIssue[]) => RpcError,
+): Awaitable<unknown> {
+  const settle = (result: SchemaResult<unknown>): unknown => {
+    if (result.issues !== undefined) throw refuse(plain(result.issues))
+    return result.value
+  }
+  const result = schema['~standard'].validate(value)
+  return result instanceof Promise ? result.then(settle) : settle(result)
+}
+
+/** Issues as they travel: libraries put much else into theirs. */
+function plain(issues: readonly SchemaIssue[]): readonly SchemaIssue[] {
+  return issues.map(({ message, path }) => ({ message, path: path?.map(segment) }))
+}
+
+function segment(each: PropertyKey | { readonly key: PropertyKey }): PropertyKey {
+  const key = typeof each === 'object' ? each.key : each
+  return typeof key === 'symbol' ? String(key) : key
+}
+
+/** A sentence for what a schema found. */
+export function issueText(issues: readonly SchemaIssue[]): string {
+  return issues
+    .map(({ message, path }) =>
+      path === undefined || path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
+    )
+    .join('; ')
+}
+
+export function invalidRequest(method: string, issues: readonly SchemaIssue[]): RpcError {
+  return new RpcError(
+    'ERR_AETHER_RPC_INVALID_REQUEST',
+    'refused',
+    method,
+    `the request does not fit: ${issueText(issues)}`,
+    { issues },
+  )
+}
+
+export function invalidResponse(method: string, issues: readonly SchemaIssue[]): RpcError {
+  return new RpcError(
+    'ERR_AETHER_RPC_INVALID_RESPONSE',
+    'failed',
+    method,
+    `the answer does not fit: ${issueText(issues)}`,
+    { issues },
+  )
+}

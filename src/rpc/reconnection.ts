@@ -1,0 +1,183 @@
+import type { MessageLink } from '../messaging/index.ts'
+import { ClosedError } from '../native/index.ts'
+import { ClientSession, type ClientSessionOptions, type SessionOwner } from './client-session.ts'
+import { RpcError } from './errors.ts'
+
+/** How a channel comes to its next connection. */
+export interface ReconnectOptions {
+  /** Wait after a first failure, in ms; doubled with each further one. Default 10. */
+  readonly backOffMsMin?: number
+  /** And no longer than this. Default 1,000. */
+  readonly backOffMsMax?: number
+  /** A server that has not said hello by then is given up. Default 10,000. */
+  readonly helloMsMax?: number
+}
+
+interface Waiter {
+  readonly resolve: (session: ClientSession) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The current session of a channel, and how it gets the next. */
+export class Reconnection implements SessionOwner {
+  /** Where calls go: undefined while there is no connection, or its server drains. */
+  current: ClientSession | undefined
+  readonly #source: () => Promise<MessageLink>
+  /** Whether there may be another after this one. */
+  readonly renews: boolean
+  readonly #options: ClientSessionOptions
+  readonly #backOffMs: readonly [number, number]
+  readonly #helloMsMax: number
+  readonly #sessions = new Set<ClientSession>()
+  readonly #waiters = new Set<Waiter>()
+  #closed: Promise<void> | undefined
+  #connecting = false
+  #failures = 0
+  #retry: NodeJS.Timeout | undefined
+  #lastError: unknown
+
+  constructor(
+    source: () => Promise<MessageLink>,
+    renews: boolean,
+    options: ClientSessionOptions,
+    { backOffMsMin = 10, backOffMsMax = 1000, helloMsMax = 10_000 }: ReconnectOptions,
+  ) {
+    this.renews = renews
+    this.#source = source
+    this.#options = options
+    this.#backOffMs = [backOffMsMin, backOffMsMax]
+    this.#helloMsMax = helloMsMax
+    void this.#connect()
+  }
+
+  /** A session that takes calls, as soon as there is one. */
+  session(method: string, deadline: number, signal?: AbortSignal): Promise<ClientSession> {
+    if (this.current !== undefined) return Promise.resolve(this.current)
+    if (this.#closed !== undefined) return Promise.reject(new ClosedError('the channel'))
+    signal?.throwIfAborted()
+    if (this.#isOver) return Promise.reject(this.#unavailable(method, 'the connection has ended'))
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        this.#waiters.delete(waiter)
+      }
+      const waiter: Waiter = {
+        resolve(session) {
+          done()
+          resolve(session)
+        },
+        reject(error) {
+          done()
+          reject(error)
+        },
+      }
+      const onAbort = (): void => waiter.reject(signal!.reason)
+      const waitMs = Math.min(2 ** 31 - 1, Math.max(1, deadline - performance.now()))
+      const timer =
+        deadline === Infinity
+          ? undefined
+          : setTimeout(() => waiter.reject(this.#unavailable(method, 'there was no connection in time')), waitMs)
+      signal?.addEventListener('abort', onAbort)
+      this.#waiters.add(waiter)
+    })
+  }
+
+  get #isOver(): boolean {
+    return !this.renews && !this.#connecting && this.current === undefined
+  }
+
+  #unavailable(method: string, what: string): RpcError {
+    const cause = this.#lastError
+    const why = cause instanceof Error ? `; last: ${cause.message}` : ''
+    return new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', method, `the call did not leave: ${what}${why}`, {
+      cause,
+    })
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#connecting || this.#closed !== undefined) return
+    this.#connecting = true
+    try {
+      const session = await this.#greeted(await this.#source())
+      if (session !== undefined) {
+        this.#failures = 0
+        this.current = session
+        for (const waiter of [...this.#waiters]) waiter.resolve(session)
+      }
+    } catch (error) {
+      this.#lastError = error
+    }
+    this.#connecting = false
+    if (this.current === undefined) this.#again()
+  }
+
+  /** A session whose server has said hello, and does not drain. */
+  async #greeted(link: MessageLink): Promise<ClientSession | undefined> {
+    if (this.#closed !== undefined) {
+      await link.close()
+      return undefined
+    }
+    const session = new ClientSession(link, this, this.#options)
+    this.#sessions.add(session)
+    const timer = setTimeout(() => {
+      link.destroy(
+        new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', '', `no hello came within ${this.#helloMsMax} ms`),
+      )
+    }, this.#helloMsMax)
+    try {
+      session.start()
+      await session.ready
+    } finally {
+      clearTimeout(timer)
+    }
+    return session.session.open && !session.draining ? session : undefined
+  }
+
+  /** Another try after a wait, which is drawn, so that the clients of a server that comes back do not come at once. */
+  #again(): void {
+    if (this.#closed !== undefined) return
+    if (!this.renews) {
+      for (const waiter of [...this.#waiters]) waiter.reject(this.#unavailable('', 'the connection has ended'))
+      return
+    }
+    if (this.#retry !== undefined) return
+    const [least, most] = this.#backOffMs
+    const delay = Math.min(most, least * 2 ** Math.min(20, this.#failures)) * (0.5 + Math.random() / 2)
+    this.#failures += 1
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      void this.#connect()
+    }, delay)
+  }
+
+  draining(): void {
+    if (this.current?.draining === true) this.current = undefined
+    if (this.current === undefined) this.#again()
+  }
+
+  ended(session: ClientSession, error: Error | undefined): void {
+    this.#sessions.delete(session)
+    if (error !== undefined) this.#lastError = error
+    if (this.current === session) this.current = undefined
+    if (this.current === undefined && !this.#connecting) this.#again()
+  }
+
+  poll(): number {
+    const link = this.current?.session.link
+    return link === undefined ? 0 : link.poll()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#retry)
+    this.current = undefined
+    const error = new ClosedError('the channel')
+    for (const waiter of [...this.#waiters]) waiter.reject(error)
+    await Promise.all([...this.#sessions].map((session) => session.close()))
+  }
+}

@@ -1,0 +1,70 @@
+import type { KeptAnswer } from './answer-table.ts'
+import type { CallContext } from './call-context.ts'
+import type { Metadata } from './extension.ts'
+import type { IncomingStream } from './incoming-stream.ts'
+import type { MethodInfo } from './method-info.ts'
+import type { Credit } from './stream-pump.ts'
+
+const NO_METADATA: Metadata = Object.freeze({})
+
+/** A call at the server: what its handler sees of it, and what the protocol keeps. */
+export class ServerCall implements CallContext {
+  readonly id: number
+  readonly info: MethodInfo
+  readonly session: number
+  readonly metadata: Metadata
+  readonly idempotencyKey: string | undefined
+  /** Of `performance.now()`. */
+  deadline: number
+  answerMetadata: Metadata | undefined
+  /** The server has said its last: what the handler still gives is dropped. */
+  finished = false
+  requests: IncomingStream<unknown> | undefined
+  answerCredit: Credit | undefined
+  /** Of a call with an idempotency key: where its answer is kept. */
+  kept: KeptAnswer | undefined
+  #controller: AbortController | undefined
+  #abortReason: { readonly reason: unknown } | undefined
+
+  constructor(
+    id: number,
+    info: MethodInfo,
+    session: number,
+    deadline: number,
+    metadata: Metadata | undefined,
+    key: string | undefined,
+  ) {
+    this.id = id
+    this.info = info
+    this.session = session
+    this.deadline = deadline
+    this.metadata = metadata ?? NO_METADATA
+    this.idempotencyKey = key
+  }
+
+  get method(): string {
+    return this.info.name
+  }
+
+  /** Made when it is asked for: most handlers never look. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason.reason)
+    }
+    return this.#controller.signal
+  }
+
+  get remainingMs(): number {
+    return this.deadline === Infinity ? Infinity : Math.max(0, this.deadline - performance.now())
+  }
+
+  /** Tells the handler that nobody waits for it. */
+  abort(reason: unknown): void {
+    if (this.#abortReason !== undefined) return
+    this.#abortReason = { reason }
+    this.#controller?.abort(reason)
+    this.requests?.fail(reason)
+    this.answerCredit?.stop()
+  }
+}

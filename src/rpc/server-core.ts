@@ -1,0 +1,37 @@
+import type { AnswerTable, AnswerTableLimits } from './answer-table.ts'
+import type { MethodInfo } from './method-info.ts'
+import type { ServerCall } from './server-call.ts'
+import type { ServerSession } from './server-session.ts'
+import type { SessionLimits } from './session.ts'
+
+/** A method with its handler, interceptors included. */
+export interface ServedMethod {
+  readonly info: MethodInfo
+  readonly handler: (request: unknown, call: ServerCall) => unknown
+}
+
+/** The bounds of a server; each has a default. */
+export interface ServerLimits extends SessionLimits, AnswerTableLimits {
+  readonly callsMax: number
+  readonly callsPerSessionMax: number
+  readonly streamWindow: number
+  readonly keepAliveMs: number
+}
+
+/** What the sessions of a server share. */
+export interface ServerCore {
+  readonly options: ServerLimits
+  readonly methods: ReadonlyMap<number, ServedMethod>
+  readonly answers: AnswerTable
+  readonly incarnation: number
+  readonly draining: boolean
+  /** Handlers that run. */
+  readonly active: number
+  /** A handler has not answered at once. */
+  enter(call: ServerCall, session: ServerSession): void
+  /** It is done. */
+  leave(call: ServerCall): void
+  /** A handler failed. */
+  failed(error: unknown, call: ServerCall): void
+  ended(session: ServerSession, error: Error | undefined): void
+}

@@ -1,0 +1,517 @@
+import type { MessageLink } from '../messaging/index.ts'
+import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
+import type { Stream } from './contract-types.ts'
+import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
+import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
+import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
+import { IncomingStream } from './incoming-stream.ts'
+import { decodeBody, decodeRequest, invalidRequest, validate } from './method-info.ts'
+import { ServerCall } from './server-call.ts'
+import type { ServedMethod, ServerCore } from './server-core.ts'
+import { type FrameTaker, NO_BYTES, Session } from './session.ts'
+import { Credit, pump } from './stream-pump.ts'
+import { values } from './value-codec.ts'
+
+/** Answers that wait for room, of one client. Beyond, its requests are not taken until they have left. */
+const WAITING_MAX = 1024
+
+/** The server's end of a link. */
+export class ServerSession implements FrameTaker {
+  readonly session: Session
+  readonly number: number
+  readonly #core: ServerCore
+  /** Calls whose handlers have not answered at once. */
+  readonly #calls = new Map<number, ServerCall>()
+  /** What this client waits for by key. */
+  readonly #keyed = new Map<number, { readonly kept: KeptAnswer; readonly waiter: KeyWaiter }>()
+  #greeted = false
+  #clientWindow = 0
+  #heardAtLastTurn = -1
+  #asked = false
+
+  constructor(link: MessageLink, number: number, core: ServerCore) {
+    this.number = number
+    this.#core = core
+    this.session = new Session(link, this, core.options)
+  }
+
+  start(): void {
+    this.session.start()
+    const incarnation = new Uint8Array(Float64Array.of(this.#core.incarnation).buffer)
+    const { streamWindow } = this.#core.options
+    this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, streamWindow, undefined, incarnation, true)
+    if (this.#core.draining) this.drain()
+  }
+
+  drain(): void {
+    this.session.send(FrameKind.Drain, 0, 0, 0, undefined, NO_BYTES, true)
+  }
+
+  // ---- frames ------------------------------------------------------------------------------------------------------------------
+
+  frame(
+    kind: number,
+    id: number,
+    word: number,
+    budget: number,
+    extension: Extension,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    own: boolean,
+  ): void {
+    if (kind === FrameKind.Request && this.#greeted) {
+      this.#request(id, word, budget, extension, bytes, offset, length, own)
+      if (this.session.waiting > WAITING_MAX) this.#holdBack()
+      return
+    }
+    this.#control(kind, id, word, budget, bytes, offset, length, own)
+  }
+
+  #control(
+    kind: number,
+    id: number,
+    word: number,
+    budget: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    own: boolean,
+  ): void {
+    if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('no hello came before it')
+    switch (kind) {
+      case FrameKind.Hello:
+        this.#hello(word, budget)
+        return
+      case FrameKind.Item:
+        this.#item(id, bytes, offset, length, own)
+        return
+      case FrameKind.End:
+        this.#calls.get(id)?.requests?.finish()
+        return
+      case FrameKind.Credit:
+        this.#calls.get(id)?.answerCredit?.add(word)
+        return
+      case FrameKind.Cancel:
+        this.#cancel(id)
+        return
+      case FrameKind.Ping:
+        this.session.send(
+          FrameKind.Pong,
+          this.#core.draining ? 1 : 0,
+          word,
+          this.#core.active,
+          undefined,
+          NO_BYTES,
+          true,
+        )
+        return
+      case FrameKind.Pong:
+        return
+      default:
+        throw new MalformedFrameError(`a client sends no frame of kind ${kind}`)
+    }
+  }
+
+  #hello(version: number, window: number): void {
+    if (version !== PROTOCOL_VERSION)
+      throw new MalformedFrameError(`the client speaks version ${version}, this server ${PROTOCOL_VERSION}`)
+    if (this.#greeted) throw new MalformedFrameError('the client said hello twice')
+    this.#greeted = true
+    this.#clientWindow = window
+  }
+
+  #item(id: number, bytes: Uint8Array, offset: number, length: number, own: boolean): void {
+    const call = this.#calls.get(id)
+    if (call?.requests === undefined) return
+    const item = decodeBody(call.info.codec, bytes, offset, length, own)
+    if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
+  }
+
+  #holdBack(): void {
+    const { link } = this.session
+    link.pause()
+    void this.session.emptied().then(() => link.resume())
+  }
+
+  #cancel(id: number): void {
+    const call = this.#calls.get(id)
+    if (call === undefined) {
+      this.#cancelKeyed(id)
+      return
+    }
+    const reason = new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'the caller cancelled the call')
+    this.#end(call, FailureCode.Cancelled, 'cancelled', reason)
+  }
+
+  /** The time of a call is up. */
+  expire(call: ServerCall): void {
+    const reason = new RpcError('ERR_AETHER_RPC_DEADLINE', 'unknown', call.method, 'the time of the call is up')
+    this.#end(call, FailureCode.Deadline, 'its time was up at the server, while the handler ran', reason)
+  }
+
+  /** Says the last of a call whose handler still runs. */
+  #end(call: ServerCall, code: number, message: string, reason: unknown): void {
+    // A keyed call's answer is still wanted: its handler's last word is kept.
+    if (call.kept === undefined) this.#fail(call, { code, message, reason: '', details: undefined })
+    call.abort(reason)
+  }
+
+  tooLong(kind: number, id: number, totalBytes: number): void {
+    const message = `${totalBytes} bytes are more than the server takes (options.bodyBytesMax ${this.#core.options.bodyBytesMax})`
+    const failure = { code: FailureCode.TooLarge, message, reason: '', details: undefined }
+    if (kind === FrameKind.Request && !this.#calls.has(id)) {
+      this.#sendFailure(id, failure, undefined)
+      return
+    }
+    const call = this.#calls.get(id)
+    if (call === undefined) return
+    this.#fail(call, failure)
+    call.abort(new RpcError('ERR_AETHER_RPC_TOO_LARGE', 'failed', call.method, message))
+  }
+
+  // ---- a request ---------------------------------------------------------------------------------------------------------------
+
+  #request(
+    id: number,
+    number: number,
+    budget: number,
+    extension: Extension,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    own: boolean,
+  ): void {
+    const served = this.#core.methods.get(number)
+    if (served === undefined) {
+      this.#refuse(id, FailureCode.UnknownMethod, `nothing is served under number ${number}`)
+      return
+    }
+    if (this.#calls.has(id) || this.#keyed.has(id)) throw new MalformedFrameError('a call began that is under way')
+    const { info } = served
+    const { key, metadata } = extension
+    if (this.#isRefused(id) || (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)))
+      return
+    const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
+    const call = new ServerCall(id, info, this.number, deadline, metadata, key)
+    if (info.streamsRequests) {
+      this.#runStream(call, served, this.#requestsOf(call))
+      return
+    }
+    let request: unknown
+    try {
+      request = decodeRequest(info.codec, bytes, offset, length, own)
+      if (info.request !== undefined)
+        request = validate(info.request, request, (issues) => invalidRequest(info.name, issues))
+    } catch (error) {
+      this.#fail(call, refusalOf(error))
+      return
+    }
+    if (key !== undefined && info.kind === 'unary') this.#keep(call)
+    if (isThenable(request)) this.#runLater(call, served, request)
+    else if (info.kind === 'unary') this.#run(call, served, request)
+    else this.#runStream(call, served, request)
+  }
+
+  /** Whether the server takes no calls just now. */
+  #isRefused(id: number): boolean {
+    const { draining, active, options } = this.#core
+    if (draining) this.#refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
+    else if (active >= options.callsMax || this.#calls.size >= options.callsPerSessionMax)
+      this.#refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
+    else return false
+    return true
+  }
+
+  #refuse(id: number, code: number, message: string): void {
+    this.#sendFailure(id, { code, message, reason: '', details: undefined }, undefined)
+  }
+
+  /** A handler that answers at once is over here. */
+  #run(call: ServerCall, served: ServedMethod, request: unknown): void {
+    let answer: unknown
+    try {
+      answer = served.handler(request, call)
+    } catch (error) {
+      this.#threw(call, error)
+      return
+    }
+    if (!isThenable(answer)) {
+      this.#answer(call, answer)
+      return
+    }
+    this.#enter(call)
+    answer.then(
+      (value) => {
+        this.#leave(call)
+        this.#answer(call, value)
+      },
+      (error: unknown) => {
+        this.#leave(call)
+        this.#threw(call, error)
+      },
+    )
+  }
+
+  /** For requests whose schema takes time. */
+  #runLater(call: ServerCall, served: ServedMethod, request: PromiseLike<unknown>): void {
+    this.#enter(call)
+    request.then(
+      (value) => {
+        this.#leave(call)
+        if (call.finished) return
+        if (call.info.kind === 'unary') this.#run(call, served, value)
+        else this.#runStream(call, served, value)
+      },
+      (error: unknown) => {
+        this.#leave(call)
+        this.#fail(call, refusalOf(error))
+      },
+    )
+  }
+
+  #runStream(call: ServerCall, served: ServedMethod, request: unknown): void {
+    if (!call.info.streamsAnswers) {
+      // The handler takes the requests out of the table's call, so it has to be there first.
+      this.#enter(call)
+      const answer = (async () => served.handler(request, call))()
+      answer.then(
+        (value) => {
+          this.#leave(call)
+          this.#answer(call, value)
+        },
+        (error: unknown) => {
+          this.#leave(call)
+          this.#threw(call, error)
+        },
+      )
+      return
+    }
+    this.#enter(call)
+    call.answerCredit = new Credit(this.#clientWindow)
+    void this.#pumpAnswers(call, served, request)
+  }
+
+  async #pumpAnswers(call: ServerCall, served: ServedMethod, request: unknown): Promise<void> {
+    const { codec } = call.info
+    const { session } = this
+    try {
+      const isAll = await pump(
+        served.handler(request, call) as Stream<unknown>,
+        call.answerCredit!,
+        session,
+        (item) => {
+          session.send(FrameKind.Item, call.id, 0, 0, undefined, codec.encode(item), codec.keeps === true)
+        },
+      )
+      this.#leave(call)
+      if (isAll) this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
+    } catch (error) {
+      this.#leave(call)
+      this.#threw(call, error)
+    }
+  }
+
+  #requestsOf(call: ServerCall): IncomingStream<unknown> {
+    const { info, id } = call
+    const requests = new IncomingStream<unknown>(this.#core.options.streamWindow, {
+      consumed: (items) => {
+        if (!call.finished) this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true)
+      },
+      abandoned: () => undefined,
+      checked: (item) =>
+        info.request === undefined ? item : validate(info.request, item, (issues) => invalidRequest(info.name, issues)),
+    })
+    call.requests = requests
+    return requests
+  }
+
+  #enter(call: ServerCall): void {
+    if (call.kept === undefined) this.#calls.set(call.id, call)
+    this.#core.enter(call, this)
+  }
+
+  /** The handler is done. */
+  #leave(call: ServerCall): void {
+    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
+    this.#core.leave(call)
+  }
+
+  // ---- the last of a call ------------------------------------------------------------------------------------------------------
+
+  #answer(call: ServerCall, value: unknown): void {
+    if (call.finished) return
+    const { codec } = call.info
+    try {
+      const body = codec.encode(value)
+      const extension = call.answerMetadata === undefined ? undefined : extensionOf(call)
+      if (call.kept === undefined && extension === undefined) {
+        call.finished = true
+        this.session.send(FrameKind.Answer, call.id, 0, 0, undefined, body, codec.keeps === true)
+        return
+      }
+      this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps === true)
+    } catch (error) {
+      call.finished = false
+      this.#core.failed(error, call)
+      const message = `the answer cannot be sent: ${error instanceof Error ? error.message : String(error)}`
+      call.answerMetadata = undefined
+      this.#fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
+    }
+  }
+
+  #threw(call: ServerCall, error: unknown): void {
+    if (call.finished) return
+    const isRefusal = error instanceof RpcError && error.code === 'ERR_AETHER_RPC_INVALID_REQUEST'
+    if (!isRefusal && !(error instanceof ServiceError)) this.#core.failed(error, call)
+    this.#fail(call, isRefusal ? refusalOf(error) : failureOf(error))
+  }
+
+  #fail(call: ServerCall, failure: Failure): void {
+    if (call.finished) return
+    let body: Uint8Array
+    try {
+      body = failureBody(failure)
+    } catch (error) {
+      const message = `${failure.message} (its details cannot be sent: ${error instanceof Error ? error.message : String(error)})`
+      body = failureBody({ ...failure, message, details: undefined })
+    }
+    this.#last(call, { kind: FrameKind.Failure, word: failure.code, extension: tryExtensionOf(call), body }, false)
+  }
+
+  #sendFailure(id: number, failure: Failure, extension: Uint8Array | undefined): void {
+    this.session.send(FrameKind.Failure, id, failure.code, 0, extension, failureBody(failure), false)
+  }
+
+  #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
+    call.finished = true
+    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
+    const { kept } = call
+    if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)
+    else this.#core.answers.finish(kept, frame, performance.now())
+  }
+
+  // ---- keys --------------------------------------------------------------------------------------------------------------------
+
+  /** Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was forgotten. */
+  #isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
+    const { answers, incarnation } = this.#core
+    const kept = answers.find(`${number}:${key}`)
+    if (kept !== undefined) {
+      this.#await(kept, id)
+      return true
+    }
+    if (repeated === undefined || answers.isFresh(repeated, incarnation, performance.now())) return false
+    const why = 'its key is not known here any more, so an earlier try may have taken effect'
+    this.#refuse(id, FailureCode.Forgotten, why)
+    return true
+  }
+
+  /** From here on the key has a call. */
+  #keep(call: ServerCall): void {
+    const kept = this.#core.answers.begin(`${call.info.number}:${call.idempotencyKey}`, performance.now())
+    kept.abandoned = () =>
+      call.abort(
+        new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'whoever called with this key has cancelled'),
+      )
+    call.kept = kept
+    this.#await(kept, call.id)
+  }
+
+  /** The client waits for the answer of a key. */
+  #await(kept: KeptAnswer, id: number): void {
+    const waiter: KeyWaiter = {
+      answer: ({ kind, word, extension, body }) => {
+        this.#keyed.delete(id)
+        this.session.send(kind, id, word, 0, extension, body, true)
+      },
+    }
+    if (kept.frame !== undefined) {
+      waiter.answer(kept.frame)
+      return
+    }
+    this.#keyed.set(id, { kept, waiter })
+    kept.waiters.add(waiter)
+  }
+
+  #cancelKeyed(id: number): void {
+    const keyed = this.#keyed.get(id)
+    if (keyed === undefined) return
+    const { kept, waiter } = keyed
+    this.#keyed.delete(id)
+    kept.waiters.delete(waiter)
+    this.#refuse(id, FailureCode.Cancelled, 'cancelled')
+    if (kept.waiters.size === 0) kept.abandoned?.()
+  }
+
+  // ---- the link ----------------------------------------------------------------------------------------------------------------
+
+  /** Each turn in which nothing came asks; two in a row mean that nobody is there. */
+  keepAliveTurn(): void {
+    const { received } = this.session
+    const isSilent = received === this.#heardAtLastTurn
+    if (isSilent && this.#asked) {
+      const { keepAliveMs } = this.#core.options
+      this.session.link.destroy(
+        new RpcError(
+          'ERR_AETHER_RPC_CONNECTION_LOST',
+          'unknown',
+          '',
+          `the client was silent for ${2 * keepAliveMs} ms`,
+        ),
+      )
+      return
+    }
+    this.#asked = isSilent
+    this.#heardAtLastTurn = received
+    if (isSilent) this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true)
+  }
+
+  ended(error: Error | undefined): void {
+    for (const { kept, waiter } of this.#keyed.values()) kept.waiters.delete(waiter)
+    this.#keyed.clear()
+    const calls = [...this.#calls.values()]
+    this.#calls.clear()
+    for (const call of calls) {
+      call.finished = true
+      call.abort(
+        new RpcError(
+          'ERR_AETHER_RPC_CONNECTION_LOST',
+          'unknown',
+          call.method,
+          'the connection of the caller has ended',
+          { cause: error },
+        ),
+      )
+    }
+    this.#core.ended(this, error)
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+function refusalOf(error: unknown): Failure {
+  const details = error instanceof RpcError ? error.issues : undefined
+  const message = error instanceof RpcError ? error.message.slice(error.method.length + 2) : String(error)
+  return { code: FailureCode.InvalidRequest, message, reason: '', details }
+}
+
+function failureBody({ message, reason, details }: Failure): Uint8Array {
+  return values.encode([message, reason, details])
+}
+
+/** @throws ArgumentError where the metadata is too long. */
+function extensionOf({ answerMetadata }: ServerCall): Uint8Array | undefined {
+  return answerMetadata === undefined ? undefined : encodeExtension({ ...NO_EXTENSION, metadata: answerMetadata })
+}
+
+/** Of a failure: what cannot be told besides is left out. */
+function tryExtensionOf(call: ServerCall): Uint8Array | undefined {
+  try {
+    return extensionOf(call)
+  } catch {
+    return undefined
+  }
+}

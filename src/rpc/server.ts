@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto'
+import { type LinkListener, type ListenLinksOptions, listenLinks, type MessageLink } from '../messaging/index.ts'
+import { ArgumentError, ClosedError } from '../native/index.ts'
+import { AnswerTable } from './answer-table.ts'
+import type { CallContext } from './call-context.ts'
+import type { Handlers } from './contract-types.ts'
+import { DeadlineTimer } from './deadline-timer.ts'
+import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { methodsOf } from './method-info.ts'
+import type { ServerCall } from './server-call.ts'
+import type { ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
+import { ServerSession } from './server-session.ts'
+import type { Service } from './service.ts'
+
+/**
+ * Something around each handler. `next` goes on, with this request or another, and gives what the handler gives: an answer, a promise of one, or a stream.
+ */
+export type ServerInterceptor = (request: unknown, context: CallContext, next: (request: unknown) => unknown) => unknown
+
+/** How a server behaves. */
+export interface ServerOptions extends Partial<ServerLimits> {
+  /** Around each handler, the first outermost. */
+  readonly interceptors?: readonly ServerInterceptor[]
+  /** Told of what handlers throw, unless it is one of the service's own errors. */
+  readonly onHandlerError?: (error: unknown, context: CallContext) => void
+}
+
+const DEFAULTS: ServerLimits = {
+  callsMax: 1024,
+  callsPerSessionMax: 1024,
+  streamWindow: STREAM_WINDOW,
+  keepAliveMs: KEEP_ALIVE_MS,
+  bodyBytesMax: BODY_BYTES_MAX,
+  assemblyBytesMax: ASSEMBLY_BYTES_MAX,
+  answersKept: 10_000,
+  answerBytesKept: 16 << 20,
+  answerKeptMs: 300_000,
+}
+
+/** Services behind any number of links. */
+export class Server implements AsyncDisposable {
+  readonly #core: Core
+  readonly #options: ServerOptions
+  readonly #sessions = new Set<ServerSession>()
+  readonly #listeners = new Set<LinkListener>()
+  #sessionNumber = 0
+  #keepAlive: NodeJS.Timeout | undefined
+  #closed: Promise<void> | undefined
+
+  /** @internal Use {@link createServer}. */
+  constructor(options: ServerOptions) {
+    this.#options = options
+    this.#core = new Core(limitsOf(options), options.onHandlerError, (session) => this.#ended(session))
+  }
+
+  /** Serves a service. Links that are there already may call it from now on. @throws ArgumentError where its methods have the numbers of another's. */
+  serve<S extends Service>(service: S, handlers: Handlers<S>): this {
+    const { methods } = this.#core
+    const handlersByName = handlers as Readonly<Record<string, ServedMethod['handler'] | undefined>>
+    for (const [name, info] of methodsOf(service)) {
+      const handler = handlersByName[name]
+      if (typeof handler !== 'function')
+        throw new ArgumentError('handlers', `'${name}' of service '${service.name}' has no handler`)
+      const other = methods.get(info.number)
+      if (other !== undefined)
+        throw new ArgumentError('service', `'${info.name}' and '${other.info.name}' have the same number; rename one`)
+      methods.set(info.number, { info, handler: intercepted(handler.bind(handlers), this.#options.interceptors ?? []) })
+    }
+    return this
+  }
+
+  /** Answers the calls of whoever connects there. The listener goes with the server, or before it by its `close`. */
+  async listen(options: Omit<ListenLinksOptions, 'onLink'> = {}): Promise<LinkListener> {
+    if (this.#closed !== undefined || this.#core.draining) throw new ClosedError('the server')
+    const listener = await listenLinks({ ...options, onLink: (link) => this.accept(link) })
+    this.#listeners.add(listener)
+    return listener
+  }
+
+  /** Answers the calls that come over this link, until it ends. */
+  accept(link: MessageLink): void {
+    if (this.#closed !== undefined) {
+      void link.close()
+      return
+    }
+    this.#sessionNumber += 1
+    const session = new ServerSession(link, this.#sessionNumber, this.#core)
+    this.#sessions.add(session)
+    session.start()
+    const { keepAliveMs } = this.#core.options
+    if (keepAliveMs === Infinity || this.#keepAlive !== undefined) return
+    this.#keepAlive = setInterval(() => {
+      for (const each of this.#sessions) each.keepAliveTurn()
+    }, keepAliveMs)
+    this.#keepAlive.unref()
+  }
+
+  /** Links that have not ended. */
+  get sessions(): number {
+    return this.#sessions.size
+  }
+
+  /** Handlers that run. */
+  get active(): number {
+    return this.#core.active
+  }
+
+  /** Takes what has come over all links, without the event loop; how many messages. For a thread that spins. */
+  poll(): number {
+    let count = 0
+    for (const { session } of this.#sessions) count += session.link.poll()
+    return count
+  }
+
+  /** Refuses new calls, waits for those that run, then closes. After `timeoutMs` (default 30,000) their handlers' signals are aborted. */
+  async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    const { timeoutMs = 30_000 } = options
+    for (const listener of this.#listeners) listener.close()
+    if (!this.#core.draining) {
+      this.#core.draining = true
+      for (const session of this.#sessions) session.drain()
+    }
+    await within(this.#core.idle(), timeoutMs)
+    await within(Promise.all([...this.#sessions].map(({ session }) => session.emptied())), timeoutMs)
+    await this.close()
+  }
+
+  /** Ends all links; the signals of handlers that run are aborted. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#keepAlive)
+    for (const listener of this.#listeners) listener.close()
+    this.#core.draining = true
+    await Promise.all([...this.#sessions].map(({ session }) => session.close()))
+    this.#core.close()
+  }
+
+  #ended(session: ServerSession): void {
+    this.#sessions.delete(session)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** A server without services yet: `createServer().serve(contract, handlers)`, then `accept` links. */
+export function createServer(options: ServerOptions = {}): Server {
+  return new Server(options)
+}
+
+/** What the sessions share. */
+class Core implements ServerCore {
+  readonly options: ServerLimits
+  readonly methods = new Map<number, ServedMethod>()
+  readonly answers: AnswerTable
+  /** Drawn, so that no two starts have the same; whole and below 2^48. */
+  readonly incarnation: number = randomBytes(6).readUIntLE(0, 6) + 1
+  draining = false
+  active = 0
+  readonly #onError: ServerOptions['onHandlerError']
+  readonly #onEnded: (session: ServerSession) => void
+  readonly #timed = new Map<ServerCall, ServerSession>()
+  readonly #timer = new DeadlineTimer((now) => this.#expire(now))
+  #idle: (() => void)[] = []
+
+  constructor(
+    options: ServerLimits,
+    onError: ServerOptions['onHandlerError'],
+    onEnded: (session: ServerSession) => void,
+  ) {
+    this.options = options
+    this.answers = new AnswerTable(options)
+    this.#onError = onError
+    this.#onEnded = onEnded
+  }
+
+  enter(call: ServerCall, session: ServerSession): void {
+    this.active += 1
+    if (call.deadline === Infinity) return
+    this.#timed.set(call, session)
+    this.#timer.due(call.deadline)
+  }
+
+  leave(call: ServerCall): void {
+    this.active -= 1
+    if (call.deadline !== Infinity) this.#timed.delete(call)
+    if (this.active > 0 || this.#idle.length === 0) return
+    for (const each of this.#idle.splice(0)) each()
+  }
+
+  /** When no handler runs. */
+  idle(): Promise<void> {
+    if (this.active === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  failed(error: unknown, call: ServerCall): void {
+    try {
+      this.#onError?.(error, call)
+    } catch {
+      // Whoever listens to errors may not make more of them here.
+    }
+  }
+
+  ended(session: ServerSession): void {
+    this.#onEnded(session)
+  }
+
+  #expire(now: number): number {
+    let next = Infinity
+    for (const [call, session] of this.#timed) {
+      if (call.deadline > now) next = Math.min(next, call.deadline)
+      else {
+        this.#timed.delete(call)
+        session.expire(call)
+      }
+    }
+    return next
+  }
+
+  close(): void {
+    this.#timer.clear()
+  }
+}
+
+function limitsOf(options: ServerOptions): ServerLimits {
+  const limits: { -readonly [K in keyof ServerLimits]: number } = { ...DEFAULTS }
+  for (const name of Object.keys(DEFAULTS) as (keyof ServerLimits)[]) {
+    const value = options[name]
+    if (value === undefined) continue
+    if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `it is at least 1, not ${value}`)
+    limits[name] = value
+  }
+  return limits
+}
+
+function intercepted(
+  handler: (...args: never[]) => unknown,
+  interceptors: readonly ServerInterceptor[],
+): ServedMethod['handler'] {
+  const innermost = handler as ServedMethod['handler']
+  return interceptors.reduceRight<ServedMethod['handler']>(
+    (next, interceptor) => (request, call) => interceptor(request, call, (changed) => next(changed, call)),
+    innermost,
+  )
+}
+
+/** Either is fine. */
+function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1))
+    void promise.finally(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

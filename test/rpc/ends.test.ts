@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createServer, defineService, openChannel, RpcError, serverStream, type, unary } from '../../src/rpc/index.ts'
+import { memoryLinks } from '../support/memory-links.ts'
+import { deferred, rejection, serverPair, until } from './support.ts'
+
+const work = defineService({
+  name: 'work',
+  methods: {
+    now: unary({ request: type<number>(), response: type<number>() }),
+    wait: unary({ response: type<string>() }),
+    ticks: serverStream({ response: type<number>() }),
+  },
+})
+
+function workPair(options: Parameters<typeof serverPair>[1] = {}) {
+  const gate = deferred<string>()
+  const pair = serverPair(
+    (server) =>
+      server.serve(work, {
+        now: (n) => n,
+        wait: () => gate.promise,
+        async *ticks() {
+          for (let n = 0; ; n += 1) yield n
+        },
+      }),
+    options,
+  )
+  return Object.assign(pair, { gate, client: pair.channel.client(work) })
+}
+
+test('a server that drains refuses new calls, finishes those that run, and closes', async () => {
+  await using pair = workPair()
+  const running = pair.client.wait()
+  await until(() => pair.server.active === 1)
+  const drained = pair.server.drain()
+  await until(() => pair.channel.client(work) !== undefined)
+  const refused = await rejection(pair.client.now(1))
+  assert.ok(refused instanceof RpcError)
+  assert.ok(['refused', 'not-sent'].includes(refused.outcome), refused.outcome)
+  pair.gate.resolve('done')
+  assert.equal(await running, 'done')
+  await drained
+  assert.equal(pair.server.sessions, 0)
+})
+
+test('a channel that can connect anew leaves a server that drains for the next one', async () => {
+  const gate = deferred<string>()
+  const start = (answer: number) =>
+    createServer().serve(work, { now: () => answer, wait: () => gate.promise, ticks: () => [] })
+  const servers = [start(1), start(2)]
+  let current = 0
+  let seed = 0
+  await using channel = openChannel(
+    async () => {
+      seed += 1
+      const [mine, theirs] = memoryLinks({ seed })
+      servers[current]?.accept(theirs)
+      return mine
+    },
+    { backOffMsMin: 1 },
+  )
+  const client = channel.client(work)
+  const running = client.wait()
+  assert.equal(await client.now(0), 1)
+  current = 1
+  const drained = servers[0]?.drain()
+  while ((await client.now(0).catch(() => 1)) === 1) await new Promise((resolve) => setImmediate(resolve))
+  gate.resolve('by the first')
+  assert.equal(await running, 'by the first')
+  await drained
+  await channel.close()
+  await servers[1]?.close()
+})
+
+test('health says how the server is', async () => {
+  await using pair = workPair()
+  const running = pair.client.wait()
+  await until(() => pair.server.active === 1)
+  const { state, active, incarnation } = await pair.channel.health()
+  assert.deepEqual([state, active], ['serving', 1])
+  assert.ok(incarnation > 0)
+  pair.gate.resolve('x')
+  await running
+})
+
+test('closing the channel ends its calls with what is known', async () => {
+  await using pair = workPair()
+  const waiting = rejection(pair.client.wait())
+  await until(() => pair.server.active === 1)
+  await pair.channel.close()
+  const error = await waiting
+  assert.ok(error instanceof RpcError)
+  assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_CONNECTION_LOST', 'unknown'])
+  await assert.rejects(pair.client.now(1), /closed/)
+  await pair.channel.close()
+  pair.gate.resolve('x')
+})
+
+test('closing the server ends calls, and aborts handlers', async () => {
+  await using pair = workPair()
+  const waiting = rejection(pair.client.wait())
+  await until(() => pair.server.active === 1)
+  await pair.server.close()
+  assert.equal(((await waiting) as RpcError).outcome, 'unknown')
+  pair.gate.resolve('x')
+})
+
+test('a server that says nothing for two turns is taken for dead', async () => {
+  await using pair = workPair({ channel: { keepAliveMs: 20 } })
+  await pair.channel.ready()
+  pair.serverLink.onMessage = () => undefined
+  const error = await rejection(pair.client.wait())
+  assert.ok(error instanceof RpcError)
+  assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_CONNECTION_LOST', 'unknown'])
+  assert.match(error.message, /silent/)
+})
+
+test('a quiet but living server is not taken for dead, nor a quiet client', async () => {
+  await using pair = workPair({ channel: { keepAliveMs: 10 }, server: { keepAliveMs: 10 } })
+  await pair.channel.ready()
+  await new Promise((resolve) => setTimeout(resolve, 150))
+  assert.equal(await pair.client.now(4), 4)
+})
+
+test('every pending call ends with a truthful error, whenever the connection is cut', async () => {
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const ran = new Set<number>()
+    const service = defineService({
+      name: 's',
+      methods: { mark: unary({ request: type<number>(), response: type<number>() }) },
+    })
+    const [mine, theirs] = memoryLinks({ seed, ringBytes: 1024, receives: 4 })
+    const server = createServer().serve(service, {
+      mark(n) {
+        assert.equal(ran.has(n), false, 'a call ran twice')
+        ran.add(n)
+        return n % 2 === 0 ? n : new Promise<number>((resolve) => setImmediate(() => resolve(n)))
+      },
+    })
+    server.accept(theirs)
+    const channel = openChannel(mine)
+    await channel.ready()
+    const client = channel.client(service)
+    const calls = Array.from({ length: 100 }, (_, n) =>
+      client.mark(n).then(
+        (answer) => ({ n, answer }),
+        (error: unknown) => ({ n, error }),
+      ),
+    )
+    for (let turn = 0; turn < seed; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    ;(seed % 2 === 0 ? mine : theirs).cut()
+    for (const ended of await Promise.all(calls)) {
+      if ('answer' in ended) assert.equal(ran.has(ended.n) && ended.answer === ended.n, true)
+      else {
+        assert.ok(ended.error instanceof RpcError)
+        // Whoever says that it was not sent must be right; "unknown" may be either.
+        if (ended.error.outcome === 'not-sent') assert.equal(ran.has(ended.n), false)
+        else assert.equal(ended.error.outcome, 'unknown')
+      }
+    }
+    await channel.close()
+    await server.close()
+  }
+})
+
+test('a client that does not take its answers is held back, not buffered without end', async () => {
+  await using pair = workPair({ links: { ringBytes: 1024, receives: 4 } })
+  await pair.channel.ready()
+  pair.clientLink.pause()
+  const calls = Array.from({ length: 8000 }, (_, n) => pair.client.now(n))
+  for (let turn = 0; turn < 300; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  pair.clientLink.resume()
+  assert.deepEqual(
+    await Promise.all(calls),
+    Array.from({ length: 8000 }, (_, n) => n),
+  )
+})
+
+test('a thousand sessions on one server', async () => {
+  const server = createServer().serve(work, { now: (n) => n, wait: () => 'x', ticks: () => [] })
+  const channels = Array.from({ length: 1000 }, (_, index) => {
+    const [mine, theirs] = memoryLinks({ seed: index + 1, ringBytes: 1024, receives: 4 })
+    server.accept(theirs)
+    return openChannel(mine)
+  })
+  const answers = await Promise.all(channels.map((channel, index) => channel.client(work).now(index)))
+  assert.deepEqual(
+    answers,
+    Array.from({ length: 1000 }, (_, index) => index),
+  )
+  assert.equal(server.sessions, 1000)
+  await Promise.all(channels.map((channel) => channel.close()))
+  await until(() => server.sessions === 0)
+  await server.close()
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import type { MessageLink } from '../../src/messaging/index.ts'
+import { FrameKind, HEADER_BYTES, methodNumber, PROTOCOL_VERSION } from '../../src/rpc/frame.ts'
+import { createServer, defineService, openChannel, RpcError, serverStream, type, unary } from '../../src/rpc/index.ts'
+import { memoryLinks } from '../support/memory-links.ts'
+import { rejection, until } from './support.ts'
+
+const service = defineService({
+  name: 'm',
+  methods: {
+    echo: unary({ request: type<unknown>(), response: type<unknown>() }),
+    stream: serverStream({ request: type<number>(), response: type<number>() }),
+  },
+})
+
+function served() {
+  return createServer({ callsMax: 16 }).serve(service, {
+    echo: (value) => value,
+    *stream(count) {
+      for (let n = 0; n < Math.min(10, Number(count) || 0); n += 1) yield n
+    },
+  })
+}
+
+function sendRaw(link: MessageLink, bytes: Uint8Array): void {
+  const at = link.reserve(bytes.length)
+  if (at < 0) return
+  link.outgoing.set(bytes, at)
+  link.commit(bytes.length)
+}
+
+function frame(
+  kind: number,
+  flags: number,
+  extensionBytes: number,
+  call: number,
+  word: number,
+  budget: number,
+  body: Uint8Array,
+): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + body.length)
+  const view = new DataView(bytes.buffer)
+  view.setUint8(0, kind)
+  view.setUint8(1, flags)
+  view.setUint16(2, extensionBytes, true)
+  view.setUint32(4, call, true)
+  view.setUint32(8, word, true)
+  view.setUint32(12, budget, true)
+  bytes.set(body, HEADER_BYTES)
+  return bytes
+}
+
+const hello = frame(FrameKind.Hello, 0, 0, 0, PROTOCOL_VERSION, 8, new Uint8Array(0))
+const methods = [methodNumber('m', 'echo'), methodNumber('m', 'stream')]
+
+/** Frames that are almost right, so that each check is met. */
+const frames = fc
+  .record({
+    kind: fc.oneof(fc.integer({ min: 0, max: 14 }), fc.nat(255)),
+    flags: fc.oneof(fc.constant(0), fc.nat(3), fc.nat(255)),
+    extensionBytes: fc.oneof(fc.constant(0), fc.nat(24), fc.nat(65_535)),
+    call: fc.oneof(fc.nat(3), fc.nat()),
+    word: fc.oneof(fc.constantFrom(...methods), fc.nat(3), fc.nat()),
+    budget: fc.nat(),
+    body: fc.uint8Array({ maxLength: 80 }),
+  })
+  .map(({ kind, flags, extensionBytes, call, word, budget, body }) =>
+    frame(kind, flags, extensionBytes, call, word, budget, body),
+  )
+
+test('whatever a client sends, the server goes on for the others', async () => {
+  const server = served()
+  const [mine, theirs] = memoryLinks()
+  server.accept(theirs)
+  const good = openChannel(mine)
+  const client = good.client(service)
+  let seed = 0
+  let ended = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(frames, fc.uint8Array({ maxLength: 40 })), { minLength: 1, maxLength: 20 }),
+      fc.boolean(),
+      async (messages, greets) => {
+        seed += 1
+        const [bad, there] = memoryLinks({ seed, delayTurnsMax: 0 })
+        server.accept(there)
+        bad.onMessage = () => undefined
+        bad.onEnd = () => undefined
+        if (greets) sendRaw(bad, hello)
+        for (const each of messages) sendRaw(bad, each)
+        for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+        if (!there.open) ended += 1
+        assert.equal(await client.echo(seed), seed)
+        bad.cut()
+        there.cut()
+      },
+    ),
+    { numRuns: 400 },
+  )
+  assert.ok(ended > 50, `${ended} links were ended`)
+  await until(() => server.active === 0)
+  await good.close()
+  await server.close()
+})
+
+test('a client that sends no hello, another version, or a call twice loses its link', async () => {
+  const echo = frame(FrameKind.Request, 0, 0, 5, methods[0] as number, 1000, Uint8Array.of(0))
+  const slow = createServer().serve(service, { echo: () => new Promise(() => undefined), stream: () => [] })
+  const cases: [string, Uint8Array[]][] = [
+    ['no hello', [echo]],
+    ['another version', [frame(FrameKind.Hello, 0, 0, 0, 99, 8, new Uint8Array(0))]],
+    ['hello twice', [hello, hello]],
+    ['a call twice', [hello, echo, echo]],
+    ['less than a header', [hello, Uint8Array.of(1, 2, 3)]],
+    ['an answer to a server', [hello, frame(FrameKind.Answer, 0, 0, 0, 0, 0, new Uint8Array(0))]],
+    ['a part of nothing', [hello, frame(FrameKind.Part, 0, 0, 9, 0, 0, Uint8Array.of(1))]],
+  ]
+  for (const [name, messages] of cases) {
+    const [bad, there] = memoryLinks()
+    slow.accept(there)
+    bad.onEnd = () => undefined
+    for (const each of messages) sendRaw(bad, each)
+    let turns = 0
+    await until(() => !there.open || ++turns > 500)
+    assert.equal(there.open, false, name)
+  }
+  await slow.close()
+})
+
+test('whatever a server sends, a client ends its calls', async () => {
+  let seed = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(frames, { minLength: 1, maxLength: 12 }), async (messages) => {
+      seed += 1
+      const [mine, bad] = memoryLinks({ seed, delayTurnsMax: 0 })
+      bad.onMessage = () => undefined
+      bad.onEnd = () => undefined
+      sendRaw(bad, frame(FrameKind.Hello, 0, 0, 0, PROTOCOL_VERSION, 8, new Uint8Array(Float64Array.of(7).buffer)))
+      const channel = openChannel(mine)
+      await channel.ready()
+      const call = channel
+        .client(service)
+        .echo(1, { timeoutMs: 40 })
+        .catch((error: unknown) => error)
+      for (const each of messages) if (bad.open) sendRaw(bad, each)
+      const ended = await call
+      // By chance an answer may be among them; whatever else comes out is one of ours.
+      if (ended instanceof Error)
+        assert.ok('code' in ended && String(ended.code).startsWith('ERR_AETHER_'), String(ended))
+      await channel.close()
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('a server without a hello is given up', async () => {
+  const [mine, other] = memoryLinks()
+  other.onMessage = () => undefined
+  other.onEnd = () => undefined
+  const channel = openChannel(mine, { helloMsMax: 20 })
+  const error = await rejection(channel.client(service).echo(1))
+  assert.ok(error instanceof RpcError)
+  assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_UNAVAILABLE', 'not-sent'])
+  await channel.close()
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { connectLink } from '../../src/messaging/index.ts'
+import { openChannel, RpcError } from '../../src/rpc/index.ts'
+import { station } from './fixtures/contract.ts'
+import { startStation } from './station-process.ts'
+import { rejection } from './support.ts'
+
+const device = 'shm0'
+const address = '127.0.0.1'
+const options = process.platform === 'linux' ? {} : { skip: 'shared memory needs Linux' }
+
+test('calls, blocking calls, long bodies and streams between two processes', options, async () => {
+  await using server = await startStation(device, address)
+  await using channel = openChannel({ device, address, port: server.port })
+  const client = channel.client(station)
+  assert.equal(await client.pid(), server.pid)
+  assert.deepEqual(await Promise.all(Array.from({ length: 500 }, (_, n) => client.mark(n))), Array(500).fill(1))
+  for (let n = 0; n < 200; n += 1) assert.equal(client.markSync(n), 2)
+  const body = new Uint8Array(3_000_000).map((_, index) => index * 13)
+  assert.deepEqual(await client.echo(body), body)
+  const got: number[] = []
+  for await (const n of client.count(1000)) got.push(n)
+  assert.deepEqual(
+    got,
+    Array.from({ length: 1000 }, (_, n) => n),
+  )
+})
+
+test('a blocking call ends with its time', options, async () => {
+  await using server = await startStation(device, address)
+  await using channel = openChannel({ device, address, port: server.port })
+  await channel.ready()
+  const client = channel.client(station)
+  assert.throws(
+    () => client.stallSync(1, { timeoutMs: 30 }),
+    (error) => error instanceof RpcError && error.code === 'ERR_AETHER_RPC_DEADLINE' && error.outcome === 'unknown',
+  )
+  assert.equal(client.markSync(1), 1)
+})
+
+test(
+  'kill -9 of a server under 32 clients: every call ends truthfully, and the next server is found',
+  options,
+  async () => {
+    const first = await startStation(device, address)
+    let { port } = first
+    const channels = Array.from({ length: 32 }, () => openChannel(() => connectLink({ device, address, port })))
+    await Promise.all(channels.map((channel) => channel.ready()))
+    const clients = channels.map((channel) => channel.client(station))
+    const stalled = clients.flatMap((client) => Array.from({ length: 4 }, (_, n) => rejection(client.stall(n))))
+    // Marks go on until the server is gone, so that some are under way.
+    const marking = clients.map(async (client, index) => {
+      for (let n = 0; ; n += 1) {
+        const outcome = await client.mark(1000 * index + n).catch((error: unknown) => error)
+        if (typeof outcome !== 'number') return outcome
+        assert.equal(outcome, 1, 'a call ran twice')
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await first.kill()
+    for (const error of await Promise.all([...stalled, ...marking])) {
+      assert.ok(error instanceof RpcError, String(error))
+      assert.equal(error.code, 'ERR_AETHER_RPC_CONNECTION_LOST')
+      assert.equal(error.outcome, 'unknown')
+    }
+    await using second = await startStation(device, address)
+    port = second.port
+    assert.deepEqual(new Set(await Promise.all(clients.map((client) => client.pid()))), new Set([second.pid]))
+    await Promise.all(channels.map((channel) => channel.close()))
+  },
+)

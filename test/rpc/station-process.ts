@@ -1,0 +1,33 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { root } from '../repository/checkout.ts'
+
+/** The station in a process of its own. */
+export interface StationProcess extends AsyncDisposable {
+  readonly port: number
+  readonly pid: number
+  /** SIGKILL, and wait until it is gone. */
+  kill(): Promise<void>
+}
+
+export async function startStation(device: string, address: string): Promise<StationProcess> {
+  const script = join(root, 'dist/test/rpc/fixtures/station.js')
+  const child: ChildProcess = spawn(process.execPath, [script, device, address], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const first = await Promise.race([once(child.stdout!, 'data'), exited])
+  const port = Number(String(first[0]))
+  if (!(port > 0)) throw new Error(`the station said ${String(first[0])} instead of its port`)
+  return {
+    port,
+    pid: child.pid as number,
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin?.end()
+      await exited
+    },
+  }
+}
