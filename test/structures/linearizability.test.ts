@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
@@ -60,6 +60,8 @@ test('what processes see of a map, a queue, a stack, a log and an object could h
   for (let round = 0; round < HISTORIES; round += 1) {
     await using shared = await Shared.open()
     const files = Array.from({ length: PROCESSES }, (_, index) => join(directory, `history-${round}-${index}`))
+    // One that is killed before it was given its turn has noted nothing.
+    for (const file of files) writeFileSync(file, '')
     const others = await Promise.all(files.map(() => shared.start()))
     const making = others.map((other, index) => other.call('makeHistory', files[index], index + 1, CALLS))
     // Up before all of them wait for it: they begin as they come.
