@@ -117,9 +117,9 @@ test('a server that says nothing for two turns is taken for dead', async () => {
 })
 
 test('a quiet but living server is not taken for dead, nor a quiet client', async () => {
-  await using pair = workPair({ channel: { keepAliveMs: 10 }, server: { keepAliveMs: 10 } })
+  await using pair = workPair({ channel: { keepAliveMs: 50 }, server: { keepAliveMs: 50 } })
   await pair.channel.ready()
-  await new Promise((resolve) => setTimeout(resolve, 150))
+  await new Promise((resolve) => setTimeout(resolve, 600))
   assert.equal(await pair.client.now(4), 4)
 })
 

@@ -142,7 +142,7 @@ test('where the table has forgotten, a repetition is refused and not run again',
 
 test('the time of a call counts all its tries', async () => {
   await using world = shopWorld()
-  const call = rejection(world.client.slow('a', { idempotencyKey: true, timeoutMs: 60 }))
+  const call = rejection(world.client.slow('a', { idempotencyKey: true, timeoutMs: 1000 }))
   await until(() => world.orders.length === 1)
   world.server = undefined
   world.cut()
