@@ -12,7 +12,7 @@ import { type FrameTaker, NO_BYTES, Session } from './session.ts'
 import { Credit, pump } from './stream-pump.ts'
 import { values } from './value-codec.ts'
 
-/** Answers that wait for room, of one client. Beyond, its requests are not taken until they have left. */
+/** Frames that wait for room, of one client. Beyond, nothing more is taken of it until they have left. */
 const WAITING_MAX = 1024
 
 /** The server's end of a link. */
@@ -60,12 +60,10 @@ export class ServerSession implements FrameTaker {
     length: number,
     own: boolean,
   ): void {
-    if (kind === FrameKind.Request && this.#greeted) {
+    if (kind === FrameKind.Request && this.#greeted)
       this.#request(id, word, budget, extension, bytes, offset, length, own)
-      if (this.session.waiting > WAITING_MAX) this.#holdBack()
-      return
-    }
-    this.#control(kind, id, word, budget, bytes, offset, length, own)
+    else this.#control(kind, id, word, budget, bytes, offset, length, own)
+    if (this.session.waiting > WAITING_MAX) this.#holdBack()
   }
 
   #control(
@@ -217,7 +215,7 @@ export class ServerSession implements FrameTaker {
   #isRefused(id: number): boolean {
     const { draining, active, options } = this.#core
     if (draining) this.#refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
-    else if (active >= options.callsMax || this.#calls.size >= options.callsPerSessionMax)
+    else if (active >= options.callsMax || this.#calls.size + this.#keyed.size >= options.callsPerSessionMax)
       this.#refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
     else return false
     return true

@@ -79,6 +79,8 @@ interface Assembly {
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
 /** What a total length takes of an extension. */
 const TOTAL_ENTRY_BYTES = 8
+/** Bodies that may come in parts at a time: an end of ours sends one after the other. */
+const ASSEMBLIES_MAX = 64
 /** Up to here a loop is faster than a call. */
 const LOOP_BYTES_MAX = 32
 
@@ -372,6 +374,8 @@ export class Session {
 
   #assemble(assembly: Assembly, call: number): void {
     if (this.#assemblies.has(call)) throw new MalformedFrameError('a body begins within another of the same call')
+    if (this.#assemblies.size >= ASSEMBLIES_MAX)
+      throw new MalformedFrameError(`more than ${ASSEMBLIES_MAX} bodies were begun and not ended`)
     const { totalBytes } = assembly
     const isTaken =
       totalBytes <= this.#limits.bodyBytesMax && this.#assemblyBytes + totalBytes <= this.#limits.assemblyBytesMax

@@ -129,6 +129,44 @@ test('a client that sends no hello, another version, or a call twice loses its l
   await slow.close()
 })
 
+test('a client that asks and never listens, or begins bodies without end, is held back or loses its link', async () => {
+  const server = served()
+  const [deaf, heard] = memoryLinks({ ringBytes: 1024 })
+  server.accept(heard)
+  deaf.onEnd = () => undefined
+  deaf.pause()
+  sendRaw(deaf, hello)
+  const ping = frame(FrameKind.Ping, 0, 0, 0, 1, 0, new Uint8Array(0))
+  let sent = 0
+  for (let turn = 0; turn < 20_000; turn += 1) {
+    const at = deaf.reserve(ping.length)
+    if (at >= 0) {
+      deaf.outgoing.set(ping, at)
+      deaf.commit(ping.length)
+      sent += 1
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(sent > 1000 && sent < 2000, `${sent} pings were taken of a client that takes no answer`)
+  assert.equal(heard.open, true)
+  deaf.cut()
+  heard.cut()
+
+  const [greedy, there] = memoryLinks()
+  server.accept(there)
+  greedy.onMessage = () => undefined
+  greedy.onEnd = () => undefined
+  sendRaw(greedy, hello)
+  const total = Uint8Array.of(1, 0, 4, 0, 9, 0, 0, 0)
+  let begun = 0
+  await until(() => {
+    if (there.open && greedy.open) sendRaw(greedy, frame(FrameKind.Request, 1, total.length, begun++, 0, 1000, total))
+    return !there.open || begun > 10_000
+  })
+  assert.equal(there.open, false, `${begun} bodies were begun`)
+  await server.close()
+})
+
 test('whatever a server sends, a client ends its calls', async () => {
   let seed = 0
   await fc.assert(
