@@ -31,6 +31,9 @@ import { type FixedViews, fixedViews } from './segment.ts'
 import { SharedTarget } from './shared-target.ts'
 import { Visit } from './visitors.ts'
 
+/** From the word of a key to its generation. */
+const GENERATION = KeyWord.Generation - KeyWord.Key
+
 /** A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by the queue pairs that are connected to it. */
 export class Peer {
   readonly gid: Gid
@@ -140,7 +143,14 @@ export class Peer {
     const index = keyIndex(key)
     const known = this.#memories[index]
     // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to leave.
-    if (known !== undefined && known.key === key && this.#keys[known.word] === (key | 0)) return known
+    // A key is drawn, so an entry that is used again may get one that it had before: the generation tells them apart. It lies in the key's own cache line.
+    if (
+      known !== undefined &&
+      known.key === key &&
+      this.#keys[known.word] === (key | 0) &&
+      this.#keys[known.word + GENERATION] === known.generation
+    )
+      return known
     return this.#resolve(index, key)
   }
 

@@ -19,7 +19,6 @@ export interface Derivation {
   readonly kind: number
   /** The owner's queue pair that alone may be used with it, 0 for any. */
   readonly queuePair: number
-  readonly generation: number
   /** A window's region, and what the region calls the window's first byte. */
   readonly baseKey: number
   readonly baseAddress: number
@@ -36,6 +35,8 @@ export class RemoteMemory {
   readonly length: number
   readonly access: number
   readonly domainId: number
+  /** Of the entry, when it was read. */
+  readonly generation: number
   readonly span: Span
   /** Its bytes are mapped here, one after the other. */
   readonly direct: boolean
@@ -56,6 +57,7 @@ export class RemoteMemory {
     this.length = claim.length
     this.access = claim.access
     this.domainId = claim.domainId
+    this.generation = claim.generation
     this.span = span
     this.direct = derivation === undefined && span.processId === 0
     this.derivation = derivation
@@ -113,7 +115,7 @@ export function readClaim(views: FixedViews, index: number, key: number): KeyCla
 /** Whether `memory`, whose key was just found in the table, is still what the table says. */
 export function isCurrent(views: FixedViews, memory: RemoteMemory): boolean {
   const at = memory.word - KeyWord.Key + KeyWord.Generation
-  return Atomics.load(views.keys, at) === memory.derivation?.generation
+  return Atomics.load(views.keys, at) === memory.generation
 }
 
 function plausible(claim: KeyClaim): boolean {
@@ -136,7 +138,6 @@ export function deriveMemory(word: number, key: number, claim: KeyClaim, descrip
   const derivation: Derivation = {
     kind: claim.kind,
     queuePair: claim.queuePair,
-    generation: claim.generation,
     baseKey: claim.base >>> 0,
     baseAddress: claim.offset,
     pieces,
