@@ -264,11 +264,14 @@ export class GroupStructures implements AsyncDisposable {
     const own = this.#homes.find((home) => home.rank === this.#words.rank)
     if (this.closed || own === undefined) return
     await own.pool.adopt(rank)
-    for (const { name, kind } of await own.names.list()) {
-      if (kind !== 'mv-rlu') continue
-      const objects = await openMvRlu(own, name, Number.NaN, this.rcu.readers)
-      await objects.settle(this.#ended.signal)
-    }
+    const all = (await own.names.list()).filter(({ kind }) => kind === 'mv-rlu')
+    // None waits for what readers of another do.
+    await Promise.all(
+      all.map(async ({ name }) => {
+        const objects = await openMvRlu(own, name, Number.NaN, this.rcu.readers)
+        await objects.settle(this.#ended.signal)
+      }),
+    )
   }
 
   /** Another rank is short of memory at a home. Where the home is lost nobody waits for the answer. */

@@ -5,8 +5,9 @@ import { type BlockName, decodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { GroupGracePeriodState } from './grace-periods.ts'
 import type { HomeWords } from './home-words.ts'
+import { lookMs } from './look-ms.ts'
 import type { CommitClock } from './mvrlu-clock.ts'
-import { doneWord, emptiedHead, generationOf, holderOf, namesVersion, SlotOffset } from './mvrlu-layout.ts'
+import { committerOf, doneWord, emptiedHead, generationOf, holderOf, namesVersion, SlotOffset } from './mvrlu-layout.ts'
 import type { ObjectSlots, Slot } from './mvrlu-slots.ts'
 import { OLDER_OFFSET, readVersionHead, VERSION_BYTES } from './mvrlu-version.ts'
 import type { Readers } from './rcu.ts'
@@ -63,22 +64,34 @@ export class Collector {
     return this.#collecting
   }
 
-  /** The same for everything that anybody's commits have replaced; of ranks that this one does not know to be there also what they have locked, if it is `theHome`, which has shut them out. Gives whether nobody wanted it any more. */
-  async collectAll(theHome: boolean, signal?: AbortSignal): Promise<boolean> {
+  /** The same for everything that anybody's commits have replaced. Gives whether nobody wanted it any more. */
+  async collectAll(): Promise<boolean> {
     await this.#clock.now()
-    const dirty = await this.#slots.dirty()
-    const left = theHome ? await this.#open(dirty) : []
-    const done = [...dirty.filter(({ lock }) => holderOf(lock) === undefined), ...left]
-    const state = this.#readers.periods.state()
-    if (signal !== undefined) await this.#readers.periods.wait(state, { signal })
-    else if (!(await this.#readers.periods.poll(state))) return false
-    const section = this.#readers.sections.begin()
-    try {
-      await this.#cut(await this.#lookAt(done))
-    } finally {
-      this.#readers.sections.end(section)
-    }
+    const done = (await this.#slots.dirty()).filter(({ lock }) => holderOf(lock) === undefined)
+    if (!(await this.#readers.periods.poll(this.#readers.periods.state()))) return false
+    await this.#cutThose(done)
     return true
+  }
+
+  /**
+   * For the home, which has shut out a rank: open what that had locked, and cut off what it had replaced when nobody wants it any more. Where another has the slot locked, which puts back what it found there if it aborts,
+   * that is when it has let go of it.
+   */
+  async settle(signal: AbortSignal): Promise<void> {
+    const { words } = this.#home
+    await this.#clock.now()
+    let slots = await this.#slots.dirty()
+    await this.#open(slots)
+    for (let looks = 0; !signal.aborted; looks += 1) {
+      slots = (await this.#slots.again(slots)).filter(({ lock }) => this.#isOfTheDead(lock) || this.#isHeld(lock))
+      if (slots.length === 0) return
+      const left = slots.filter(({ lock }) => this.#isOfTheDead(lock))
+      if (left.length === 0) await words.sleep(lookMs(words, looks), signal)
+      else {
+        await this.#readers.periods.wait(this.#readers.periods.state(), { signal })
+        await this.#cutThose(left)
+      }
+    }
   }
 
   async #collect(): Promise<void> {
@@ -121,27 +134,39 @@ export class Collector {
     }
   }
 
-  /** Open the locks of ranks that are out of the group. Gives their slots as they are now. */
-  async #open(dirty: readonly Slot[]): Promise<Slot[]> {
-    const left = dirty.filter(({ lock }) => {
-      const holder = holderOf(lock)
-      return holder !== undefined && !this.#home.words.isMember(holder)
-    })
-    const opened = left.map(
-      ({ place, lock }) => new CompareExchangeCommand(place + SlotOffset.Lock, lock, doneWord(lock)),
-    )
+  /** What is left in these slots, as far as it is what it was before a grace period. */
+  async #cutThose(slots: readonly Slot[]): Promise<void> {
+    const section = this.#readers.sections.begin()
+    try {
+      await this.#cut(await this.#lookAt(slots))
+    } finally {
+      this.#readers.sections.end(section)
+    }
+  }
+
+  /** Open the locks of ranks that are out of the group. */
+  async #open(dirty: readonly Slot[]): Promise<void> {
+    const opened = dirty
+      .filter(({ lock }) => holderOf(lock) !== undefined && !this.#isHeld(lock))
+      .map(({ place, lock }) => new CompareExchangeCommand(place + SlotOffset.Lock, lock, doneWord(lock)))
     if (opened.length > 0) await runAll(this.#home, opened)
-    return left.filter((_, at) => opened[at]?.swapped === true).map((slot) => ({ ...slot, lock: doneWord(slot.lock) }))
+  }
+
+  #isHeld(lock: bigint): boolean {
+    const holder = holderOf(lock)
+    return holder !== undefined && this.#home.words.isMember(holder)
+  }
+
+  /** What a living rank has committed that one cuts off itself. */
+  #isOfTheDead(lock: bigint): boolean {
+    const committer = committerOf(lock)
+    return committer !== undefined && !this.#home.words.isMember(committer)
   }
 
   /** What there is to cut off of slots that are as they were before a grace period. Within a section, which has their heads' versions in its snapshot. */
   async #lookAt(slots: readonly Slot[]): Promise<Superseded[]> {
-    const now = slots.map(({ place }) => new ReadCommand(place, 16))
-    if (now.length > 0) await runAll(this.#home, now)
-    const same = slots.filter(({ lock, head }, at) => {
-      const read = now[at] as ReadCommand
-      return read.word(SlotOffset.Lock) === lock && read.word(SlotOffset.Head) === head
-    })
+    const now = await this.#slots.again(slots)
+    const same = slots.filter(({ lock, head }, at) => now[at]?.lock === lock && now[at]?.head === head)
     const heads = same.map(({ head }) => readOf(head))
     const reads = heads.filter((read) => read !== undefined)
     if (reads.length > 0) await runAll(this.#home, reads)

@@ -55,7 +55,7 @@ export class MvRluCore {
   /** Cut off whatever nobody can want any more, and find the memory. */
   async collectAll(): Promise<void> {
     await this.collector.collect()
-    await this.collector.collectAll(false)
+    await this.collector.collectAll()
     await this.pool.sweep()
   }
 
@@ -67,7 +67,7 @@ export class MvRluCore {
 
   /** For the home: a rank is out of the group, and cannot reach this memory any more. What it has locked is opened, and what it has replaced is cut off when nobody wants it any more. */
   async settle(signal: AbortSignal): Promise<void> {
-    await this.collector.collectAll(true, signal)
+    await this.collector.settle(signal)
     await this.pool.sweep()
   }
 }

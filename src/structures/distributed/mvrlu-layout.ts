@@ -24,7 +24,7 @@ import { CHUNK_BYTES } from './layout.ts'
  * clock anew, which it has to after the fence. The home looks at all slots when a rank is out, and opens its locks.
  *
  * **Watermark.** A version is named by its slot's head, or by the version above it. When the sections have ended that had begun when a commit was finished (a grace period, grace-periods.ts), all others have that commit in their snapshot, and nobody needs what it replaced: the `older`
- * of its versions becomes 0, slots of what it freed are emptied, and its `done` locks become 0. That is done by the committer for 32 commits at a time; by the home for those of a dead rank; and for all by a rank that is short of memory. Blocks that nothing names any more are found by their
+ * of its versions becomes 0, slots of what it freed are emptied, and its `done` locks become 0. That is done by the committer for 32 commits at a time; by the home for those of a dead rank, where another has the slot locked when that has let go of it; and for all by a rank that is short of memory. Blocks that nothing names any more are found by their
  * owners (census.ts): the lock of a slot is not 0 as long as a version below the head may be wanted, so the census reads a chain only there. That gives the two grace periods of MV-RLU: one until nobody wants a version, and for the block the census in which nothing names it. Within a section no
  * block that it can reach is used anew: the cut that would take it away waits for the section.
  *
@@ -68,6 +68,11 @@ export function doneWord(lock: bigint): bigint {
 /** Whose section has it locked; undefined where none has. */
 export function holderOf(lock: bigint): number | undefined {
   return lock === 0n || (lock & DONE) !== 0n ? undefined : Number(lock & RANK_MASK) - 1
+}
+
+/** Whose commit has it as its done word; undefined where it is none. */
+export function committerOf(lock: bigint): number | undefined {
+  return (lock & DONE) === 0n ? undefined : Number(lock & RANK_MASK) - 1
 }
 
 /** Whether a head names a version. */

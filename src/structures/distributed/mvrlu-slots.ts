@@ -1,4 +1,5 @@
 import { ArgumentError } from '../../native/index.ts'
+import { runAll } from './batches.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
@@ -72,6 +73,16 @@ export class ObjectSlots {
     for (let table = 0; table < this.#tables.length; table += 1)
       for (const slot of await this.#read(table)) if (slot.lock !== 0n) found.push(slot)
     return found
+  }
+
+  /** The same slots as they are now. */
+  async again(slots: readonly Slot[]): Promise<readonly Slot[]> {
+    const reads = slots.map(({ place }) => new ReadCommand(place, SLOT_BYTES))
+    if (reads.length > 0) await runAll(this.#words, reads)
+    return slots.map(({ slot, place }, at) => {
+      const read = reads[at] as ReadCommand
+      return { slot, place, lock: read.word(SlotOffset.Lock), head: read.word(SlotOffset.Head) }
+    })
   }
 
   /** Look through the tables, from where it was looked last on, until there are some. */

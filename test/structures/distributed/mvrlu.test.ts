@@ -288,3 +288,28 @@ test('a structure whose home is lost says so; one that was closed in a section l
   await assert.rejects(world.play(open.dereference(x)), lost)
   await assert.rejects(world.play(all[2].readLock()), lost)
 })
+
+test('what a dead rank has replaced in an object that a living one has locked is cut off when that one lets go of it', async () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const { world, all } = await settle(seed)
+    const [x, y] = (await world.play(make(all[2], [100, 0]))) as [number, number]
+    await world.play(all[2].collect())
+    await world.play(work(all[1], x, y))
+    const reader = await world.play(all[2].readLock())
+    const living = await world.play(all[2].readLock())
+    // Before the home looks, or while it waits for the reader.
+    if (seed % 2 === 0) assert.equal(await world.play(living.tryLock(x)), true)
+    world.stop(1)
+    await world.play(world.ranks[0]!.sleep(5))
+    if (seed % 2 === 1) assert.equal(await world.play(living.tryLock(x)), true)
+    await world.play(reader.abort())
+    await world.play(world.ranks[0]!.sleep(5))
+    // Each second of these it commits, and cuts off what it finds there itself.
+    if (seed % 4 < 2) await world.play(living.assign(x, 7).then(() => living.readUnlock()))
+    else await world.play(living.abort())
+    await world.play(world.ranks[0]!.sleep(3000))
+    if (seed % 4 < 2) await world.play(all[2].collect())
+    await assertSlots(world, 4, `seed ${seed}`)
+    assert.equal(await blocksIn(world), BLOCKS + 4, `seed ${seed}`)
+  }
+})
