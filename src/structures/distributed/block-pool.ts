@@ -41,19 +41,29 @@ export class BlockPool {
   readonly #home: HomeWords
   readonly #chunks: Chunks
   readonly #takeCensus: () => Promise<Census>
+  readonly #cutOld: (objects: Census['objects']) => Promise<boolean>
   readonly #own = new Map<number, OwnChunk>()
   readonly #free: OwnBlock[][] = CLASS_BYTES.map(() => [])
   #made = 0
   #kept = 0
   #sweeping: Promise<void> | undefined
+  /** As the last census has found them. */
+  #objects: Census['objects'] = []
+  #cutting: Promise<boolean> | undefined
   readonly #reclaim: Reclaim
   #asked: Asked = { ranks: 0, looked: 0 }
   readonly #making = new Map<number, Promise<boolean>>()
 
-  constructor(home: HomeWords, takeCensus: () => Promise<Census>) {
+  /** `cutOld`: have objects that a census has found name nothing any more that nobody can want; gives whether there was anything. Takes no block. */
+  constructor(
+    home: HomeWords,
+    takeCensus: () => Promise<Census>,
+    cutOld: (objects: Census['objects']) => Promise<boolean>,
+  ) {
     this.#home = home
     this.#chunks = new Chunks(home)
     this.#takeCensus = takeCensus
+    this.#cutOld = cutOld
     this.#reclaim = new Reclaim(home)
   }
 
@@ -110,7 +120,7 @@ export class BlockPool {
   async takeChunk(use: ChunkUse): Promise<Chunk | undefined> {
     const free = await this.#chunks.take(use)
     if (free !== undefined) return free
-    await this.sweep()
+    await this.#sweepAll(() => false)
     return await this.#takeHeld(use)
   }
 
@@ -158,12 +168,25 @@ export class BlockPool {
     const isThere = (): boolean => (this.#free[sizeClass]?.length ?? 0) > 0
     if (this.#made >= MADE_MIN + this.#kept) await this.sweep()
     if (!isThere()) await this.#takeChunk(sizeClass)
-    if (!isThere()) await this.sweep()
+    if (!isThere()) await this.#sweepAll(isThere)
     if (!isThere()) {
       const held = await this.#takeHeld({ kind: 'blocks', sizeClass })
       if (held !== undefined) this.#addChunk(held, sizeClass)
     }
     return isThere()
+  }
+
+  /** The same, and where that is not `enough` once more without old versions. */
+  async #sweepAll(enough: () => boolean): Promise<void> {
+    await this.sweep()
+    if (enough() || this.#objects.length === 0) return
+    this.#cutting ??= this.#cutOld(this.#objects).finally(() => {
+      this.#cutting = undefined
+    })
+    if (!(await this.#cutting)) return
+    // One that is under way may have passed what was cut off since.
+    await this.#sweeping?.catch(() => {})
+    await this.sweep()
   }
 
   /** One that this rank, or another, holds and does not need. */
@@ -183,6 +206,7 @@ export class BlockPool {
       for (let at = 0; at < states.length; at += 1) if (states[at] === State.Linked) states[at] = State.Examined
     }
     const census = await this.#takeCensus()
+    this.#objects = census.objects
     await this.#undo(census)
     this.#made = 0
     this.#kept = 0

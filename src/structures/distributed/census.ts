@@ -26,6 +26,13 @@ export interface Census {
   }[]
   /** Maps with a bound: where they count, and by how much that is too few at least (or, negative, too many). */
   readonly miscounts: readonly { readonly place: number; readonly entries: number }[]
+  readonly objects: readonly NamedObjects[]
+}
+
+/** Objects of MV-RLU, and where their body begins. */
+export interface NamedObjects {
+  readonly name: string
+  readonly offset: number
 }
 
 interface Found {
@@ -33,6 +40,7 @@ interface Found {
   readonly tables: Set<number>
   readonly tentative: Census['tentative'][number][]
   readonly miscounts: Census['miscounts'][number][]
+  readonly objects: NamedObjects[]
 }
 
 /**
@@ -41,7 +49,7 @@ interface Found {
  * it stays in the first as long as that is a table, so a map is looked at again when one of its tables has come or gone.
  */
 export async function takeCensus(home: HomeWords): Promise<Census> {
-  const found: Found = { blocks: new Set(), tables: new Set(), tentative: [], miscounts: [] }
+  const found: Found = { blocks: new Set(), tables: new Set(), tentative: [], miscounts: [], objects: [] }
   const names = await home.read(NAMES_OFFSET, NAMES_MAX * 8)
   for (let at = 0; at < NAMES_MAX; at += 1) {
     const block = decodeBlock(names.word(at * 8))
@@ -71,6 +79,7 @@ async function lookThrough(home: HomeWords, name: BlockName, entry: NameEntry, f
       addVersion(entry, found.blocks)
       return
     case StructureKind['mv-rlu']:
+      found.objects.push({ name: entry.name, offset: name.offset + BODY_OFFSET })
       return await lookThroughObjects(home, name.offset + BODY_OFFSET, found)
     case StructureKind.stack:
       return await lookThroughStack(home, name.offset + BODY_OFFSET, found.blocks)

@@ -78,7 +78,7 @@ export class GroupStructures implements AsyncDisposable {
       else bells.rung(home, place)
     })
     this.rcu = new GroupRcu(words, bells)
-    this.#homes = homes.map((rank) => new Home(words, rank, bells))
+    this.#homes = homes.map((rank) => new Home(words, rank, bells, this.rcu.readers))
     this.#leave = leave
   }
 

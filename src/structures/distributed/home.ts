@@ -1,11 +1,13 @@
 import { Bells } from './bells.ts'
 import { BlockPool } from './block-pool.ts'
-import { takeCensus } from './census.ts'
+import { type Census, takeCensus } from './census.ts'
 import { HomeWords } from './home-words.ts'
 import type { LogCore } from './log-core.ts'
 import { MapRecount } from './map-recount.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
+import { MvRluRelief } from './mvrlu-relief.ts'
 import { Names } from './names.ts'
+import type { Readers } from './rcu.ts'
 import type { RemoteWords } from './remote-words.ts'
 
 /** One home, as this rank uses it: its names, and the blocks that this rank has there. */
@@ -21,17 +23,20 @@ export class Home {
   readonly #holds = new Set<() => Promise<void>>()
   readonly #bells: Bells
 
-  constructor(words: RemoteWords, rank: number, bells: Bells = new Bells()) {
+  /** `readers`: of all homes; without them no old versions are cut off for who is short of memory. */
+  constructor(words: RemoteWords, rank: number, bells: Bells = new Bells(), readers?: Readers) {
     this.rank = rank
     this.words = words
     this.#bells = bells
     const own = this.on('the directory of structures')
     const recount = new MapRecount(own)
-    this.pool = new BlockPool(own, async () => {
+    const relief = readers && new MvRluRelief(this, readers)
+    const takeCensusHere = async (): Promise<Census> => {
       const census = await takeCensus(own)
       await recount.settle(census)
       return census
-    })
+    }
+    this.pool = new BlockPool(own, takeCensusHere, async (objects) => (await relief?.cut(objects)) === true)
     this.names = new Names(own, this.pool)
   }
 

@@ -64,11 +64,14 @@ export class Collector {
     return this.#collecting
   }
 
-  /** The same for everything that anybody's commits have replaced. Gives whether nobody wanted it any more. */
-  async collectAll(): Promise<boolean> {
+  /** The same for everything that anybody's commits have replaced. Gives whether there was anything that nobody wanted any more; `isOver` says whether a grace period is, and may wait for it. */
+  async collectAll(isOver?: (state: GroupGracePeriodState) => Promise<boolean>): Promise<boolean> {
     await this.#clock.now()
     const done = (await this.#slots.dirty()).filter(({ lock }) => holderOf(lock) === undefined)
-    if (!(await this.#readers.periods.poll(this.#readers.periods.state()))) return false
+    if (done.length === 0) return false
+    const { periods } = this.#readers
+    const state = periods.state()
+    if (!(await (isOver?.(state) ?? periods.poll(state)))) return false
     await this.#cutThose(done)
     return true
   }

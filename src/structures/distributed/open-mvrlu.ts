@@ -14,15 +14,20 @@ export async function openMvRlu(home: Home, name: string, codec: number, readers
     parameters: [codec],
     makeBody: () => makeBody(home),
   })
+  return mvRluCoreAt(home, name, offset, tablesIn(body.subarray(BodyOffset.Tables)), readers)
+}
+
+/** The same where they are there, and their body is known. `tables`: those that are known; it looks for others when it needs them. */
+export function mvRluCoreAt(
+  home: Home,
+  name: string,
+  offset: number,
+  tables: readonly number[],
+  readers: Readers,
+): MvRluCore {
   const open = home.objects.get(offset)
   if (open !== undefined) return open
-  const core = new MvRluCore(
-    home,
-    home.on(`mv-rlu '${name}'`),
-    offset,
-    tablesIn(body.subarray(BodyOffset.Tables)),
-    readers,
-  )
+  const core = new MvRluCore(home, home.on(`mv-rlu '${name}'`), offset, tables, readers)
   home.objects.set(offset, core)
   return core
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bytes } from '../../../src/structures/codec/codecs.ts'
 import type { GroupMap } from '../../../src/structures/index.ts'
 import { HeapFullError } from '../../../src/structures/index.ts'
 import { FakeWorld } from './fake-world.ts'
@@ -87,4 +88,46 @@ test('a rank that is stopped at any step of giving back loses nothing: its memor
     await world.play(two.clear())
     assert.ok((await world.play(fill(two)))[0] >= many, `${steps}`)
   }
+})
+
+test('old versions of objects make room for whatever there is no memory for, also of a rank that has not opened the objects', async () => {
+  for (const asked of [0, 1, 2] as const) {
+    const world = new FakeWorld(3, 5 + asked, HOME, [0])
+    const maps = (await opened(world)) as [GroupMap<Uint8Array>, GroupMap<Uint8Array>, GroupMap<Uint8Array>]
+    const objects = await world.play(world.structures[1]!.mvRlu<Uint8Array>('o', { codec: bytes }))
+    const replace = (): Promise<void> =>
+      objects.update(async (section) => {
+        assert.equal(await section.tryLock(objects.root), true)
+        await section.assign(objects.root, VALUE)
+      })
+    await world.play(replace())
+    const [many] = await world.play(fill(maps[asked]))
+    await world.play(maps[asked].clear())
+    // Fewer than are collected after by themselves.
+    for (let count = 0; count < 20; count += 1) await world.play(replace())
+    // But for the rest of a chunk or two.
+    const [again] = await world.play(fill(maps[asked]))
+    assert.ok(again >= many - 6, `${again} of ${many}`)
+    const section = await world.play(objects.readLock())
+    assert.deepEqual(await world.play(section.dereference(objects.root)), VALUE)
+  }
+})
+
+test('versions that a section wants are kept, whoever is short of memory, and given back when it has ended', async () => {
+  const world = new FakeWorld(3, 8, HOME, [0])
+  const [, , map] = (await opened(world)) as [unknown, unknown, GroupMap<Uint8Array>]
+  const objects = await world.play(world.structures[1]!.mvRlu<Uint8Array>('o', { codec: bytes }))
+  const replace = (value: Uint8Array): Promise<void> =>
+    objects.update(async (section) => {
+      assert.equal(await section.tryLock(objects.root), true)
+      await section.assign(objects.root, value)
+    })
+  await world.play(replace(VALUE))
+  const section = await world.play(objects.readLock())
+  for (let count = 0; count < 20; count += 1) await world.play(replace(new Uint8Array(14_000).fill(count)))
+  const [few] = await world.play(fill(map))
+  assert.deepEqual(await world.play(section.dereference(objects.root)), VALUE)
+  await world.play(section.abort())
+  const [more] = await world.play(fill(map))
+  assert.ok(more >= few + 10, `${more}, ${few}`)
 })
