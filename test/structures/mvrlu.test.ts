@@ -83,6 +83,44 @@ test('updateSync that is aborted until its time is over says so, and has changed
   assert.deepEqual(valuesOf(a, [x]), [2])
 })
 
+test('updates of one thread that are about objects at the same time take turns, until a signal is aborted', async () => {
+  const objects = objectsOf(new Town().settle())
+  const add = (value: number, signal?: AbortSignal): Promise<number> =>
+    objects.update(async (section) => {
+      const made = section.allocate(value)
+      await sleep(1)
+      if (!section.tryLock(objects.root)) section.abort()
+      else section.assign(objects.root, (section.dereference(objects.root) ?? 0) + value)
+      return made
+    }, signal && { signal })
+  const values = [1, 2, 4, 8, 16, 32, 64, 128]
+  assert.deepEqual(valuesOf(objects, await Promise.all(values.map((value) => add(value)))), values)
+  assert.deepEqual(valuesOf(objects, [objects.root]), [255])
+  const section = objects.readLock()
+  assert.equal(section.tryLock(objects.root), true)
+  const stop = new AbortController()
+  const stopped = assert.rejects(add(1, stop.signal), /enough/)
+  const later = add(256)
+  await sleep(1)
+  stop.abort(new Error('enough'))
+  await stopped
+  // On the same thread it would wait for itself.
+  const waitsForItself = { code: 'ERR_AETHER_READ_SECTION', message: /another section of this thread/ }
+  const lock = (each: MvRluSection<number>): void => {
+    if (!each.tryLock(objects.root)) each.abort()
+  }
+  assert.throws(() => objects.updateSync(lock, { timeoutMs: 60_000 }), waitsForItself)
+  assert.throws(() => objects.updateSync((each) => each.allocate(1), { timeoutMs: 60_000 }), waitsForItself)
+  let looks = 0
+  const looked = objects.updateSync((each) => {
+    looks += 1
+    return looks < 3 ? each.abort() : each.dereference(objects.root)
+  })
+  assert.deepEqual([looked, looks], [255, 3], 'what locks nothing waits for nobody')
+  section.abort()
+  assert.deepEqual(valuesOf(objects, [await later, objects.root]), [256, 511])
+})
+
 test('what is freed is gone for later sections, there for earlier ones, and then its memory is used again', async () => {
   const town = new Town()
   const inhabitant = town.settle()

@@ -8,7 +8,7 @@ import type { BlockOptions, WaitOptions } from '../waiting/bell.ts'
 import { checkSection, MEMORY_ATTEMPTS, OBJECTS_DEFAULT, pauseMs, type SectionOptions } from './attempts.ts'
 import type { CommitLog } from './commit-log.ts'
 import { OBJECT_BYTES } from './layout.ts'
-import { type MvRluObject, MvRluSection, type SectionSettings } from './section.ts'
+import { type MvRluObject, MvRluSection, OtherSectionError, otherSection, type SectionSettings } from './section.ts'
 
 /** Bytes of the body: the root's words. */
 export const ROOT_BODY_BYTES: number = OBJECT_BYTES
@@ -55,18 +55,16 @@ export class MvRlu<V> {
   }
 
   /** Begin a section. Sections may overlap and last across an `await`; of one thread, one at a time can have objects locked. */
-  readLock({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}): MvRluSection<V> {
-    this.#heap.checkOpen()
-    checkSection(objectsMax)
-    return new MvRluSection(this.#heap, this.#log, { ...this.#settings, objectsMax })
+  readLock(options?: SectionOptions): MvRluSection<V> {
+    return this.#begin(options)
   }
 
-  /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again. Resolves with what it gave. */
+  /** Have `work` done in a section and commit; when it calls `abort`, as after a lock that it did not get, do it again, and also where it has to wait for another section of this thread. Resolves with what it gave. */
   async update<T>(
     work: (section: MvRluSection<V>) => T | Promise<T>,
     options: SectionOptions & WaitOptions = {},
   ): Promise<T> {
-    for (let attempt = 0; ; attempt += 1) {
+    for (let attempt = 0, shortages = 0; ; attempt += 1) {
       options.signal?.throwIfAborted()
       using section = this.readLock(options)
       try {
@@ -78,14 +76,17 @@ export class MvRlu<V> {
           return value
         }
       } catch (error) {
-        if (!isToTryAgain(error, attempt)) throw error
+        if (!(error instanceof OtherSectionError)) {
+          if (!isToTryAgain(error, shortages)) throw error
+          shortages += 1
+        }
         section.abort()
       }
       await sleep(pauseMs(attempt, Math.random()))
     }
   }
 
-  /** The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed. */
+  /** The same, on this thread. @throws TimeoutError where each attempt until then was aborted: nothing was changed; StructureError where another section of this thread has objects locked, which could not end meanwhile. */
   updateSync<T>(work: (section: MvRluSection<V>) => T, options: SectionOptions & BlockOptions = {}): T {
     const { timeoutMs = Number.POSITIVE_INFINITY } = options
     const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
@@ -100,15 +101,26 @@ export class MvRlu<V> {
     }
   }
 
+  #begin({ objectsMax = OBJECTS_DEFAULT }: SectionOptions = {}, onHeldUp?: () => void): MvRluSection<V> {
+    this.#heap.checkOpen()
+    checkSection(objectsMax)
+    const settings = { ...this.#settings, objectsMax, ...(onHeldUp && { onHeldUp }) }
+    return new MvRluSection(this.#heap, this.#log, settings)
+  }
+
   /** Undefined where it is to be tried again: it was aborted, or found no memory, and the next section begins with looking for some. */
   #attempt<T>(
     work: (section: MvRluSection<V>) => T,
     options: SectionOptions,
     attempt: number,
   ): { readonly value: T } | undefined {
-    using section = this.readLock(options)
+    let isHeldUp = false
+    using section = this.#begin(options, () => {
+      isHeldUp = true
+    })
     try {
       const value = work(section)
+      if (section.aborted && isHeldUp) throw otherSection(this.name)
       if (section.aborted) return undefined
       section.readUnlock()
       return { value }

@@ -15,7 +15,12 @@ export interface SectionSettings<V> extends ValueSettings<V> {
   readonly name: string
   readonly root: MvRluObject
   readonly objectsMax: number
+  /** Called where it could lock nothing because another section of this thread has something locked. */
+  readonly onHeldUp?: () => void
 }
+
+/** What a section was to do needs another one of this thread to end first. */
+export class OtherSectionError extends StructureError {}
 
 /**
  * A section: reads everything as it was when it began, and changes what it has locked, all at once or not at all.
@@ -79,7 +84,7 @@ export class MvRluSection<V> implements Disposable {
     this.#checkActive()
     const bytes = this.#encode(value)
     const writes = this.#open()
-    if (writes === undefined) throw this.#misuse('another section of this thread has objects locked')
+    if (writes === undefined) throw otherSection(this.#settings.name)
     return this.#attempt(() => writes.make(bytes))
   }
 
@@ -159,6 +164,7 @@ export class MvRluSection<V> implements Disposable {
   #open(): OpenWriteSet | undefined {
     const { objectsMax } = this.#settings
     this.#writes ??= this.#attempt(() => OpenWriteSet.open(this.#heap, this.#log, objectsMax, this.clock))
+    if (this.#writes === undefined) this.#settings.onHeldUp?.()
     return this.#writes
   }
 
@@ -200,4 +206,10 @@ export class MvRluSection<V> implements Disposable {
   #misuse(why: string): StructureError {
     return new StructureError('ERR_AETHER_READ_SECTION', this.#settings.name, `'${this.#settings.name}': ${why}`)
   }
+}
+
+/** @internal */
+export function otherSection(name: string): OtherSectionError {
+  const why = `'${name}': another section of this thread has objects locked; end it before, or use update(), which waits`
+  return new OtherSectionError('ERR_AETHER_READ_SECTION', name, why)
 }
