@@ -3,12 +3,17 @@ import { HomeLostError } from './errors.ts'
 import { type ReadSections, type SectionCounts, SectionsOffset } from './read-sections.ts'
 import type { RemoteWords } from './remote-words.ts'
 
+/** How long a member of the group is waited for that cannot be reached: longer than a lease, in which the group finds out whether it is there. */
+const UNREACHED_MS_MAX = 30_000
+
 /** One grace period: over when every section has ended that had begun when it began. */
 export class GracePeriod {
   readonly #words: RemoteWords
   readonly #sections: ReadSections
   /** Ranks that are waited for, with how many of their sections have to end; undefined before the first look. */
   readonly #waited = new Map<number, number | undefined>()
+  /** When a rank could not be reached for the first time, and why. */
+  readonly #unreached = new Map<number, { readonly sinceMs: number; readonly error: HomeLostError }>()
 
   constructor(words: RemoteWords, sections: ReadSections) {
     this.#words = words
@@ -23,6 +28,15 @@ export class GracePeriod {
 
   get isOver(): boolean {
     return this.#waited.size === 0
+  }
+
+  /** @throws HomeLostError where one of those that are waited for cannot be reached for long, and the group has it still: nobody here learns whether its sections have ended. */
+  checkReached(): void {
+    for (const [rank, { sinceMs, error }] of this.#unreached) {
+      if (!this.#waited.has(rank) || this.#words.nowMs() - sinceMs < UNREACHED_MS_MAX) continue
+      const why = 'this rank has lost its connection to it, so nobody here sees whether its sections have ended'
+      throw new HomeLostError('rcu', rank, `${why}; it is still in the group`, { cause: error })
+    }
   }
 
   /** Look at those that are waited for, all at a time: a round trip. */
@@ -50,7 +64,9 @@ export class GracePeriod {
       await this.#words.run(rank, 'rcu', [begun, ended])
     } catch (error) {
       if (!(error instanceof HomeLostError)) throw error
-      return this.#words.isMember(rank) ? 'unknown' : 'gone'
+      if (!this.#words.isMember(rank)) return 'gone'
+      if (!this.#unreached.has(rank)) this.#unreached.set(rank, { sinceMs: this.#words.nowMs(), error })
+      return 'unknown'
     }
     return { begun: Number(begun.word()), ended: Number(ended.word()) }
   }

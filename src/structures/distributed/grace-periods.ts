@@ -48,9 +48,23 @@ export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
     return true
   }
 
+  /** However long that takes: a rank that cannot be reached is waited for until the group has given it up. */
   async wait(state: GroupGracePeriodState, options?: WaitOptions): Promise<void> {
-    const waited = (): Iterable<number> => this.#present?.waitedFor ?? []
-    await this.#readers.wait(() => this.poll(state), waited, options)
+    await this.#wait(() => this.poll(state), options)
+  }
+
+  /** The same, but that is waited for for a bounded time. @throws HomeLostError */
+  async waitBounded(state: GroupGracePeriodState, options?: WaitOptions): Promise<void> {
+    const look = async (): Promise<boolean> => {
+      const hasPassed = await this.poll(state)
+      if (!hasPassed) this.#present?.checkReached()
+      return hasPassed
+    }
+    await this.#wait(look, options)
+  }
+
+  async #wait(look: () => Promise<boolean>, options?: WaitOptions): Promise<void> {
+    await this.#readers.wait(look, () => this.#present?.waitedFor ?? [], options)
   }
 
   #begin(): GracePeriod {

@@ -56,7 +56,7 @@ export class GroupReadSection implements Disposable {
  * for, or its READ came after the swap, and it got the new one. Both numbers only rise, so it does not matter that they are not read at one moment.
  *
  * Ranks that are out of the group are not waited for: one that dies is told by the group, at the latest when its lease is over, and one that was stopped for that long ends itself when it goes on. Until then
- * one that does not answer is waited for. Memory hangs on none of this: see {@link GroupCell}.
+ * one that does not answer is waited for, for 30 s. Memory hangs on none of this: see {@link GroupCell}.
  */
 export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'barrier'> {
   readonly #sections: ReadSections
@@ -116,10 +116,10 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     }
   }
 
-  /** Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for ever where its own caller is in one. */
+  /** Resolves when everybody who is in a section now, at any rank, has left it. A round trip where nobody is. Waits for ever where its own caller is in one. @throws HomeLostError where a rank cannot be reached for 30 s that the group still has. */
   async synchronize(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
-    await this.#periods.wait(this.#periods.state(), options)
+    await this.#periods.waitBounded(this.#periods.state(), options)
   }
 
   /** Have `callback` run at this rank after a grace period, in the order of these calls. It keeps the process alive; where the structures are closed before, it is not run. */
@@ -128,10 +128,13 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
     this.#callbacks.add(callback)
   }
 
-  /** Resolves when all callbacks that this rank has given to {@link call} before have run. */
+  /** Resolves when all callbacks that this rank has given to {@link call} before have run. @throws HomeLostError as {@link synchronize}; the callbacks wait on until the group has given that rank up. */
   async barrier(options?: WaitOptions): Promise<void> {
     this.#checkOpen()
-    await this.#callbacks.barrier(options)
+    const ran = this.#callbacks.barrier(options)
+    ran.catch(() => {})
+    await this.#periods.waitBounded(this.#periods.state(), options)
+    await ran
   }
 
   /** This moment, for {@link pollState}. */

@@ -42,6 +42,8 @@ export class FakeWorld {
   /** Ranks that are not there any more. */
   readonly stopped: Set<number> = new Set<number>()
   readonly paused: Set<number> = new Set<number>()
+  /** Ranks that no other reaches any more, though the group has them still. */
+  readonly cut: Set<number> = new Set<number>()
   readonly random: Random
   readonly #posted = new Set<Posted>()
   readonly #sleepers = new Set<{ readonly rank: number; readonly atMs: number; readonly wake: () => void }>()
@@ -219,6 +221,8 @@ export class FakeWords implements RemoteWords {
     return new Promise((resolve, reject) => {
       if (this.#world.stopped.has(this.rank)) return
       if (this.gone.has(home)) reject(new HomeLostError(what, home, 'it was stopped'))
+      else if (this.#world.cut.has(home) && home !== this.rank)
+        reject(new HomeLostError(what, home, 'it did not answer'))
       else {
         const steps = carryOut(this.#world.memories[home] as Uint8Array, batch)
         this.#world.post({ from: this.rank, home, what, steps, resolve, reject })

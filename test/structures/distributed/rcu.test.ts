@@ -120,6 +120,39 @@ test('a reader that is stopped in a section is waited for until the group knows,
   }
 })
 
+test('a reader that cannot be reached is waited for for a bounded time, unless the group gives it up before', async () => {
+  for (const givenUpAfterMs of [undefined, 5000]) {
+    const world = small(3, 4)
+    const [{ rcu }, other] = world.structures as [GroupStructures, GroupStructures]
+    other.rcu.readLock()
+    let hasRun = false
+    rcu.call(() => (hasRun = true))
+    const from = world.nowMs
+    const lost = { code: 'ERR_AETHER_HOME_LOST', rank: 1, structure: 'rcu', message: /still in the group/ }
+    await world.play(world.ranks[0]!.sleep(1))
+    world.cut.add(1)
+    const waits = Promise.allSettled([rcu.synchronize(), rcu.barrier()])
+    if (givenUpAfterMs === undefined) {
+      for (const outcome of await world.play(waits))
+        assert.throws(() => {
+          if (outcome.status === 'rejected') throw outcome.reason
+        }, lost)
+      assert.ok(world.nowMs - from >= 30_000 && world.nowMs - from < 32_000, `${world.nowMs - from}`)
+      await assert.rejects(world.play(rcu.synchronize()), lost)
+      assert.ok(world.nowMs - from < 32_000, 'it is not waited for again')
+      // Nobody knows whether it has ended.
+      assert.equal(await world.play(rcu.pollState(rcu.getState())), false)
+      assert.equal(hasRun, false)
+    } else await world.play(world.ranks[0]!.sleep(givenUpAfterMs))
+    world.stop(1)
+    for (const { status } of await world.play(waits))
+      assert.equal(status, givenUpAfterMs === undefined ? 'rejected' : 'fulfilled')
+    while (world.ranks[0]!.isMember(1)) await world.play(world.ranks[0]!.sleep(1))
+    await world.play(rcu.barrier())
+    assert.equal(hasRun, true)
+  }
+})
+
 test('what is read outside of a section is refused, and so is whatever is asked of structures that are closed', async () => {
   const world = small(2, 3)
   const [{ rcu }, other] = world.structures as [GroupStructures, GroupStructures]
