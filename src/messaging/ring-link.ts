@@ -210,7 +210,7 @@ export abstract class RingLink implements MessageLink {
   protected abstract transmitWant(): boolean
   /** Behind all that was transmitted. */
   protected abstract transmitClose(): boolean
-  /** Whether the peer's device has acknowledged all that was sent. */
+  /** Whether the peer's device has acknowledged the `close` of this end, and all before it. */
   protected abstract drained(): boolean
   /** Look at what has come, and call `cameBytes`, `cameWant`, `cameWake`, `cameClose`. */
   protected abstract progress(): void

@@ -83,6 +83,8 @@ export class VerbsLink extends RingLink {
   #posted = 0
   #done = 0
   #lastSignaled = 0
+  /** The request that says `close`. */
+  #closeId = 0
   #seenUnits = 0
   #seenReceives = 0
   /** Receives used up and not posted again. */
@@ -239,11 +241,14 @@ export class VerbsLink extends RingLink {
   }
 
   protected transmitClose(): boolean {
-    return this.#transmitSignal(Signal.Close, true)
+    if (!this.#transmitSignal(Signal.Close, true)) return false
+    this.#closeId = this.#posted
+    return true
   }
 
+  /** Credit for what came after our `close` is not waited for: it completes without a word, and the peer's `close` says that it was enough. */
   protected drained(): boolean {
-    return this.#done === this.#posted
+    return this.#done >= this.#closeId
   }
 
   protected progress(): void {

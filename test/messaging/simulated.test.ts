@@ -1,32 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeHello } from '../../src/messaging/hello.ts'
-import { LinkError, VerbsLink } from '../../src/messaging/index.ts'
-import { LinkEnd } from '../../src/messaging/link-end.ts'
-import { linkSettings } from '../../src/messaging/link-options.ts'
+import { LinkError, type VerbsLink } from '../../src/messaging/index.ts'
 import { openSimulatedCluster, type SimulationOptions } from '../../src/providers/index.ts'
 import { Random } from '../../src/runtime/index.ts'
-import { openDevice } from '../../src/verbs/index.ts'
+import { connectSimulated, openLinkHost } from './simulated-links.ts'
 
-/** Two links over a simulated network, without a connection manager: time passes where they poll. */
+/** Two links between two hosts of their own. */
 function simulatedLinks(device: string): [VerbsLink, VerbsLink] {
-  const settings = linkSettings({ ringBytes: 2048, receives: 6, sends: 16, keepAliveMs: 0 })
-  const ends = [0, 1].map(() => {
-    const opened = openDevice(device)
-    const domain = opened.createProtectionDomain()
-    const end = new LinkEnd({ domain, channel: opened.createCompletionChannel() }, settings)
-    return { end, pair: domain.createQueuePair({ type: 'rc', ...end.pairOptions }) }
-  })
-  const [one, two] = ends as [(typeof ends)[0], (typeof ends)[0]]
-  const join = (mine: typeof one, other: typeof one): VerbsLink => {
-    mine.pair.toInit()
-    mine.end.prepare(mine.pair)
-    mine.pair.toReadyToReceive({ remote: other.pair.endpoint })
-    mine.pair.toReadyToSend({ remote: other.pair.endpoint })
-    const carrier = { wakeSoon: () => {}, release: () => mine.pair.close() }
-    return new VerbsLink(mine.end, mine.pair, decodeHello(other.end.hello), carrier, new Uint8Array(0))
-  }
-  return [join(one, two), join(two, one)]
+  const [one, two] = [openLinkHost(device), openLinkHost(device)]
+  return connectSimulated(one, two, { ringBytes: 2048, receives: 6, sends: 16, keepAliveMs: 0 })
 }
 
 /** Sends random messages and takes the other end's, a step at a time. */
@@ -97,6 +79,31 @@ for (const [seed, options] of [
     assert.deepEqual(ends, [undefined, undefined])
   })
 }
+
+test('an end that closes takes what the other still sends, and both end in order', () => {
+  using cluster = openSimulatedCluster(5, { advanceOnPoll: true })
+  const [one, two] = simulatedLinks(cluster.device)
+  const ends: unknown[] = []
+  let received = 0
+  one.onMessage = () => {
+    received += 1
+  }
+  for (const link of [one, two]) link.onEnd = (error) => ends.push(error)
+  void one.close()
+  one.poll()
+  // It has said that it closes. Long enough for credit to go back.
+  for (let message = 0; message < 3; message += 1) {
+    assert.ok(two.reserve(300) >= 0)
+    two.commit(300)
+    two.flush()
+  }
+  for (let steps = 0; ends.length < 2; steps += 1) {
+    assert.ok(steps < 100_000, `${received} messages have come, and ${ends.length} ends`)
+    for (const link of [one, two]) link.poll()
+  }
+  assert.deepEqual(ends, [undefined, undefined])
+  assert.equal(received, 3)
+})
 
 test('over a simulated network that is cut, the sender learns of it by the retries of its device', () => {
   using cluster = openSimulatedCluster(7, { advanceOnPoll: true, network: { loss: 0 } })
