@@ -199,9 +199,8 @@ export class GroupEngine implements RunOwner {
   lostPeer(peer: number, cause: Error | undefined): void {
     const rank = this.peers.indexOf(peer)
     if (rank < 0 || this.#failure !== undefined || this.#closed) return
-    // Who has left in order is not missed by what was called before.
-    const since = this.#left.get(rank)
-    if (since !== undefined && (cause === undefined || !this.busy)) return
+    // Who has left in order was done with what was called before, and its bytes came before that word; what is called later fails by itself.
+    if (this.#left.has(rank)) return
     const how = cause === undefined ? 'has closed its connection' : 'is gone'
     const error = this.#error('ERR_AETHER_PEER_LOST', rank, `rank ${rank} of the group (peer ${peer}) ${how}`, cause)
     this.#fail(error, { reason: 'lost', rank, sequence: 0, call: '' })

@@ -6,6 +6,10 @@ import type { CollectiveError, ElementArray, PeerGroup } from '../../../src/mess
 import { callAll, given, rangeOf, summed } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
+}
+
 for (const size of [1, 2, 3, 4, 5, 7, 8]) {
   test(`every collective among ${size}, short and long, over slow links with small rings`, async () => {
     await using mesh = await Mesh.open(size, { receives: 8, delayTurnsMax: 2 })
@@ -65,7 +69,7 @@ test('a root that is far ahead is held back, and what it sends ahead stays small
       sent += 1
     }
   })()
-  for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate)
+  await turns(200)
   assert.ok(sent <= 8, `${sent} broadcasts went out before anybody called one`)
   for (let call = 0; call < 100; call += 1)
     assert.deepEqual(
@@ -81,7 +85,7 @@ for (const late of [0, 1, 2]) {
     const groups = mesh.groups()
     for (const root of [0, 1, 2]) {
       const calls = groups.map(async (group, rank) => {
-        for (let turn = 0; rank === late && turn < 60; turn += 1) await new Promise(setImmediate)
+        if (rank === late) await turns(60)
         return [
           await group.broadcast(new Float64Array(9000).fill(rank === root ? 5 : 0), { root }),
           await group.allReduce(given(rank, 9000), 'sum'),
@@ -167,7 +171,7 @@ test('a rank that dies in a collective: every other is told its name, and those 
   const calls = groups.flatMap((group) =>
     group.rank === 3 ? [] : [group.allReduce(given(group.rank, 20_000), 'sum'), group.barrier()],
   )
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  await turns(20)
   mesh.kill(3)
   for (const error of await outcomes(calls)) {
     assert.equal(error?.code, 'ERR_AETHER_PEER_LOST')
@@ -239,11 +243,42 @@ test('a group that a rank has closed: what was called before ends, what is calle
   }
 })
 
+test('a rank that is done with a call may close the group and go: the others finish that call', async () => {
+  await using mesh = await Mesh.open(4)
+  const groups = mesh.groups()
+  // From rank 2 to 0 and 3, and from 0 to 1.
+  await groups[2]!.broadcast(Float64Array.of(4, 5), { root: 2 })
+  groups[2]!.close()
+  const waiting = groups[1]!.broadcast(new Float64Array(2), { root: 2 })
+  await turns(50)
+  mesh.kill(2)
+  await turns(50)
+  assert.equal(groups[1]!.failure, undefined)
+  const others = [0, 3].map((rank) => groups[rank]!.broadcast(new Float64Array(2), { root: 2 }))
+  for (const data of await Promise.all([waiting, ...others])) assert.deepEqual(data, Float64Array.of(4, 5))
+  for (const error of await outcomes([0, 1, 3].map((rank) => groups[rank]!.barrier()))) {
+    assert.equal(error?.code, 'ERR_AETHER_COLLECTIVE_ABANDONED')
+    assert.equal(error.rank, 2)
+  }
+})
+
+test('a rank that closes the group in the middle of a call: it and the others are told', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  const calls = [groups[0]!.barrier(), groups[1]!.barrier()]
+  await turns(10)
+  groups[1]!.close()
+  const [other, own] = await outcomes(calls)
+  assert.equal(own?.code, 'ERR_AETHER_CLOSED')
+  assert.equal(other?.code, 'ERR_AETHER_COLLECTIVE_ABANDONED')
+  assert.equal(other.rank, 1)
+})
+
 test('what one begins in a group that another makes later waits for it', async () => {
   await using mesh = await Mesh.open(3)
   const early = mesh.peers[0]!.group([0, 2, 1])
   const result = early.broadcast(Int16Array.of(7, 8, 9))
-  for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate)
+  await turns(30)
   const late = [mesh.peers[2]!.group([0, 2, 1]), mesh.peers[1]!.group([0, 2, 1])]
   for (const group of late) assert.deepEqual(await group.broadcast(new Int16Array(3)), Int16Array.of(7, 8, 9))
   await result

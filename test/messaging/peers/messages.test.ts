@@ -54,6 +54,29 @@ test('who waits for a message and gives up leaves it to the next', async () => {
   assert.deepEqual(await right.receive(), Uint8Array.of(3))
 })
 
+test('a message whose receiver gave up in its middle is counted once: the sender is held back as before', async () => {
+  await using mesh = await Mesh.open(2, {}, { messageWindowBytes: 4096 })
+  const [left, right] = [mesh.peers[0]!.get(1)!, mesh.peers[1]!.get(0)!]
+  for (let round = 0; round < 8; round += 1) {
+    const sent = left.send(new Uint8Array(5000))
+    await turns(20)
+    // More than the window: that somebody waits lets the rest come.
+    const controller = new AbortController()
+    const waiting = right.receive({ signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await assert.rejects(waiting, /enough/)
+    await sent
+    await turns(20)
+    assert.equal((await right.receive()).length, 5000)
+  }
+  let sent = 0
+  const sends = Array.from({ length: 200 }, () => left.send(new Uint8Array(100)).then(() => sent++))
+  await turns(200)
+  assert.ok(sent <= 4096 / 164, `${sent} left`)
+  for (let received = 0; received < 200; received += 1) await right.receive()
+  await Promise.all(sends)
+})
+
 test('a peer that goes away: messages end, in order or with the reason, and it is noted', async () => {
   await using mesh = await Mesh.open(3)
   const [left, right] = [mesh.peers[0]!.get(1)!, mesh.peers[1]!.get(0)!]

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { elementKind } from '../../../src/messaging/collectives/element-kind.ts'
+import type { CollectiveError } from '../../../src/messaging/index.ts'
+import { openPeers, type Peers } from '../../../src/messaging/index.ts'
+import { FRAME_BYTES, type Frame, FrameKind, FrameView } from '../../../src/messaging/peers/frame.ts'
+import { GroupEngine } from '../../../src/messaging/peers/group-engine.ts'
+import { type Plan, planOf } from '../../../src/messaging/peers/plan.ts'
+import { IncomingStream } from '../../../src/messaging/peers/streams.ts'
+import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
+
+/** What a peer may send that keeps to no rules, and what becomes of it. */
+
+const kind = elementKind('uint8')
+const limits = { eagerBytes: 64, requestsMax: 4 }
+const engineOf = (): GroupEngine => new GroupEngine(1, [0, 1], 0, limits, () => undefined)
+/** Rank 0 is sent 100 bytes by rank 1. */
+const plan: Plan = planOf('broadcast', kind, {
+  rounds: [
+    { exchanges: [{ kind: 'receive', peer: 1, range: { buffer: 'output', offset: 0, count: 100 } }], steps: [] },
+  ],
+  scratchCount: 0,
+})
+
+function frameOf(overrides: Partial<Frame>): Frame {
+  return { kind: FrameKind.Data, sequence: 1, signature: plan.signature, group: 1, amount: 100, done: 0, ...overrides }
+}
+
+function begin(engine: GroupEngine): Promise<Uint8Array> {
+  const output = new Uint8Array(100)
+  return new Promise((resolve, reject) => {
+    engine.begin(plan, { input: output, output, kernel: undefined }, 0, () => resolve(output), reject)
+  })
+}
+
+const came = (engine: GroupEngine, frame: Partial<Frame>, length: number): void =>
+  engine.cameFrame(1, frameOf(frame), new Uint8Array(length).fill(7), 0, length)
+
+function failureOf(engine: GroupEngine): string | undefined {
+  return (engine.failure as CollectiveError | undefined)?.code
+}
+
+test('bytes that come early: as many as were agreed upon are kept, more end the group', async () => {
+  const engine = engineOf()
+  came(engine, {}, 60)
+  came(engine, {}, 4)
+  const call = begin(engine)
+  came(engine, {}, 36)
+  assert.deepEqual(await call, new Uint8Array(100).fill(7))
+
+  const other = engineOf()
+  came(other, {}, 60)
+  came(other, {}, 5)
+  assert.equal(failureOf(other), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('bytes of collectives further ahead than may be under way end the group', () => {
+  const engine = engineOf()
+  came(engine, { sequence: 1 + 2 * limits.requestsMax }, 1)
+  assert.equal(failureOf(engine), undefined)
+  came(engine, { sequence: 2 + 2 * limits.requestsMax }, 1)
+  assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('more bytes than the call has, or than there was room for, end the group', async () => {
+  const engine = engineOf()
+  const call = begin(engine)
+  came(engine, {}, 99)
+  came(engine, {}, 2)
+  await assert.rejects(call, { code: 'ERR_AETHER_COLLECTIVE_MISMATCH' })
+
+  const stream = new IncomingStream(100, 10)
+  assert.equal(stream.take(new Uint8Array(10), 0, 10), 0)
+  assert.equal(stream.take(new Uint8Array(1), 0, 1), -1)
+})
+
+test('an announcement of a call that is over here tells whether it was the same', async () => {
+  const engine = engineOf()
+  const call = begin(engine)
+  came(engine, {}, 100)
+  await call
+  came(engine, { kind: FrameKind.Announce }, 0)
+  assert.equal(failureOf(engine), undefined)
+  came(engine, { kind: FrameKind.Announce, signature: plan.signature + 1 }, 0)
+  assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('a note that makes no sense still ends the group', () => {
+  for (const note of ['', '{}', '{"reason":"lost","rank":9,"sequence":0,"call":""}', '{"reason":"lost","rank":-1}']) {
+    const engine = engineOf()
+    const bytes = new TextEncoder().encode(note)
+    engine.cameFrame(1, frameOf({ kind: FrameKind.Abort }), bytes, 0, bytes.length)
+    assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_ABANDONED', note)
+  }
+})
+
+// ---- over a link ---------------------------------------------------------------------------------------------------------------------
+
+/** The other end of a link, which says what the test wants. */
+class Rogue {
+  readonly link: MemoryLink
+  #ended: Error | undefined
+
+  constructor(link: MemoryLink) {
+    this.link = link
+    link.onMessage = () => {}
+    link.onEnd = (error) => {
+      this.#ended = error
+    }
+  }
+
+  get ended(): Error | undefined {
+    return this.#ended
+  }
+
+  async say(kind: number, frame: Partial<Frame>, payload: Uint8Array = new Uint8Array(0)): Promise<void> {
+    const { sequence = 0, signature = 0, group = 0, amount = 0, done = 0 } = frame
+    const length = FRAME_BYTES + payload.length
+    for (;;) {
+      const at = this.link.reserve(length)
+      if (at < 0) {
+        await this.link.writable(length)
+        continue
+      }
+      new FrameView(this.link.outgoing).write(at, sequence, signature, group, amount)
+      this.link.outgoing.set(payload, at + FRAME_BYTES)
+      this.link.commit(length, done, kind)
+      return
+    }
+  }
+
+  /** As peer 1, with the limits of `peers`. */
+  hello({ limits: { requestsMax, eagerBytes } }: Peers, version = 1, amount = 65_536): Promise<void> {
+    const payload = new Uint8Array(Float64Array.of(requestsMax, eagerBytes).buffer)
+    return this.say(FrameKind.Hello, { sequence: 1, signature: version, amount }, payload)
+  }
+}
+
+async function meet(): Promise<{ readonly peers: Peers; readonly rogue: Rogue }> {
+  const peers = openPeers({ number: 0, messageBytesMax: 1000 })
+  const [here, there] = memoryLinks({ delayTurnsMax: 0 })
+  const attached = peers.attach(here)
+  const rogue = new Rogue(there)
+  await rogue.hello(peers)
+  await attached
+  return { peers, rogue }
+}
+
+test('another version, or a window of nothing, is turned away', async () => {
+  for (const [version, amount] of [
+    [2, 65_536],
+    [1, 0],
+  ] as const) {
+    const peers = openPeers({ number: 0 })
+    const [here, there] = memoryLinks()
+    const attached = peers.attach(here)
+    await new Rogue(there).hello(peers, version, amount)
+    await assert.rejects(attached, { code: 'ERR_AETHER_PEER_PROTOCOL', message: /speaks another version/ })
+    await peers.close()
+  }
+})
+
+test('who sends without end to groups of which nothing is known here is turned away', async () => {
+  const { peers, rogue } = await meet()
+  const gone = peers.get(1)!.gone
+  const flood = async (): Promise<void> => {
+    for (let group = 0; group < 20_000 && rogue.link.open; group += 1)
+      await rogue.say(FrameKind.Data, { group, amount: 8 }, new Uint8Array(8))
+  }
+  await flood().catch(() => {})
+  await gone
+  assert.match(String(peers.lastError), /groups of which this peer knows nothing/)
+  await peers.close()
+})
+
+test('messages that break the rules end the connection: too long, more than announced, less room than before', async () => {
+  for (const [frameKind, amount, bytes] of [
+    [FrameKind.Message, 1001, 8],
+    [FrameKind.Message, 4, 8],
+    [FrameKind.Message, 1.5, 0],
+    [FrameKind.MessageGrant, 5, 0],
+  ] as const) {
+    const { peers, rogue } = await meet()
+    const gone = peers.get(1)!.gone
+    await rogue.say(frameKind, { amount }, new Uint8Array(bytes))
+    await gone
+    assert.match(String(peers.lastError), /breaks the rules/)
+    await peers.close()
+  }
+})
