@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { algorithms } from '../../../src/messaging/collectives/choose.ts'
-import type { CollectiveError, ElementArray, PeerGroup } from '../../../src/messaging/index.ts'
+import {
+  type CollectiveError,
+  type ElementArray,
+  openPeers,
+  type PeerGroup,
+  type Peers,
+} from '../../../src/messaging/index.ts'
+import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 import { callAll, given, rangeOf, summed } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 
@@ -159,6 +166,7 @@ for (const [name, [odd, usual]] of Object.entries(mismatches)) {
         const error = first[rank] ?? second[rank]
         assert.equal(error?.code, 'ERR_AETHER_COLLECTIVE_MISMATCH', `rank ${rank}`)
         assert.match(error.message, /have to call the same/)
+        assert.notEqual(error.rank, rank, 'nobody is told that it is itself the other')
         assert.equal(second[rank]?.code, 'ERR_AETHER_COLLECTIVE_MISMATCH')
       }
     })
@@ -282,6 +290,38 @@ test('what one begins in a group that another makes later waits for it', async (
   const late = [mesh.peers[2]!.group([0, 2, 1]), mesh.peers[1]!.group([0, 2, 1])]
   for (const group of late) assert.deepEqual(await group.broadcast(new Int16Array(3)), Int16Array.of(7, 8, 9))
   await result
+})
+
+test('what waited for groups that are made late gives its room back when they are', async () => {
+  await using mesh = await Mesh.open(2, { ringBytes: 1 << 20, delayTurnsMax: 0 }, { eagerBytes: 4 << 20 })
+  // Together more than is kept for groups of which nothing is known.
+  for (let round = 0; round < 4; round += 1) {
+    using early = mesh.peers[0]!.group([0, 1])
+    await early.broadcast(new Uint8Array(3 << 20).fill(round))
+    await turns(50)
+    using late = mesh.peers[1]!.group([0, 1])
+    assert.ok((await late.broadcast(new Uint8Array(3 << 20))).every((byte) => byte === round))
+    await Promise.all([early.barrier(), late.barrier()])
+  }
+})
+
+test('what a peer said before it died is not taken for what it says when it is back', async () => {
+  await using here = openPeers({ number: 0 })
+  const back = async (value: number): Promise<{ readonly link: MemoryLink; readonly peers: Peers }> => {
+    const peers = openPeers({ number: 1 })
+    const [link, other] = memoryLinks()
+    await Promise.all([here.attach(link), peers.attach(other)])
+    await peers.group([0, 1]).broadcast(Uint8Array.of(value), { root: 1 })
+    await turns(20)
+    return { link, peers }
+  }
+  const first = await back(5)
+  const { gone } = here.get(1)!
+  first.link.cut()
+  await gone
+  const second = await back(6)
+  assert.deepEqual(await here.group([0, 1]).broadcast(new Uint8Array(1), { root: 1 }), Uint8Array.of(6))
+  await Promise.all([first.peers.close(), second.peers.close()])
 })
 
 test('functions of the program, in the order of ranks where they ask for it', async () => {

@@ -94,23 +94,23 @@ test('a note that makes no sense still ends the group', () => {
   }
 })
 
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
+}
+
 // ---- over a link ---------------------------------------------------------------------------------------------------------------------
 
 /** The other end of a link, which says what the test wants. */
 class Rogue {
   readonly link: MemoryLink
-  #ended: Error | undefined
+  /** What was said to it. */
+  readonly heard: Frame[] = []
 
   constructor(link: MemoryLink) {
     this.link = link
-    link.onMessage = () => {}
-    link.onEnd = (error) => {
-      this.#ended = error
-    }
-  }
-
-  get ended(): Error | undefined {
-    return this.#ended
+    link.onMessage = (bytes, at, _, immediate, frameKind) =>
+      void this.heard.push(new FrameView(bytes).read(at, frameKind, immediate))
+    link.onEnd = () => {}
   }
 
   async say(kind: number, frame: Partial<Frame>, payload: Uint8Array = new Uint8Array(0)): Promise<void> {
@@ -136,9 +136,9 @@ class Rogue {
   }
 }
 
-async function meet(): Promise<{ readonly peers: Peers; readonly rogue: Rogue }> {
+async function meet(ringBytes = 65_536): Promise<{ readonly peers: Peers; readonly rogue: Rogue }> {
   const peers = openPeers({ number: 0, messageBytesMax: 1000 })
-  const [here, there] = memoryLinks({ delayTurnsMax: 0 })
+  const [here, there] = memoryLinks({ delayTurnsMax: 0, ringBytes })
   const attached = peers.attach(here)
   const rogue = new Rogue(there)
   await rogue.hello(peers)
@@ -170,6 +170,37 @@ test('who sends without end to groups of which nothing is known here is turned a
   await flood().catch(() => {})
   await gone
   assert.match(String(peers.lastError), /groups of which this peer knows nothing/)
+  await peers.close()
+})
+
+test('what still comes for a group that is closed here is no reason to turn anybody away', async () => {
+  const { peers, rogue } = await meet()
+  peers.group([0, 1]).close()
+  await turns(10)
+  const group = rogue.heard.find((frame) => frame.kind === FrameKind.Leave)!.group
+  for (let count = 0; count < 10_000; count += 1)
+    await rogue.say(FrameKind.Data, { group, amount: 8 }, new Uint8Array(8))
+  await turns(10)
+  assert.equal(peers.get(1)?.connected, true)
+  rogue.link.destroy()
+  await peers.close()
+})
+
+test("who gives up sends nothing more of the call: its memory is the program's again", async () => {
+  const { peers, rogue } = await meet(4096)
+  rogue.link.pause()
+  const controller = new AbortController()
+  const call = peers.group([0, 1]).broadcast(new Uint8Array(100_000), { signal: controller.signal })
+  await turns(10)
+  controller.abort(new Error('enough'))
+  await assert.rejects(call, /enough/)
+  rogue.link.resume()
+  await turns(50)
+  const kinds = rogue.heard.map((frame) => frame.kind)
+  const abort = kinds.indexOf(FrameKind.Abort)
+  assert.ok(kinds.includes(FrameKind.Data) && abort > 0, String(kinds))
+  assert.deepEqual(kinds.slice(abort + 1), [])
+  rogue.link.destroy()
   await peers.close()
 })
 
