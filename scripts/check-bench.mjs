@@ -19,6 +19,14 @@ const shapes = [
     texts: ['op', 'store', 'keys', 'baseline?'],
     numbers: ['processes', 'bytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'ratio?', 'peakShare'],
   },
+  {
+    key: 'rounds',
+    texts: ['op', 'algorithm', 'chosen'],
+    numbers: [
+      ...['processes', 'bytes', 'samples', 'p50Ns', 'p99Ns', 'maxNs', 'cpuNsPerOp'],
+      ...['rounds', 'messages', 'sentBytes', 'busiestBytes'],
+    ],
+  },
   { key: 'hops', texts: ['protocol', 'miss'], numbers: ['ranks', 'messages', 'bytes', 'hops'] },
 ]
 
@@ -40,5 +48,7 @@ assert.ok(Array.isArray(rows) && rows.length > 0, 'an array of at least one row'
 const shape = shapes.find(({ key }) => key in rows[0])
 assert.ok(shape !== undefined, `rows of no benchmark that is known: ${JSON.stringify(rows[0])}`)
 for (const [index, row] of rows.entries()) checkRow(shape, row, index)
-const kinds = rows.map((row) => `${row.provider ?? row.coherence ?? row.protocol ?? row.store} ${row.op ?? row.miss}`)
+const kinds = rows.map(
+  (row) => `${row.provider ?? row.coherence ?? row.protocol ?? row.store ?? row.algorithm} ${row.op ?? row.miss}`,
+)
 console.log(`${rows.length} rows as promised: ${[...new Set(kinds)].join(', ')}`)

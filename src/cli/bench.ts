@@ -1,4 +1,5 @@
 import { availableParallelism, cpus } from 'node:os'
+import { collectiveNames } from '../messaging/index.ts'
 import { openDevice } from '../verbs/index.ts'
 import { benchBandwidth } from './bench/bandwidth.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
@@ -6,6 +7,7 @@ import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from '
 import { benchMessaging } from './bench/messaging.ts'
 import type { BenchRow } from './bench/row.ts'
 import { storeNames } from './bench/structures/bench-store.ts'
+import { runCollectivesBench } from './bench-collectives.ts'
 import { runDsmBench } from './bench-dsm.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
@@ -36,6 +38,7 @@ const table = {
   coherence: { type: 'string', default: 'all' },
   'cell-ms': { type: 'string', default: String(DEFAULT_CELL_MS) },
   nodes: { type: 'string', default: defaultScalingRanks.join(',') },
+  collectives: { type: 'string', default: 'all' },
   stores: { type: 'string', default: storeNames.join(',') },
   processes: { type: 'string' },
   'value-sizes': { type: 'string' },
@@ -48,6 +51,7 @@ const table = {
 const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
        aether bench messaging [options]
+       aether bench collectives [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -57,6 +61,7 @@ latency      one operation at a time, from post to polled completion; SEND and I
 bandwidth    32 operations outstanding, one completion for all of them
 messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and a stream;
              beside bare SEND, child_process messages and a Unix socket in the same run
+collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
@@ -70,6 +75,16 @@ Options of latency, bandwidth and messaging:
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
   --json            print the rows as one JSON array and nothing else:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp" }]
+
+Options of collectives:
+  --device NAME         the verbs device (default ${deviceDefault})
+  --collectives LIST    ${collectiveNames.join(', ')}, or all (default)
+  --processes N,N,...   that take part (default 4,8)
+  --value-sizes N,...   bytes that a rank gives, or of all parts together (default 64 to 1048576)
+  --cell-ms N           how long each is measured (default ${DEFAULT_CELL_MS})
+  --json                print the rows as one JSON array and nothing else:
+                        [{ "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
+                           "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes" }]
 
 Options of dsm:
   --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
@@ -106,6 +121,7 @@ Examples:
   aether bench latency --sizes 8,4096 --time-ms 500
   aether bench bandwidth --json > bandwidth.json
   aether bench messaging --sizes 8,4096
+  aether bench collectives --collectives allReduce --processes 4
   aether bench dsm --ranks 2 --page-sizes 4096
   aether bench structures --processes 1 --stores aether,Map`
 
@@ -115,6 +131,7 @@ export const benchCommand: Command = {
 
   async run(args) {
     const { values, positionals } = parseOptions('bench', args, table, 1)
+    if (positionals[0] === 'collectives') return await runCollectivesBench(values)
     if (positionals[0] === 'dsm') return await runDsmBench(values)
     if (positionals[0] === 'scaling') return runScalingBench(values)
     if (positionals[0] === 'structures') return await runStructuresBench(values)
@@ -135,7 +152,7 @@ export const benchCommand: Command = {
 }
 
 function chooseBench(name: string | undefined): (options: BenchOptions) => Promise<BenchRow[]> {
-  const names = [...Object.keys(benches), 'dsm', 'scaling', 'structures']
+  const names = [...Object.keys(benches), 'collectives', 'dsm', 'scaling', 'structures']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
   if (bench !== undefined) return bench

@@ -28,6 +28,7 @@ export type { AllReduceAlgorithm } from './collectives/all-reduce.ts'
 export type { AllToAllAlgorithm, AllToAllVAlgorithm } from './collectives/all-to-all.ts'
 export type { BarrierAlgorithm } from './collectives/barrier.ts'
 export type { BroadcastAlgorithm } from './collectives/broadcast.ts'
+export type { CollectiveName } from './collectives/choose.ts'
 export type { ElementArray, ElementOf } from './collectives/element-kind.ts'
 export type { GatherAlgorithm } from './collectives/gather.ts'
 export type { CustomOperation, Operation, OperationName } from './collectives/operation.ts'
@@ -35,6 +36,12 @@ export type { ReduceAlgorithm } from './collectives/reduce.ts'
 export type { ReduceScatterAlgorithm } from './collectives/reduce-scatter.ts'
 export type { ScanAlgorithm } from './collectives/scan.ts'
 export type { ScatterAlgorithm } from './collectives/scatter.ts'
+export {
+  type CollectiveTraffic,
+  collectiveNames,
+  countTraffic,
+  type TrafficCall,
+} from './collectives/traffic.ts'
 export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
 export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
 export { Endpoint, type EndpointHandlers, type EndpointOptions, type SendOptions } from './endpoint.ts'

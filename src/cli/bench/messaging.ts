@@ -2,12 +2,13 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Endpoint, listenEndpoints } from '../../messaging/index.ts'
 import { native } from '../../native/index.ts'
 import { benchIpc } from './baselines.ts'
+import { addressOf } from './device-address.ts'
 import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, pingPong } from './latency.ts'
 import { BenchLink } from './link.ts'
 import { measure, noRemote } from './measure.ts'
@@ -97,13 +98,6 @@ class MessagingPeer {
     await this.endpoint.close()
     this.#child.kill('SIGKILL')
   }
-}
-
-/** Devices in software of one machine need none. */
-function addressOf(device: string): string {
-  if (device.startsWith('shm')) return '127.0.0.1'
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1'
 }
 
 function providerOf(endpoint: Endpoint): string {

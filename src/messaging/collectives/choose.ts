@@ -113,6 +113,19 @@ export interface Call {
   readonly rankOrder: boolean
 }
 
+/*
+ * The thresholds. `aether bench collectives` measures both sides of each: every algorithm by length and number of processes, in messages and bytes (counted
+ * in the schedules, `countTraffic`, so exact) and in processor time of all processes that sleep between messages. Time on a clock says nothing where there are more processes
+ * than processors. They were set by the counts: rounds below, bytes of the busiest rank above. The processor time beside them is of one run over `shm`, 4 and 8 processes,
+ * 1 KiB to 256 KiB, at least 20 calls each, on two processors that others used as well; equal cells differed there by up to half, so only large ratios are told:
+ *
+ * - `LONG_BYTES` for all-reduce: recursive doubling and Rabenseifner's take the same at 64 KiB (0.9 and 1.1 times, for 8 and 4) and below it the former takes less but for
+ *   one cell; three quarters of the bytes of the busiest rank remain for 4 ranks, 7/12 for 8.
+ * - `LONG_BYTES` and `FEW_RANKS` for broadcast: scattering spares the root 5/12 of its bytes for 8 ranks, and costs 63 messages instead of 7, with 3 times the processor
+ *   time at 64 and 256 KiB. It is for networks; on one machine a program may name `binomial`.
+ * - `SHORT_BLOCK_BYTES`: Bruck's sends 24 messages instead of 56 for 8 ranks, and was no cheaper in processor time. It gains with latency, not over `shm`.
+ */
+
 /** From here on a message is long: what counts is how often a byte is sent, and no longer the number of rounds. */
 const LONG_BYTES = 64 * 1024
 /** Blocks up to this length travel with others. */

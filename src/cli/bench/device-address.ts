@@ -1,0 +1,8 @@
+import { networkInterfaces } from 'node:os'
+
+/** Where to listen for connections over a device. Devices in software of one machine need no network. */
+export function addressOf(device: string): string {
+  if (device.startsWith('shm')) return '127.0.0.1'
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1'
+}
