@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { openPeers } from '../../src/messaging/index.ts'
+import { callAll } from '../messaging/peers/call-all.ts'
+import { killOneOfFour } from '../messaging/peers/kill-one.ts'
+
+const device = 'rxe0'
+const address = process.env['AETHER_RDMA_ADDRESS'] ?? ''
+
+test('over a real device: every collective, short and long, and messages between peers', async () => {
+  const all = [0, 1, 2].map((number) => openPeers({ number, device }))
+  const addresses = await Promise.all(all.map((peers) => peers.listen({ address })))
+  await Promise.all(all.map((peers) => peers.connectAll(addresses, { timeoutMs: 60_000 })))
+  const groups = all.map((peers) => peers.group())
+  for (const count of [0, 1, 700, 8000]) await callAll(groups, count)
+  const long = new Uint8Array(1_000_000).map((_, index) => index)
+  const [message] = await Promise.all([all[1]!.get(0)!.receive(), all[0]!.get(1)!.send(long)])
+  assert.deepEqual(message, long)
+  await Promise.all(all.map((peers) => peers.close()))
+  // Each closes at its own time, so a peer that went first is no loss.
+  for (const { lastError } of all) assert.equal(lastError, undefined)
+})
+
+test('over a real device: one of four processes is killed in a collective, the others are told which, and go on', (t) =>
+  killOneOfFour(t, device, address))
