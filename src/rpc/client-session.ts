@@ -204,6 +204,7 @@ export class ClientSession implements FrameTaker {
       case FrameKind.Answer: {
         const call = this.calls.find(callId)
         if (call === undefined) return
+        if (call.method!.streamsAnswers) throw new MalformedFrameError('an answer to a call whose answers are a stream')
         if (call.open) this.#answer(call, extension, bytes, offset, length, own)
         this.calls.release(call)
         return
@@ -312,6 +313,8 @@ export class ClientSession implements FrameTaker {
   #streamEnd(callId: number, extension: Extension): void {
     const call = this.calls.find(callId)
     if (call === undefined) return
+    if (!call.method!.streamsAnswers)
+      throw new MalformedFrameError('the end of a stream for a call that has one answer')
     if (call.open) this.#told(call, extension)
     const { answers, open } = call
     if (open) {

@@ -193,6 +193,32 @@ test('whatever a server sends, a client ends its calls', async () => {
   )
 })
 
+test('a server that ends a call in the manner of another kind loses its link, and the call ends', async () => {
+  for (const [kind, streams] of [
+    [FrameKind.End, false],
+    [FrameKind.Answer, true],
+  ] as const) {
+    const [mine, bad] = memoryLinks()
+    bad.onMessage = () => undefined
+    bad.onEnd = () => undefined
+    sendRaw(bad, frame(FrameKind.Hello, 0, 0, 0, PROTOCOL_VERSION, 8, new Uint8Array(Float64Array.of(7).buffer)))
+    const channel = openChannel(mine)
+    await channel.ready()
+    const client = channel.client(service)
+    const calling = streams ? client.stream(1)[Symbol.asyncIterator]().next() : client.echo(1)
+    let error: unknown
+    calling.catch((reason: unknown) => {
+      error = reason
+    })
+    sendRaw(bad, frame(kind, 0, 0, 0, 0, 0, Uint8Array.of(0)))
+    let turns = 0
+    await until(() => error !== undefined || ++turns > 500)
+    assert.ok(error instanceof RpcError, `kind ${kind}: ${String(error)}`)
+    assert.equal(error.code, 'ERR_AETHER_RPC_CONNECTION_LOST')
+    await channel.close()
+  }
+})
+
 test('a server without a hello is given up', async () => {
   const [mine, other] = memoryLinks()
   other.onMessage = () => undefined
