@@ -15,13 +15,20 @@ const columns: readonly Column[] = [
   { title: 'cpu', align: 'right' },
 ]
 
-const notes = [
+/** What the times of batches are. */
+export const batchNotes: readonly string[] = [
   'p50 and p99 are of means over batches, since one operation is shorter than the clock resolves; max is what one took',
   'in the slowest batch if the others in it took the median. cpu is of both processes; for SEND both ends spin.',
 ]
 
+/** What the times of `aether bench rpc` are. */
+export const rpcNotes: readonly string[] = [
+  'Times are there and back: of call-N, clients-N, object-64, socket-N and ipc-N of single calls, with others under way; of call-sync and object-sync',
+  'means over batches. cpu is of both processes; ends that spin or wait for a message that is due take it, too.',
+]
+
 /** All rows as a table, and how to read it. */
-export function showBench(screen: Screen, rows: readonly BenchRow[]): void {
+export function showBench(screen: Screen, rows: readonly BenchRow[], notes: readonly string[]): void {
   screen.table(columns, rows.map(cellsOf))
   screen.line()
   for (const note of notes) screen.line(`  ${note}`)

@@ -3,35 +3,41 @@ import { collectiveNames } from '../messaging/index.ts'
 import { openDevice } from '../verbs/index.ts'
 import { benchBandwidth } from './bench/bandwidth.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
-import { type BenchOptions, benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
+import { benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import { benchMessaging } from './bench/messaging.ts'
 import type { BenchRow } from './bench/row.ts'
+import { benchRpc, defaultClients, defaultDepths, defaultRpcSizes, type RpcBenchOptions } from './bench/rpc.ts'
 import { storeNames } from './bench/structures/bench-store.ts'
 import { runCollectivesBench } from './bench-collectives.ts'
 import { runDsmBench } from './bench-dsm.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
-import { showBench } from './bench-view.ts'
+import { batchNotes, rpcNotes, showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions } from './options.ts'
 import { Screen } from './output/screen.ts'
 import { nearestWord } from './suggestion.ts'
 import { UsageError } from './usage-error.ts'
 
-const benches: Readonly<Record<string, (options: BenchOptions) => Promise<BenchRow[]>>> = {
+const benches: Readonly<Record<string, (options: RpcBenchOptions) => Promise<BenchRow[]>>> = {
   latency: benchLatency,
   bandwidth: benchBandwidth,
   messaging: benchMessaging,
+  rpc: benchRpc,
 }
 
 const deviceDefault = 'shm0'
 const sizeMax = 2 ** 30
 const timeMsMax = 60_000
+const depthMax = 4096
+const clientsMax = 256
 
 const table = {
   device: { type: 'string', default: deviceDefault },
-  sizes: { type: 'string', default: defaultSizes.join(',') },
+  sizes: { type: 'string' },
   'time-ms': { type: 'string', default: String(DEFAULT_TIME_MS) },
+  depths: { type: 'string', default: defaultDepths.join(',') },
+  clients: { type: 'string', default: defaultClients.join(',') },
   ranks: { type: 'string', default: defaultDsmRanks.join(',') },
   'page-sizes': { type: 'string', default: defaultPageBytes.join(',') },
   iterations: { type: 'string', default: String(DEFAULT_ITERATIONS) },
@@ -52,6 +58,7 @@ const help = `Usage: aether bench latency [options]
        aether bench bandwidth [options]
        aether bench messaging [options]
        aether bench collectives [options]
+       aether bench rpc [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -62,6 +69,9 @@ bandwidth    32 operations outstanding, one completion for all of them
 messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and a stream;
              beside bare SEND, child_process messages and a Unix socket in the same run
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
+rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
+             over N connections with 16 under way each (clients-N); object is a small one in the default codec. Beside a Unix socket and
+             child_process messages with as many under way (socket-N, ipc-N). Times are of single calls, except where both ends spin
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
@@ -69,9 +79,10 @@ structures   map, queue and counter of shared memory, beside a Map of one proces
 The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
 
-Options of latency, bandwidth and messaging:
+Options of latency, bandwidth, messaging and rpc:
   --device NAME     the verbs device (default ${deviceDefault})
-  --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')})
+  --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
+                    rpc ${defaultRpcSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
   --json            print the rows as one JSON array and nothing else:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp" }]
@@ -85,6 +96,10 @@ Options of collectives:
   --json                print the rows as one JSON array and nothing else:
                         [{ "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
                            "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes" }]
+
+Options of rpc besides:
+  --depths N,N,...   calls under way at a time (default ${defaultDepths.join(',')})
+  --clients N,N,...  connections to one server (default ${defaultClients.join(',')})
 
 Options of dsm:
   --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
@@ -122,6 +137,7 @@ Examples:
   aether bench bandwidth --json > bandwidth.json
   aether bench messaging --sizes 8,4096
   aether bench collectives --collectives allReduce --processes 4
+  aether bench rpc --sizes 8 --depths 1,64 --clients 1
   aether bench dsm --ranks 2 --page-sizes 4096
   aether bench structures --processes 1 --stores aether,Map`
 
@@ -136,22 +152,27 @@ export const benchCommand: Command = {
     if (positionals[0] === 'scaling') return runScalingBench(values)
     if (positionals[0] === 'structures') return await runStructuresBench(values)
     const run = chooseBench(positionals[0])
-    const sizes = values.sizes.split(',').map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
+    const defaults = positionals[0] === 'rpc' ? defaultRpcSizes : defaultSizes
+    const sizes = (values.sizes ?? defaults.join(','))
+      .split(',')
+      .map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
     const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
+    const depths = values.depths.split(',').map((text) => integerOption('bench', '--depths', text, 1, depthMax))
+    const clients = values.clients.split(',').map((text) => integerOption('bench', '--clients', text, 1, clientsMax))
     // Whether there is such a device shows here, before a second process would stumble over it.
     openDevice(values.device).close()
     const screen = new Screen(values.json ? undefined : process.stdout)
     screen.line(`${positionals[0]} on ${availableParallelism()} processors, ${cpus()[0]?.model ?? 'of unknown kind'}`)
     screen.line()
     const onRow = ({ op, bytes }: BenchRow) => screen.progress(`${op}, ${bytes} bytes, done …`)
-    const rows = await run({ device: values.device, sizes, timeMs, onRow })
-    showBench(screen, rows)
+    const rows = await run({ device: values.device, sizes, timeMs, depths, clients, onRow })
+    showBench(screen, rows, positionals[0] === 'rpc' ? rpcNotes : batchNotes)
     if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
     return ExitCode.Done
   },
 }
 
-function chooseBench(name: string | undefined): (options: BenchOptions) => Promise<BenchRow[]> {
+function chooseBench(name: string | undefined): (options: RpcBenchOptions) => Promise<BenchRow[]> {
   const names = [...Object.keys(benches), 'collectives', 'dsm', 'scaling', 'structures']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined

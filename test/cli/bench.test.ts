@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { benchBandwidth } from '../../src/cli/bench/bandwidth.ts'
-import { benchLatency } from '../../src/cli/bench/latency.ts'
+import { type BenchOptions, benchLatency } from '../../src/cli/bench/latency.ts'
 import { benchMessaging } from '../../src/cli/bench/messaging.ts'
 import { rowOf } from '../../src/cli/bench/row.ts'
+import { benchRpc } from '../../src/cli/bench/rpc.ts'
 
 const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send', 'write']
 
@@ -11,6 +12,22 @@ for (const [name, bench, operations] of [
   ['latency', benchLatency, [...OPERATIONS, 'write-seen']],
   ['bandwidth', benchBandwidth, OPERATIONS],
   ['messaging', benchMessaging, ['ipc', 'message', 'message-loop', 'message-stream', 'send', 'socket']],
+  [
+    'rpc',
+    (options: BenchOptions) => benchRpc({ ...options, depths: [1, 8], clients: [2] }),
+    [
+      'call-1',
+      'call-8',
+      'call-sync',
+      'clients-2',
+      'ipc-1',
+      'ipc-8',
+      'object-64',
+      'object-sync',
+      'socket-1',
+      'socket-8',
+    ],
+  ],
 ] as const) {
   test(`bench ${name} measures every operation and orders its percentiles`, async () => {
     const rows = await bench({ sizes: [8, 4096], timeMs: 2 })

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 
-/** Where to listen for connections over a device. Devices in software of one machine need no network. */
+/** An address of this machine that leads to the device. Devices in software of one machine need none. */
 export function addressOf(device: string): string {
   if (device.startsWith('shm')) return '127.0.0.1'
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])

@@ -1,8 +1,7 @@
 /** The other end of `aether bench messaging`, in a process of its own: endpoints that answer, spinning or from the event loop, and a Unix socket. */
-import { rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { connectEndpoint } from '../../messaging/index.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
+import { listenEcho } from './socket.ts'
 
 const [device = 'shm0', address = '127.0.0.1', port = '0', path = ''] = process.argv.slice(2)
 /** Empty polls between two looks at whether the parent still lives. */
@@ -36,10 +35,6 @@ endpoint.handlers = {
   disconnected: () => process.exit(0),
 }
 
-const server = createServer((socket) => {
-  socket.on('data', (data) => socket.write(data))
-  socket.on('error', () => {})
-})
-rmSync(path, { force: true })
-server.listen(path, () => process.send?.('listening'))
+await listenEcho(path)
+process.send?.('listening')
 process.on('disconnect', () => process.exit(0))
