@@ -141,12 +141,10 @@ export class Caller {
     options: CallOptions,
     extension: Uint8Array | undefined,
   ): void {
-    const method = call.method!
     try {
       const entries = extension ?? extensionOf(options)
-      const body = method.streamsRequests ? NO_BYTES : method.codec.encode(request)
       const budget = timeoutMs === Infinity ? NO_BUDGET : budgetOf(timeoutMs)
-      session.request(call, budget, entries, body)
+      session.request(call, budget, entries, request)
     } catch (error) {
       session.discard(call)
       throw error
@@ -265,11 +263,10 @@ export class Caller {
     const { id } = call
     const { codec } = call.method!
     const credit = session.creditOf(call)
-    const send = (kind: number, body: Uint8Array): void =>
-      void session.session.send(kind, id, 0, 0, undefined, body, codec.keeps === true)
+    const frames = session.session
     try {
-      const isAll = await pump(requests, credit, session.session, (item) => send(FrameKind.Item, codec.encode(item)))
-      if (isAll) send(FrameKind.End, NO_BYTES)
+      const isAll = await pump(requests, credit, frames, (item) => codec.send(frames, FrameKind.Item, id, 0, 0, item))
+      if (isAll) frames.send(FrameKind.End, id, 0, 0, undefined, NO_BYTES, true)
     } catch (error) {
       if (session.calls.find(id) === call && call.open) session.abandon(call, error)
     }

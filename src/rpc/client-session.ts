@@ -1,16 +1,20 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError } from '../native/index.ts'
+import { BodyCodec } from './body-codec.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
-import { decodeBody, invalidResponse, type MethodInfo, validate } from './method-info.ts'
+import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
 import { type FrameTaker, NO_BYTES, Session, type SessionLimits } from './session.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
 import { values } from './value-codec.ts'
+
+/** Of what failures say. */
+const failures = new BodyCodec(values)
 
 /** How a session of a client behaves. */
 export interface ClientSessionOptions extends SessionLimits {
@@ -106,10 +110,16 @@ export class ClientSession implements FrameTaker {
     return call
   }
 
-  /** Sends the request. What it throws has ended the call. */
-  request(call: ClientCall, budget: number, extension: Uint8Array | undefined, body: Uint8Array): void {
-    const { codec, number } = call.method!
-    call.waiting = this.session.send(FrameKind.Request, call.id, number, budget, extension, body, codec.keeps === true)
+  /** Sends the request; none where a stream of them follows. What it throws has ended the call. */
+  request(call: ClientCall, budget: number, extension: Uint8Array | undefined, request: unknown): void {
+    const { codec, number, streamsRequests } = call.method!
+    const { session } = this
+    if (extension === undefined && !streamsRequests) {
+      call.waiting = codec.send(session, FrameKind.Request, call.id, number, budget, request)
+      return
+    }
+    const body = streamsRequests ? NO_BYTES : codec.codec.encode(request)
+    call.waiting = session.send(FrameKind.Request, call.id, number, budget, extension, body, codec.keeps)
   }
 
   /** Aborts with the signal's reason. */
@@ -212,7 +222,7 @@ export class ClientSession implements FrameTaker {
       case FrameKind.Item: {
         const call = this.calls.find(callId)
         if (call?.answers === undefined) return
-        const item = decodeBody(call.method!.codec, bytes, offset, length, own)
+        const item = call.method!.codec.decode(bytes, offset, length, own)
         if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
         return
       }
@@ -254,7 +264,7 @@ export class ClientSession implements FrameTaker {
     const method = call.method!
     let value: unknown
     try {
-      value = decodeBody(method.codec, bytes, offset, length, own)
+      value = method.codec.decode(bytes, offset, length, own)
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
@@ -303,7 +313,7 @@ export class ClientSession implements FrameTaker {
   }
 
   #errorOf(method: MethodInfo, code: number, bytes: Uint8Array, offset: number, length: number): AetherError {
-    const body = decodeBody(values, bytes, offset, length, false)
+    const body = failures.decode(bytes, offset, length, false)
     if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
     const [message, reason, details] = body as unknown[]
     const failure: Failure = { code, message: String(message), reason: String(reason), details }

@@ -1,5 +1,5 @@
-import type { RpcCodec } from './codec.ts'
-import { MalformedFrameError, RpcError } from './errors.ts'
+import { BodyCodec } from './body-codec.ts'
+import { RpcError } from './errors.ts'
 import { methodNumber } from './frame.ts'
 import type { Method, MethodKind, Service } from './service.ts'
 import { type SchemaIssue, type SchemaResult, type StandardSchema, takesAnything } from './standard-schema.ts'
@@ -12,7 +12,9 @@ export class MethodInfo {
   readonly name: string
   readonly number: number
   readonly kind: MethodKind
-  readonly codec: RpcCodec
+  readonly streamsRequests: boolean
+  readonly streamsAnswers: boolean
+  readonly codec: BodyCodec
   /** Undefined where anything is taken. */
   readonly request: StandardSchema | undefined
   readonly response: StandardSchema | undefined
@@ -21,17 +23,11 @@ export class MethodInfo {
     this.name = `${service}/${method}`
     this.number = methodNumber(service, method)
     this.kind = kind
-    this.codec = codec
+    this.streamsRequests = kind === 'client-stream' || kind === 'bidirectional'
+    this.streamsAnswers = kind === 'server-stream' || kind === 'bidirectional'
+    this.codec = new BodyCodec(codec)
     this.request = takesAnything(request) ? undefined : request
     this.response = takesAnything(response) ? undefined : response
-  }
-
-  get streamsRequests(): boolean {
-    return this.kind === 'client-stream' || this.kind === 'bidirectional'
-  }
-
-  get streamsAnswers(): boolean {
-    return this.kind === 'server-stream' || this.kind === 'bidirectional'
   }
 }
 
@@ -40,43 +36,6 @@ export function methodsOf(service: Service): ReadonlyMap<string, MethodInfo> {
   return new Map(
     Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(service.name, name, each)]),
   )
-}
-
-let scratch = new Uint8Array(4096)
-
-/** The request of a unary call; lent where its codec wants it so. @throws MalformedFrameError. */
-export function decodeRequest(
-  codec: RpcCodec,
-  bytes: Uint8Array,
-  offset: number,
-  length: number,
-  own: boolean,
-): unknown {
-  if (codec.borrows === true) return bytes.subarray(offset, offset + length)
-  return decodeBody(codec, bytes, offset, length, own)
-}
-
-/** The value of a body; it has nothing in common with memory that the peer can write. @throws MalformedFrameError. */
-export function decodeBody(codec: RpcCodec, bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
-  try {
-    if (own) return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
-    if (codec.adopt !== undefined) return codec.decode(bytes.subarray(offset, offset + length))
-    return codec.decode(privateCopy(bytes, offset, length))
-  } catch (error) {
-    if (error instanceof MalformedFrameError) throw error
-    throw new MalformedFrameError(`codec '${codec.name}': ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-const LOOP_BYTES_MAX = 64
-
-function privateCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array {
-  if (length > scratch.length) scratch = new Uint8Array(length * 2)
-  const copy = scratch.subarray(0, length)
-  if (length <= LOOP_BYTES_MAX)
-    for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index] as number
-  else copy.set(bytes.subarray(offset, offset + length))
-  return copy
 }
 
 /** What a schema made of a value. `refuse` makes the error where it does not fit. */

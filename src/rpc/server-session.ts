@@ -5,7 +5,7 @@ import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } 
 import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
-import { decodeBody, decodeRequest, invalidRequest, validate } from './method-info.ts'
+import { invalidRequest, validate } from './method-info.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
 import { type FrameTaker, NO_BYTES, Session } from './session.ts'
@@ -122,7 +122,7 @@ export class ServerSession implements FrameTaker {
   #item(id: number, bytes: Uint8Array, offset: number, length: number, own: boolean): void {
     const call = this.#calls.get(id)
     if (call?.requests === undefined) return
-    const item = decodeBody(call.info.codec, bytes, offset, length, own)
+    const item = call.info.codec.decode(bytes, offset, length, own)
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
@@ -198,7 +198,7 @@ export class ServerSession implements FrameTaker {
     }
     let request: unknown
     try {
-      request = decodeRequest(info.codec, bytes, offset, length, own)
+      request = info.codec.decodeRequest(bytes, offset, length, own)
       if (info.request !== undefined)
         request = validate(info.request, request, (issues) => invalidRequest(info.name, issues))
     } catch (error) {
@@ -294,13 +294,8 @@ export class ServerSession implements FrameTaker {
     const { codec } = call.info
     const { session } = this
     try {
-      const isAll = await pump(
-        served.handler(request, call) as Stream<unknown>,
-        call.answerCredit!,
-        session,
-        (item) => {
-          session.send(FrameKind.Item, call.id, 0, 0, undefined, codec.encode(item), codec.keeps === true)
-        },
+      const isAll = await pump(served.handler(request, call) as Stream<unknown>, call.answerCredit!, session, (item) =>
+        codec.send(session, FrameKind.Item, call.id, 0, 0, item),
       )
       this.#leave(call)
       if (isAll) this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
@@ -341,14 +336,14 @@ export class ServerSession implements FrameTaker {
     if (call.finished) return
     const { codec } = call.info
     try {
-      const body = codec.encode(value)
-      const extension = call.answerMetadata === undefined ? undefined : extensionOf(call)
-      if (call.kept === undefined && extension === undefined) {
+      if (call.kept === undefined && call.answerMetadata === undefined) {
         call.finished = true
-        this.session.send(FrameKind.Answer, call.id, 0, 0, undefined, body, codec.keeps === true)
+        codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
         return
       }
-      this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps === true)
+      const body = codec.codec.encode(value)
+      const extension = extensionOf(call)
+      this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps)
     } catch (error) {
       call.finished = false
       this.#core.failed(error, call)

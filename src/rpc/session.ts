@@ -82,7 +82,7 @@ const TOTAL_ENTRY_BYTES = 8
 /** Bodies that may come in parts at a time: an end of ours sends one after the other. */
 const ASSEMBLIES_MAX = 64
 /** Up to here a loop is faster than a call. */
-const LOOP_BYTES_MAX = 32
+const LOOP_BYTES_MAX = 64
 
 /**
  * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message goes in parts.
@@ -144,19 +144,33 @@ export class Session {
     kept: boolean,
   ): WaitingFrame | undefined {
     if (!this.#open || this.#closing) return undefined
-    if (extension === undefined && this.#queueHead === this.#queue.length) {
-      const length = HEADER_BYTES + body.length
-      if (length <= this.link.messageBytesMax) {
-        const at = this.link.reserve(length)
-        if (at >= 0) {
-          this.#write(at, kind, 0, call, word, budget)
-          this.#copy(body, at + HEADER_BYTES)
-          this.link.commit(length)
-          return undefined
-        }
-      }
-    }
+    if (extension === undefined && this.#sendNow(kind, call, word, budget, body, body.length)) return undefined
     return this.#sendSlow(new WaitingFrame(kind, call, word, budget, extension, body), kept)
+  }
+
+  /** As {@link send}: the body is the first `length` of these bytes, and is copied. */
+  sendRange(
+    kind: number,
+    call: number,
+    word: number,
+    budget: number,
+    bytes: Uint8Array,
+    length: number,
+  ): WaitingFrame | undefined {
+    if (!this.#open || this.#closing || this.#sendNow(kind, call, word, budget, bytes, length)) return undefined
+    return this.#sendSlow(new WaitingFrame(kind, call, word, budget, undefined, bytes.subarray(0, length)), false)
+  }
+
+  /** Whether there was room for the whole frame, and nothing before it. */
+  #sendNow(kind: number, call: number, word: number, budget: number, body: Uint8Array, bodyBytes: number): boolean {
+    const length = HEADER_BYTES + bodyBytes
+    if (this.#queueHead !== this.#queue.length || length > this.link.messageBytesMax) return false
+    const at = this.link.reserve(length)
+    if (at < 0) return false
+    this.#write(at, kind, 0, call, word, budget)
+    this.#copy(body, bodyBytes, at + HEADER_BYTES)
+    this.link.commit(length)
+    return true
   }
 
   /** Ends the link in order: what waits for room is dropped, what has left arrives. */
@@ -221,10 +235,7 @@ export class Session {
     if (at < 0) return false
     this.#write(at, frame.kind, flags, frame.call, frame.word, frame.budget, extensionBytes)
     if (extension !== undefined) this.#outgoing.set(extension, at + HEADER_BYTES)
-    this.#copy(
-      bodyBytes === frame.body.length ? frame.body : frame.body.subarray(0, bodyBytes),
-      at + HEADER_BYTES + extensionBytes,
-    )
+    this.#copy(frame.body, bodyBytes, at + HEADER_BYTES + extensionBytes)
     this.link.commit(length)
     frame.sentBytes = bodyBytes
     return true
@@ -299,14 +310,11 @@ export class Session {
     header.setUint32(at + 12, budget, true)
   }
 
-  #copy(body: Uint8Array, at: number): void {
-    const length = body.length
-    if (length > LOOP_BYTES_MAX) {
-      this.#outgoing.set(body, at)
-      return
-    }
+  /** The first `length` bytes of `body`. */
+  #copy(body: Uint8Array, length: number, at: number): void {
     const outgoing = this.#outgoing
-    for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index] as number
+    if (length > LOOP_BYTES_MAX) outgoing.set(length === body.length ? body : body.subarray(0, length), at)
+    else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index] as number
   }
 
   // ---- receiving ---------------------------------------------------------------------------------------------------------------

@@ -73,6 +73,15 @@ test('a getter that itself encodes does not mix up the bytes', () => {
   assert.deepEqual(roundTrip(nested), { before: 'a', inner: { deep: ['x'] }, after: 'z' })
 })
 
+test('short texts come back as they are, however many there were before', () => {
+  const texts = Array.from({ length: 5000 }, (_, index) => `${index.toString(7)}\u00e9`.slice(0, 24))
+  for (let turn = 0; turn < 2; turn += 1)
+    for (const text of texts) assert.deepEqual(roundTrip({ [text]: text }), { [text]: text })
+  // As a peer may say it, though nobody here does: longer than short texts are.
+  const long = Uint8Array.of(7, 255, ...new Array<number>(255).fill(0x61))
+  assert.equal(values.decode(long), 'a'.repeat(255))
+})
+
 test('bytes that are no value are refused, and nothing else happens', () => {
   const decode = (bytes: Uint8Array): void => {
     try {

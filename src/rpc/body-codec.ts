@@ -1,0 +1,90 @@
+import { borrowedBytes, bytes as plainBytes, type RpcCodec } from './codec.ts'
+import { MalformedFrameError } from './errors.ts'
+import type { Session, WaitingFrame } from './session.ts'
+import { values } from './value-codec.ts'
+import { readValue } from './value-reader.ts'
+import { writeValue, writtenBytes } from './value-writer.ts'
+
+/** Up to here a loop is faster than a view and a call. */
+const LOOP_BYTES_MAX = 128
+
+/** What the peer can write is copied here before it is looked at. */
+let scratch = new Uint8Array(4096)
+
+/** A codec as the protocol uses it: bodies lie among others in the memory of a link, and for the codecs of this room no view is made of them. */
+export class BodyCodec {
+  readonly codec: RpcCodec
+  readonly #isValues: boolean
+  readonly #isBytes: boolean
+  /** {@link RpcCodec.keeps}. */
+  readonly keeps: boolean
+
+  constructor(codec: RpcCodec) {
+    this.codec = codec
+    this.#isValues = codec === values
+    this.#isBytes = codec === plainBytes || codec === borrowedBytes
+    this.keeps = codec.keeps === true
+  }
+
+  /** Encodes a value, and sends it in a frame, without an extension. */
+  send(
+    session: Session,
+    kind: number,
+    call: number,
+    word: number,
+    budget: number,
+    value: unknown,
+  ): WaitingFrame | undefined {
+    if (!this.#isValues) return session.send(kind, call, word, budget, undefined, this.codec.encode(value), this.keeps)
+    const length = writeValue(value)
+    return session.sendRange(kind, call, word, budget, writtenBytes(), length)
+  }
+
+  /** The request of a unary call; lent where its codec wants it so. @throws MalformedFrameError. */
+  decodeRequest(bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+    if (this.codec.borrows === true) return bytes.subarray(offset, offset + length)
+    return this.decode(bytes, offset, length, own)
+  }
+
+  /** The value of a body; it has nothing in common with memory that the peer can write. @throws MalformedFrameError. */
+  decode(bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+    try {
+      if (this.#isValues) {
+        if (own) return readValue(bytes, offset, length)
+        copyPrivately(bytes, offset, length)
+        return readValue(scratch, 0, length)
+      }
+      if (this.#isBytes && !own) return ownCopy(bytes, offset, length)
+      return this.#decodeElsewhere(bytes, offset, length, own)
+    } catch (error) {
+      if (error instanceof MalformedFrameError) throw error
+      const why = error instanceof Error ? error.message : String(error)
+      throw new MalformedFrameError(`codec '${this.codec.name}': ${why}`)
+    }
+  }
+
+  #decodeElsewhere(bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+    const { codec } = this
+    if (own) return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
+    if (codec.adopt !== undefined) return codec.decode(bytes.subarray(offset, offset + length))
+    copyPrivately(bytes, offset, length)
+    return codec.decode(scratch.subarray(0, length))
+  }
+}
+
+function ownCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array {
+  // A Buffer's own slice would be no copy.
+  if (length > LOOP_BYTES_MAX) return Uint8Array.prototype.slice.call(bytes, offset, offset + length)
+  const copy = new Uint8Array(length)
+  for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index] as number
+  return copy
+}
+
+function copyPrivately(bytes: Uint8Array, offset: number, length: number): void {
+  if (length > scratch.length) scratch = new Uint8Array(length * 2)
+  if (length > LOOP_BYTES_MAX) {
+    scratch.set(bytes.subarray(offset, offset + length))
+    return
+  }
+  for (let index = 0; index < length; index += 1) scratch[index] = bytes[offset + index] as number
+}
