@@ -79,4 +79,5 @@ export { Peer, type PeerSyncOptions, type PeerWaitOptions } from './peers/peer.t
 export { openPeers, type PeerAddress, type PeerConnectOptions, Peers, type PeersOptions } from './peers/peers.ts'
 export { EndpointPhysicalPeer } from './physical-peer.ts'
 export { RingLink, type RingLinkParts } from './ring-link.ts'
+export type { SendLimit } from './send-limit.ts'
 export { type OperationDone, VerbsLink } from './verbs-link.ts'

@@ -1,6 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import { isRingLength } from './hello.ts'
 import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
+import { checkSendLimit, type SendLimit } from './send-limit.ts'
 
 /**
  * How the event loop learns of what has come: `events`, it sleeps until there is something; `polling`, it looks in each turn and never sleeps, at the cost
@@ -24,6 +25,8 @@ export interface LinkOptions {
   readonly keepAliveMs?: number
   /** How long `close` waits for the peer to take what was sent; default 5000. */
   readonly closeTimeoutMs?: number
+  /** How fast messages of this end may leave; default: without a limit. */
+  readonly sendLimit?: SendLimit
 }
 
 export type LinkSettings = Required<LinkOptions>
@@ -45,6 +48,7 @@ export function linkSettings(options: LinkOptions): LinkSettings {
     completion: options.completion ?? 'adaptive',
     keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
     closeTimeoutMs: options.closeTimeoutMs ?? DEFAULT_CLOSE_TIMEOUT_MS,
+    sendLimit: options.sendLimit ?? {},
   }
   if (!isRingLength(settings.ringBytes))
     throw new ArgumentError(
@@ -56,6 +60,7 @@ export function linkSettings(options: LinkOptions): LinkSettings {
   checkInteger('sends', settings.sends, 16, REQUESTS_MAX)
   checkInteger('keepAliveMs', settings.keepAliveMs, 0, TIMER_MS_MAX)
   checkInteger('closeTimeoutMs', settings.closeTimeoutMs, 1, TIMER_MS_MAX)
+  checkSendLimit(settings.sendLimit)
   if (!['events', 'polling', 'adaptive'].includes(settings.completion))
     throw new ArgumentError('completion', `completion is events, polling or adaptive, not ${settings.completion}`)
   return settings

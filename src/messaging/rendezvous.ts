@@ -128,7 +128,10 @@ export class Rendezvous {
       }
       this.#offers.set(number, { length, settle })
       const kind = immediate === undefined ? EndpointKind.Offer : EndpointKind.OfferWithImmediate
-      const fill = (outgoing: Uint8Array, at: number): void => putOffer(outgoing, at, { address, length, key, number })
+      const fill = (outgoing: Uint8Array, at: number): void => {
+        putOffer(outgoing, at, { address, length, key, number })
+        this.#link.charge(length - OFFER_BYTES)
+      }
       this.#outbox.put(OFFER_BYTES, immediate ?? 0, kind, fill, signal).catch((error) => {
         this.#offers.delete(number)
         settle(error)

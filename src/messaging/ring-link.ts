@@ -12,6 +12,7 @@ import {
 import { OutgoingRing } from './outgoing-ring.ts'
 import { longestMessage } from './ring-record.ts'
 import { RoomWaiters } from './room-waiters.ts'
+import type { SendLimiter } from './send-limit.ts'
 
 /** The memory of a link, and how many WRITEs each end can be told of at a time. */
 export interface RingLinkParts {
@@ -23,6 +24,8 @@ export interface RingLinkParts {
   readonly peerReceives: number
   /** The same here. */
   readonly receives: number
+  /** @internal How fast messages may leave; default: as fast as they are taken. */
+  readonly limiter?: SendLimiter | undefined
 }
 
 /**
@@ -43,6 +46,7 @@ export abstract class RingLink implements MessageLink {
   readonly #quarterBytes: number
   readonly #quarterReceives: number
   readonly #waiters = new RoomWaiters()
+  readonly #limiter: SendLimiter | undefined
   /** Receives that the peer has left. */
   #peerReceives: number
   /** Receives used since credit was last returned. */
@@ -73,6 +77,7 @@ export abstract class RingLink implements MessageLink {
     this.#quarterBytes = parts.incoming.length >>> 2
     this.#quarterReceives = Math.max(1, parts.receives >>> 2)
     this.#peerReceives = parts.peerReceives
+    this.#limiter = parts.limiter
   }
 
   get open(): boolean {
@@ -84,6 +89,7 @@ export abstract class RingLink implements MessageLink {
   reserve(length: number): number {
     if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
     if (this.#end !== undefined || this.#closing !== undefined) this.#refuseEnded()
+    if (this.#limiter !== undefined && this.#limiter.delayMs(length, 1) > 0) return -1
     const at = this.#out.reserve(length)
     return at >= 0 ? at : this.#reserveAgain(length)
   }
@@ -105,9 +111,15 @@ export abstract class RingLink implements MessageLink {
     if (!(kind >= 0 && kind <= MESSAGE_KIND_MAX))
       throw new ArgumentError('kind', `a kind is an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
     this.#out.commit(length, immediate, kind)
+    this.#limiter?.take(length, 1)
     if (this.#flushScheduled || this.#polling) return
     this.#flushScheduled = true
     process.nextTick(this.#flushTurn)
+  }
+
+  /** Count `bytes`, which the peer fetches by itself, as bytes of the message that was committed last. */
+  charge(bytes: number): void {
+    this.#limiter?.take(bytes, 0)
   }
 
   flush(): void {
@@ -123,11 +135,7 @@ export abstract class RingLink implements MessageLink {
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
     this.flush()
-    try {
-      this.#settleWaiters()
-    } catch (error) {
-      this.fail(error)
-    }
+    this.#settleNow()
     return room
   }
 
@@ -273,6 +281,7 @@ export abstract class RingLink implements MessageLink {
   protected finish(error: Error | undefined): void {
     if (this.#end !== undefined) return
     this.#end = { error }
+    this.#limiter?.close()
     this.release(error === undefined)
     this.#waiters.fail(this.#ended())
     this.#closed?.()
@@ -325,11 +334,24 @@ export abstract class RingLink implements MessageLink {
   #settleWaiters(): void {
     if (!this.#waiters.waiting || this.#end !== undefined) return
     this.readCredit()
-    this.#waiters.settle(this.#hasRoom)
-    if (this.#waiters.waiting) this.#want()
+    this.#waiters.settle(this.#mayLeave)
+    const { firstLength } = this.#waiters
+    if (firstLength < 0) return
+    const delayMs = this.#limiter?.delayMs(firstLength, 1) ?? 0
+    if (delayMs > 0) this.#limiter?.wakeAfter(delayMs, this.#settleNow)
+    if (delayMs === 0 || !this.#out.hasRoom(firstLength)) this.#want()
   }
 
-  readonly #hasRoom = (length: number): boolean => this.#out.hasRoom(length)
+  readonly #settleNow = (): void => {
+    try {
+      this.#settleWaiters()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  readonly #mayLeave = (length: number, messages: number): boolean =>
+    this.#out.hasRoom(length) && (this.#limiter === undefined || this.#limiter.delayMs(length, messages) === 0)
 
   readonly #flushTurn = (): void => {
     this.#flushScheduled = false

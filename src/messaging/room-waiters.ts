@@ -16,6 +16,11 @@ export class RoomWaiters {
     return this.#waiters.length > 0
   }
 
+  /** What the one who waits longest needs; -1 where nobody waits. */
+  get firstLength(): number {
+    return this.#waiters[0]?.length ?? -1
+  }
+
   add(length: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted()
     return new Promise<void>((resolve, reject) => {
@@ -29,12 +34,12 @@ export class RoomWaiters {
     })
   }
 
-  /** Resolve those for whom there is room, each beside the ones before it. */
-  settle(hasRoom: (length: number) => boolean): void {
+  /** Resolve those that may leave, each beside the ones before it: so many bytes in so many messages. */
+  settle(mayLeave: (length: number, messages: number) => boolean): void {
     let ahead = 0
     let count = 0
     for (const waiter of this.#waiters) {
-      if (!hasRoom(ahead + waiter.length)) break
+      if (!mayLeave(ahead + waiter.length, count + 1)) break
       ahead += recordBytes(waiter.length)
       count += 1
     }

@@ -18,6 +18,7 @@ import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link
 import type { Progressing } from './progress-loop.ts'
 import { RingLink } from './ring-link.ts'
 import { UNIT_BYTES } from './ring-record.ts'
+import { sendLimiter } from './send-limit.ts'
 import { PEER_RIGHTS, segmentOf, VerbsBuffer } from './verbs-buffer.ts'
 
 /** The two highest bits of an immediate say what it is; those below, how many units have come. */
@@ -103,6 +104,7 @@ export class VerbsLink extends RingLink {
       incoming: memory.bytes.subarray(0, settings.ringBytes),
       peerReceives: peer.receives,
       receives: settings.receives,
+      limiter: sendLimiter(settings.sendLimit),
     })
     this.pair = pair
     this.completion = settings.completion

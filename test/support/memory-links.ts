@@ -1,5 +1,6 @@
 import { LinkError, type LocalRange, type RegisteredBuffer, type RemoteAddress } from '../../src/messaging/index.ts'
 import { RingLink } from '../../src/messaging/ring-link.ts'
+import type { SendLimiter } from '../../src/messaging/send-limit.ts'
 import { Random } from '../../src/runtime/index.ts'
 
 export interface MemoryLinksOptions {
@@ -11,6 +12,8 @@ export interface MemoryLinksOptions {
   readonly seed?: number
   /** Each thing that is sent takes 0 to this many turns of the event loop, or polls of the receiver, more; default 3. */
   readonly delayTurnsMax?: number
+  /** Of the left end; default: none. */
+  readonly limiter?: SendLimiter
 }
 
 /** What is under way to one end, in order. */
@@ -84,9 +87,9 @@ export class MemoryLink extends RingLink {
   #ticking = false
   #soon = false
 
-  constructor(ringBytes: number, receives: number, towards: Wire) {
+  constructor(ringBytes: number, receives: number, towards: Wire, limiter?: SendLimiter) {
     const incoming = new Uint8Array(ringBytes)
-    super({ outgoing: new Uint8Array(ringBytes), incoming, peerReceives: receives, receives })
+    super({ outgoing: new Uint8Array(ringBytes), incoming, peerReceives: receives, receives, limiter })
     this.#incoming = incoming
     this.#towards = towards
   }
@@ -242,7 +245,7 @@ export function memoryLinks(options: MemoryLinksOptions = {}): [MemoryLink, Memo
   const delay = (): number => random.below(delayTurnsMax + 1)
   const toLeft = new Wire(delay)
   const toRight = new Wire(delay)
-  const left = new MemoryLink(ringBytes, receives, toRight)
+  const left = new MemoryLink(ringBytes, receives, toRight, options.limiter)
   const right = new MemoryLink(ringBytes, receives, toLeft)
   left.join(right, toLeft)
   right.join(left, toRight)

@@ -1,0 +1,142 @@
+import { ArgumentError } from '../native/index.ts'
+
+/** How fast messages may leave. Where both are given, a message needs both. */
+export interface SendLimit {
+  /** Bytes of messages, without what the ring adds; default: no limit. */
+  readonly bytesPerSecond?: number
+  /** Bytes that may leave at once after a pause; default: those of a tenth of a second. A longer message leaves when the burst is full, and what follows waits the longer. */
+  readonly burstBytes?: number
+  /** Default: no limit. */
+  readonly messagesPerSecond?: number
+  /** Messages that may leave at once after a pause; default: those of a tenth of a second, and at least one. */
+  readonly burstMessages?: number
+}
+
+/** Time as limits see it. */
+export interface LimitClock {
+  /** Milliseconds since some moment; never goes back. */
+  nowMs(): number
+  /** Call back after so many milliseconds, or a little later; what it gives takes that back. */
+  after(delayMs: number, call: () => void): () => void
+}
+
+const TIMER_MS_MAX = 2 ** 31 - 1
+const DEFAULT_BURST_SECONDS = 0.1
+/** Of a byte or a message: sums of fractions are not exact. */
+const TOLERANCE = 1e-6
+
+const systemClock: LimitClock = {
+  nowMs: () => performance.now(),
+  after: (delayMs, call) => {
+    const timer = setTimeout(call, Math.min(TIMER_MS_MAX, Math.ceil(delayMs)))
+    return () => clearTimeout(timer)
+  },
+}
+
+/**
+ * A token bucket: `perMs` tokens are added each millisecond, up to `capacity`. What needs more than the capacity goes when the bucket is full and leaves a debt, so the
+ * rate holds over time whatever the amounts are.
+ */
+class Bucket {
+  readonly #perMs: number
+  readonly #capacity: number
+  #tokens: number
+  #atMs: number
+
+  constructor(perSecond: number, capacity: number, nowMs: number) {
+    this.#perMs = perSecond / 1000
+    this.#capacity = capacity
+    this.#tokens = capacity
+    this.#atMs = nowMs
+  }
+
+  /** Until `amount` may go; 0: now. */
+  delayMs(amount: number, nowMs: number): number {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + (nowMs - this.#atMs) * this.#perMs)
+    this.#atMs = nowMs
+    const missing = Math.min(amount, this.#capacity) - this.#tokens
+    return missing <= TOLERANCE ? 0 : missing / this.#perMs
+  }
+
+  take(amount: number): void {
+    this.#tokens -= amount
+  }
+}
+
+/** What one connection has left of its limit. Two numbers each for bytes and messages, and at most one timer. */
+export class SendLimiter {
+  readonly #clock: LimitClock
+  readonly #bytes: Bucket | undefined
+  readonly #messages: Bucket | undefined
+  #cancel: (() => void) | undefined
+  /** When the timer is due. */
+  #dueMs = 0
+
+  constructor(limit: SendLimit, clock: LimitClock) {
+    const { bytesPerSecond, messagesPerSecond } = limit
+    const nowMs = clock.nowMs()
+    this.#clock = clock
+    if (bytesPerSecond !== undefined)
+      this.#bytes = new Bucket(bytesPerSecond, limit.burstBytes ?? defaultBurst(bytesPerSecond), nowMs)
+    if (messagesPerSecond !== undefined)
+      this.#messages = new Bucket(messagesPerSecond, limit.burstMessages ?? defaultBurst(messagesPerSecond), nowMs)
+  }
+
+  /** Until so many messages with so many bytes may leave; 0: now. */
+  delayMs(bytes: number, messages: number): number {
+    const nowMs = this.#clock.nowMs()
+    return Math.max(this.#bytes?.delayMs(bytes, nowMs) ?? 0, this.#messages?.delayMs(messages, nowMs) ?? 0)
+  }
+
+  /** So much has left. */
+  take(bytes: number, messages: number): void {
+    this.#bytes?.take(bytes)
+    this.#messages?.take(messages)
+  }
+
+  /** Call back after `delayMs`, unless a call is due by then. */
+  wakeAfter(delayMs: number, call: () => void): void {
+    const dueMs = this.#clock.nowMs() + delayMs
+    if (this.#cancel !== undefined && this.#dueMs <= dueMs) return
+    this.#cancel?.()
+    this.#dueMs = dueMs
+    this.#cancel = this.#clock.after(delayMs, () => {
+      this.#cancel = undefined
+      call()
+    })
+  }
+
+  close(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+}
+
+/** Undefined where nothing is limited. */
+export function sendLimiter(limit: SendLimit, clock: LimitClock = systemClock): SendLimiter | undefined {
+  if (limit.bytesPerSecond === undefined && limit.messagesPerSecond === undefined) return undefined
+  return new SendLimiter(limit, clock)
+}
+
+export function checkSendLimit(limit: SendLimit): void {
+  checkPositive('sendLimit.bytesPerSecond', limit.bytesPerSecond)
+  checkPositive('sendLimit.messagesPerSecond', limit.messagesPerSecond)
+  checkBurst('burstBytes', limit.burstBytes, 'bytesPerSecond', limit.bytesPerSecond)
+  checkBurst('burstMessages', limit.burstMessages, 'messagesPerSecond', limit.messagesPerSecond)
+}
+
+function defaultBurst(perSecond: number): number {
+  return Math.max(1, perSecond * DEFAULT_BURST_SECONDS)
+}
+
+function checkPositive(name: string, value: number | undefined): void {
+  if (value === undefined || (Number.isFinite(value) && value > 0)) return
+  throw new ArgumentError(name, `${name} is a number above 0, not ${value}; leave it out for no limit`)
+}
+
+function checkBurst(name: string, value: number | undefined, rateName: string, rate: number | undefined): void {
+  if (value === undefined) return
+  if (rate === undefined) throw new ArgumentError(`sendLimit.${name}`, `${name} needs ${rateName} beside it`)
+  if (!(Number.isFinite(value) && value >= 1))
+    throw new ArgumentError(`sendLimit.${name}`, `${name} is a number from 1 on, not ${value}`)
+}
