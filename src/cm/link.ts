@@ -170,6 +170,7 @@ export class Link implements ConnectionActions {
     const { maxReadAtomic, maxDestinationReadAtomic } = this.limits
     const { minRnrTimer, ackTimeout } = this.#options
     this.#modify(QueuePairState.ReadyToReceive, {
+      ...this.#served(),
       maxDestinationReadAtomic,
       ...(minRnrTimer === undefined ? {} : { minRnrTimer }),
     })
@@ -273,6 +274,21 @@ export class Link implements ConnectionActions {
   #modify(state: QueuePairState, more: QueuePairAttributes): void {
     if (this.#isDatagram && this.pair.state === QueuePairState.ReadyToSend) return
     this.pair.modify({ ...this.#attributes(state), ...more })
+  }
+
+  /** The way to the peer, with the service that the program asks for. */
+  #served(): QueuePairAttributes {
+    const { serviceLevel, trafficClass } = this.#options
+    if (serviceLevel === undefined && trafficClass === undefined) return {}
+    const { addressVector } = this.#attributes(QueuePairState.ReadyToReceive)
+    if (addressVector === undefined) return {}
+    return {
+      addressVector: {
+        ...addressVector,
+        ...(serviceLevel === undefined ? {} : { serviceLevel }),
+        ...(trafficClass === undefined ? {} : { trafficClass }),
+      },
+    }
   }
 
   /** Beyond INIT a datagram queue pair leads nowhere in particular. */

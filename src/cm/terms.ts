@@ -22,6 +22,10 @@ export interface ConnectionOptions extends PairOptions, WaitOptions {
   readonly ackTimeout?: number
   /** How long the peer waits before it repeats where there was no receive request here: the code 0..31 of ibv_modify_qp(3). */
   readonly minRnrTimer?: number
+  /** 0..15, of what this end sends: which lanes of an InfiniBand fabric, or which priority of an Ethernet, serve it. Port space `tcp`. Default: what the connection manager found. */
+  readonly serviceLevel?: number
+  /** 0..255, of what this end sends: the byte in the header of IP by which routers and switches on RoCE tell kinds of traffic apart (the upper six bits are the DSCP). Port space `tcp`. Default: what the connection manager found. */
+  readonly trafficClass?: number
   /** Told to the peer, and nothing else: default false. */
   readonly flowControl?: boolean
 }
@@ -44,6 +48,8 @@ export function checkConnectionOptions(
   checkRange('rnrRetry', options.rnrRetry, 7)
   checkRange('ackTimeout', options.ackTimeout, 31)
   checkRange('minRnrTimer', options.minRnrTimer, 31)
+  checkRange('serviceLevel', options.serviceLevel, 15)
+  checkRange('trafficClass', options.trafficClass, 255)
   checkRange('maxReadAtomic', options.maxReadAtomic, READ_ATOMIC_MAX)
   checkRange('maxDestinationReadAtomic', options.maxDestinationReadAtomic, READ_ATOMIC_MAX)
 }

@@ -13,7 +13,14 @@ export interface LinkConnectionOptions
   extends LinkOptions,
     Pick<
       ConnectionOptions,
-      'maxReadAtomic' | 'maxDestinationReadAtomic' | 'rnrRetry' | 'ackTimeout' | 'minRnrTimer' | 'privateData'
+      | 'maxReadAtomic'
+      | 'maxDestinationReadAtomic'
+      | 'rnrRetry'
+      | 'ackTimeout'
+      | 'minRnrTimer'
+      | 'serviceLevel'
+      | 'trafficClass'
+      | 'privateData'
     > {
   /** A protection domain of the program's own, for memory and devices that it made itself; default: one for all connections over that device. */
   readonly domain?: ProtectionDomain
@@ -79,6 +86,7 @@ export function connectionOptions(
   privateData: Uint8Array,
 ): ConnectionOptions {
   const { maxReadAtomic, maxDestinationReadAtomic, rnrRetry, ackTimeout, minRnrTimer } = options
+  const { serviceLevel, trafficClass } = options
   return {
     ...end.pairOptions,
     domain: end.domain,
@@ -89,6 +97,8 @@ export function connectionOptions(
     ...(rnrRetry === undefined ? {} : { rnrRetry }),
     ...(ackTimeout === undefined ? {} : { ackTimeout }),
     ...(minRnrTimer === undefined ? {} : { minRnrTimer }),
+    ...(serviceLevel === undefined ? {} : { serviceLevel }),
+    ...(trafficClass === undefined ? {} : { trafficClass }),
   }
 }
 

@@ -118,3 +118,11 @@ test('over a real device: a process that is killed is noticed, and others are se
   assert.equal(await client.ended, undefined)
   listener.close()
 })
+
+test('over a real device: the traffic class of each end is in its way to the other', async () => {
+  const { client, server, close } = await join({ trafficClass: 0xb8 })
+  for (const { link } of [client, server]) assert.equal(link.pair.query().addressVector?.trafficClass, 0xb8)
+  await client.send(Uint8Array.of(7))
+  assert.deepEqual((await server.messages().next()).value?.data, Uint8Array.of(7))
+  await close()
+})
