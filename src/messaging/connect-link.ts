@@ -118,6 +118,7 @@ export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): 
 /** A link over a connection that was just made; where that fails the connection is closed. */
 export function linkOver(connection: Connection, end: LinkEnd, context: DeviceContext): VerbsLink {
   const carrier: LinkCarrier = {
+    departures: context.departures,
     wakeSoon: (link) => context.loop.wake(link),
     release: (link) => {
       context.loop.remove(link)

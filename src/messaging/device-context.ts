@@ -1,4 +1,5 @@
 import { type CompletionChannel, type Device, openDevice, type ProtectionDomain } from '../verbs/index.ts'
+import { Departures } from './departures.ts'
 import { ProgressLoop } from './progress-loop.ts'
 
 /** A device by its name, or a protection domain of the program's own. */
@@ -12,6 +13,7 @@ export class DeviceContext {
   readonly domain: ProtectionDomain
   readonly channel: CompletionChannel
   readonly loop: ProgressLoop
+  readonly departures: Departures = new Departures()
   readonly #of: ContextOf
   readonly #own: Device | undefined
   #users = 0

@@ -27,6 +27,10 @@ export interface LinkOptions {
   readonly closeTimeoutMs?: number
   /** How fast messages of this end may leave; default: without a limit. */
   readonly sendLimit?: SendLimit
+  /** Of the bytes that leave, beside other connections of this thread over the same device (or `domain`) with the same priority: 1 to 16; default 1. */
+  readonly weight?: number
+  /** 0 to 7; default 0. What has a higher one leaves first, always. */
+  readonly priority?: number
 }
 
 export type LinkSettings = Required<LinkOptions>
@@ -37,6 +41,8 @@ const DEFAULT_REQUESTS = 256
 const REQUESTS_MAX = 8192
 const DEFAULT_KEEP_ALIVE_MS = 5000
 const DEFAULT_CLOSE_TIMEOUT_MS = 5000
+const WEIGHT_MAX = 16
+const PRIORITY_MAX = 7
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export function linkSettings(options: LinkOptions): LinkSettings {
@@ -49,6 +55,8 @@ export function linkSettings(options: LinkOptions): LinkSettings {
     keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
     closeTimeoutMs: options.closeTimeoutMs ?? DEFAULT_CLOSE_TIMEOUT_MS,
     sendLimit: options.sendLimit ?? {},
+    weight: options.weight ?? 1,
+    priority: options.priority ?? 0,
   }
   if (!isRingLength(settings.ringBytes))
     throw new ArgumentError(
@@ -61,6 +69,8 @@ export function linkSettings(options: LinkOptions): LinkSettings {
   checkInteger('keepAliveMs', settings.keepAliveMs, 0, TIMER_MS_MAX)
   checkInteger('closeTimeoutMs', settings.closeTimeoutMs, 1, TIMER_MS_MAX)
   checkSendLimit(settings.sendLimit)
+  checkInteger('weight', settings.weight, 1, WEIGHT_MAX)
+  checkInteger('priority', settings.priority, 0, PRIORITY_MAX)
   if (!['events', 'polling', 'adaptive'].includes(settings.completion))
     throw new ArgumentError('completion', `completion is events, polling or adaptive, not ${settings.completion}`)
   return settings

@@ -1,5 +1,5 @@
 import { ProtocolViolation } from './errors.ts'
-import { HEADER_BYTES, KIND_SHIFT, PADDING_KIND, recordBytes } from './ring-record.ts'
+import { HEADER_BYTES, KIND_SHIFT, LENGTH_MASK, PADDING_KIND, recordBytes } from './ring-record.ts'
 
 /**
  * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent yet.
@@ -66,10 +66,25 @@ export class OutgoingRing {
     this.#reserved = -1
   }
 
-  /** All that is pending was sent. */
-  sent(): void {
-    this.pending = 0
-    this.pendingOffset = this.#offset
+  /** How much of what is pending are whole records of up to `bytesMax` bytes together. */
+  wholeRecords(bytesMax: number): number {
+    if (this.pending <= bytesMax) return this.pending
+    let offset = this.pendingOffset
+    let bytes = 0
+    for (;;) {
+      const record = recordBytes((this.#words[offset >>> 2] as number) & LENGTH_MASK)
+      if (bytes + record > bytesMax) return bytes
+      bytes += record
+      offset += record
+      if (offset === this.#length) offset = 0
+    }
+  }
+
+  /** So much of what was pending was sent. */
+  sent(bytes: number): void {
+    this.pending -= bytes
+    this.pendingOffset += bytes
+    if (this.pendingOffset >= this.#length) this.pendingOffset -= this.#length
   }
 
   /** The peer has taken so many bytes more. */

@@ -1,4 +1,5 @@
 import { AetherError, ArgumentError, ClosedError } from '../native/index.ts'
+import type { DeparturePlace, Departures } from './departures.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
 import { IncomingRing } from './incoming-ring.ts'
 import {
@@ -26,6 +27,10 @@ export interface RingLinkParts {
   readonly receives: number
   /** @internal How fast messages may leave; default: as fast as they are taken. */
   readonly limiter?: SendLimiter | undefined
+  /** @internal The order among links over one device, and the place of this one; default: none. */
+  readonly departures?: Departures | undefined
+  readonly weight?: number
+  readonly priority?: number
 }
 
 /**
@@ -47,6 +52,7 @@ export abstract class RingLink implements MessageLink {
   readonly #quarterReceives: number
   readonly #waiters = new RoomWaiters()
   readonly #limiter: SendLimiter | undefined
+  readonly #place: DeparturePlace | undefined
   /** Receives that the peer has left. */
   #peerReceives: number
   /** Receives used since credit was last returned. */
@@ -56,6 +62,7 @@ export abstract class RingLink implements MessageLink {
   #end: { readonly error: Error | undefined } | undefined
   #paused = false
   #polling = false
+  /** It will be flushed with the end of this turn, or waits for its turn among others. */
   #flushScheduled = false
   /** A `want` was sent, or is owed, and no `wake` has come. */
   #wanting = false
@@ -78,6 +85,7 @@ export abstract class RingLink implements MessageLink {
     this.#quarterReceives = Math.max(1, parts.receives >>> 2)
     this.#peerReceives = parts.peerReceives
     this.#limiter = parts.limiter
+    this.#place = parts.departures?.join(this, parts.weight ?? 1, parts.priority ?? 0)
   }
 
   get open(): boolean {
@@ -114,7 +122,8 @@ export abstract class RingLink implements MessageLink {
     this.#limiter?.take(length, 1)
     if (this.#flushScheduled || this.#polling) return
     this.#flushScheduled = true
-    process.nextTick(this.#flushTurn)
+    if (this.#place?.isOrdered === true) this.#place.wait()
+    else process.nextTick(this.#flushTurn)
   }
 
   /** Count `bytes`, which the peer fetches by itself, as bytes of the message that was committed last. */
@@ -124,17 +133,38 @@ export abstract class RingLink implements MessageLink {
 
   flush(): void {
     try {
-      this.#flushNow()
+      this.#flushNow(Number.POSITIVE_INFINITY)
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  /** @internal */
+  get isWaiting(): boolean {
+    return this.#flushScheduled
+  }
+
+  /** @internal Called when it is this link's turn. */
+  depart(bytesMax: number): number {
+    let bytes = 0
+    try {
+      bytes = this.#flushNow(bytesMax)
+      // What is left is longer than that, or has to wait for something that ends in a poll.
+      this.#flushScheduled = bytes >= 0 && this.#out.pending > 0 && this.open
+      if (!this.#flushScheduled) this.#settleWaiters()
+    } catch (error) {
+      this.#flushScheduled = false
+      this.fail(error)
+    }
+    if (this.#closing !== undefined && this.open) this.wakeSoon()
+    return Math.max(0, bytes)
   }
 
   writable(length: number, signal?: AbortSignal): Promise<void> {
     if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
-    this.flush()
+    this.#leave()
     this.#settleNow()
     return room
   }
@@ -170,6 +200,15 @@ export abstract class RingLink implements MessageLink {
   }
 
   poll(): number {
+    return this.#advance(false)
+  }
+
+  /** The same from an event loop, where what wants to leave waits for its turn among other links. */
+  protected pollInTurn(): number {
+    return this.#advance(true)
+  }
+
+  #advance(inTurn: boolean): number {
     if (this.#polling || this.#end !== undefined) return 0
     this.#polling = true
     let count = 0
@@ -177,7 +216,8 @@ export abstract class RingLink implements MessageLink {
       this.progress()
       count = this.#deliver()
       this.#payDebts()
-      this.#flushNow()
+      if (inTurn) this.#leave()
+      else this.#flushNow(Number.POSITIVE_INFINITY)
       this.#settleWaiters()
       this.#closeStep()
     } catch (error) {
@@ -282,6 +322,7 @@ export abstract class RingLink implements MessageLink {
     if (this.#end !== undefined) return
     this.#end = { error }
     this.#limiter?.close()
+    this.#place?.quit()
     this.release(error === undefined)
     this.#waiters.fail(this.#ended())
     this.#closed?.()
@@ -339,7 +380,9 @@ export abstract class RingLink implements MessageLink {
     if (firstLength < 0) return
     const delayMs = this.#limiter?.delayMs(firstLength, 1) ?? 0
     if (delayMs > 0) this.#limiter?.wakeAfter(delayMs, this.#settleNow)
-    if (delayMs === 0 || !this.#out.hasRoom(firstLength)) this.#want()
+    // What waits for its turn here takes room that the peer cannot give back.
+    const isLeaving = this.#place?.isOrdered === true && this.#flushScheduled && this.#out.pending > 0
+    if (!isLeaving && (delayMs === 0 || !this.#out.hasRoom(firstLength))) this.#want()
   }
 
   readonly #settleNow = (): void => {
@@ -358,18 +401,32 @@ export abstract class RingLink implements MessageLink {
     this.flush()
   }
 
-  #flushNow(): void {
-    if (this.#out.pending === 0 || this.#end !== undefined || this.#peerClosed) return
+  /** What was committed leaves: now, or in its turn where links are not alike. */
+  #leave(): void {
+    if (this.#place?.isOrdered !== true) this.flush()
+    else if (this.#out.pending > 0 && !this.#flushScheduled) {
+      this.#flushScheduled = true
+      this.#place.wait()
+    }
+  }
+
+  /** Send up to `bytesMax` bytes of whole messages: how many; 0: the first is longer, or there is none; -1: later. */
+  #flushNow(bytesMax: number): number {
+    if (this.#out.pending === 0) return 0
+    if (this.#end !== undefined || this.#peerClosed) return -1
     if (this.#peerReceives === 0) this.readCredit()
     if (this.#peerReceives === 0) {
       this.#want()
-      return
+      return -1
     }
-    const { pending, pendingOffset } = this.#out
-    const first = Math.min(pending, this.outgoing.length - pendingOffset)
-    if (!this.transmit(pendingOffset, first, pending - first)) return
+    const bytes = this.#out.wholeRecords(bytesMax)
+    if (bytes === 0) return 0
+    const { pendingOffset } = this.#out
+    const first = Math.min(bytes, this.outgoing.length - pendingOffset)
+    if (!this.transmit(pendingOffset, first, bytes - first)) return -1
     this.#peerReceives -= 1
-    this.#out.sent()
+    this.#out.sent(bytes)
+    return bytes
   }
 
   /**

@@ -10,6 +10,7 @@ import {
   type PreparedRequest,
   type QueuePair,
 } from '../verbs/index.ts'
+import type { Departures } from './departures.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
 import type { Hello } from './hello.ts'
 import { CREDIT_BYTES, emptyReceive, type LinkEnd } from './link-end.ts'
@@ -35,6 +36,8 @@ export interface LinkCarrier {
   wakeSoon(link: Progressing): void
   /** The link has ended: give the queue pair back. */
   release(link: Progressing): void
+  /** The order among links over this device. */
+  readonly departures?: Departures
 }
 
 /** Called once with the end of an operation: undefined where it was carried out. */
@@ -105,6 +108,9 @@ export class VerbsLink extends RingLink {
       peerReceives: peer.receives,
       receives: settings.receives,
       limiter: sendLimiter(settings.sendLimit),
+      departures: carrier.departures,
+      weight: settings.weight,
+      priority: settings.priority,
     })
     this.pair = pair
     this.completion = settings.completion
@@ -149,7 +155,7 @@ export class VerbsLink extends RingLink {
   /** @internal Look at what has come; how many completions. */
   advance(): number {
     const before = this.#completions
-    this.poll()
+    this.pollInTurn()
     return this.#completions - before
   }
 

@@ -1,5 +1,5 @@
 import { LinkError, type LocalRange, type RegisteredBuffer, type RemoteAddress } from '../../src/messaging/index.ts'
-import { RingLink } from '../../src/messaging/ring-link.ts'
+import { RingLink, type RingLinkParts } from '../../src/messaging/ring-link.ts'
 import type { SendLimiter } from '../../src/messaging/send-limit.ts'
 import { Random } from '../../src/runtime/index.ts'
 
@@ -14,6 +14,8 @@ export interface MemoryLinksOptions {
   readonly delayTurnsMax?: number
   /** Of the left end; default: none. */
   readonly limiter?: SendLimiter
+  /** Of the left end: its place among others. */
+  readonly order?: Pick<RingLinkParts, 'departures' | 'weight' | 'priority'>
 }
 
 /** What is under way to one end, in order. */
@@ -87,9 +89,9 @@ export class MemoryLink extends RingLink {
   #ticking = false
   #soon = false
 
-  constructor(ringBytes: number, receives: number, towards: Wire, limiter?: SendLimiter) {
+  constructor(ringBytes: number, receives: number, towards: Wire, parts: Partial<RingLinkParts> = {}) {
     const incoming = new Uint8Array(ringBytes)
-    super({ outgoing: new Uint8Array(ringBytes), incoming, peerReceives: receives, receives, limiter })
+    super({ outgoing: new Uint8Array(ringBytes), incoming, peerReceives: receives, receives, ...parts })
     this.#incoming = incoming
     this.#towards = towards
   }
@@ -170,7 +172,7 @@ export class MemoryLink extends RingLink {
     this.#soon = true
     setImmediate(() => {
       this.#soon = false
-      this.poll()
+      this.pollInTurn()
     })
   }
 
@@ -245,7 +247,7 @@ export function memoryLinks(options: MemoryLinksOptions = {}): [MemoryLink, Memo
   const delay = (): number => random.below(delayTurnsMax + 1)
   const toLeft = new Wire(delay)
   const toRight = new Wire(delay)
-  const left = new MemoryLink(ringBytes, receives, toRight, options.limiter)
+  const left = new MemoryLink(ringBytes, receives, toRight, { limiter: options.limiter, ...options.order })
   const right = new MemoryLink(ringBytes, receives, toLeft)
   left.join(right, toLeft)
   right.join(left, toRight)
