@@ -116,8 +116,8 @@ export interface Call {
 /*
  * The thresholds. `aether bench collectives` measures both sides of each: every algorithm by length and number of processes, in messages and bytes (counted
  * in the schedules, `countTraffic`, so exact) and in processor time of all processes that sleep between messages. Time on a clock says nothing where there are more processes
- * than processors. They were set by the counts: rounds below, bytes of the busiest rank above. The processor time beside them is of one run over `shm`, 4 and 8 processes,
- * 1 KiB to 256 KiB, at least 20 calls each, on two processors that others used as well; equal cells differed there by up to half, so only large ratios are told:
+ * than processors. They follow the rules of that paper (rounds below, bytes of the busiest rank above), and the counts bear them out; they are not tuned. The processor time beside them is of one run over `shm`, 4 and 8 processes,
+ * 1 KiB to 256 KiB, at least 20 calls each, on two processors that others used as well; equal cells scattered widely there, so only large ratios are told:
  *
  * - `LONG_BYTES` for all-reduce: recursive doubling and Rabenseifner's take the same at 64 KiB (0.9 and 1.1 times, for 8 and 4) and below it the former takes less but for
  *   one cell; three quarters of the bytes of the busiest rank remain for 4 ranks, 7/12 for 8.
