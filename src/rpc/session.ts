@@ -1,5 +1,5 @@
-import type { MessageLink } from '../messaging/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { LinkError, type MessageLink } from '../messaging/index.ts'
+import { ArgumentError, ClosedError } from '../native/index.ts'
 import { MalformedFrameError } from './errors.ts'
 import { decodeExtension, type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { EXTENSION_BYTES_MAX, FrameFlag, FrameKind, HEADER_BYTES } from './frame.ts'
@@ -263,8 +263,9 @@ export class Session {
     try {
       while (this.#open && !this.#closing && this.#drain())
         await this.link.writable(this.#nextBytes(this.#queue[this.#queueHead]!))
-    } catch {
-      // The link has ended, and says so by itself.
+    } catch (error) {
+      // A link that has ended says so by itself; anything else would leave what waits here without an end.
+      if (!(error instanceof LinkError || error instanceof ClosedError)) this.link.destroy(error as Error)
     } finally {
       this.#pumping = false
     }

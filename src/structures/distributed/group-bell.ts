@@ -143,6 +143,7 @@ export class GroupBell {
     try {
       await words.run(home, what, [read])
     } catch {
+      // The home is lost, or this rank leaves: who waits looks by itself, later.
       return
     }
     await this.ring(read)

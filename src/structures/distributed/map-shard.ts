@@ -179,7 +179,7 @@ export class MapShard {
     return found
   }
 
-  /** Help to split the table. False where there is no memory for that: as long as nothing is moved the table is as good as any. */
+  /** Help to split the table. False where there is no memory for that: as long as nothing is moved the table serves as it is. */
   async #help(key: KeyBytes, { route, full, empty }: Look): Promise<boolean> {
     try {
       await this.#mover.help(route.node, this.buckets.choices(key))

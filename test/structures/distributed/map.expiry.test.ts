@@ -69,7 +69,7 @@ test('an iteration gives none whose life is over, and removes them', async () =>
   assert.equal(await world.play(two.get(5)), 5)
 })
 
-test('a get of an entry whose life is over waits for two round trips, as any', async () => {
+test('a get of an entry whose life is over waits for two round trips, as every get does', async () => {
   const world = new FakeWorld(1, 3, HOME)
   const [map] = (await opened(world, { ttlMs: 10 })) as [GroupMap<number>]
   await world.play(map.set('k', 1))
