@@ -1,8 +1,9 @@
-import { ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError } from '../native/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { Connection } from './connection.ts'
-import type { Link } from './link.ts'
+import { HandedIdentifier, HandedOver, type HandedRequest } from './handed-request.ts'
+import { Link } from './link.ts'
 import { checkedPrivateData } from './private-data.ts'
 import { type ConnectionOptions, checkConnectionOptions } from './terms.ts'
 
@@ -24,6 +25,7 @@ export class ConnectionRequest {
   readonly flowControl: boolean
   readonly #link: Link
   readonly #settled: () => void
+  #handedOver: HandedOver | undefined
 
   /** @internal `settled` is called once it was answered or taken back. */
   constructor(link: Link, settled: () => void) {
@@ -44,7 +46,7 @@ export class ConnectionRequest {
 
   /** False once it was answered, or the peer took it back. */
   get pending(): boolean {
-    return this.#link.machine.state === 'requested'
+    return this.#handedOver?.pending ?? this.#link.machine.state === 'requested'
   }
 
   /**
@@ -64,12 +66,35 @@ export class ConnectionRequest {
   reject(privateData?: Uint8Array): void {
     const data = checkedPrivateData(privateData, this.portSpace, 'reject')
     if (!this.pending) return
+    if (this.#handedOver !== undefined) {
+      this.#handedOver.end(data)
+      return
+    }
     this.#settled()
     this.#link.refuse(data)
   }
 
+  /**
+   * Have another thread of this process answer: post what this gives with its `port` in the transfer list, and call `takeRequest` there. The connection then
+   * belongs to that thread, its queue pair and its completions are there; only what the connection manager says of it comes by way of this one. It ends when that
+   * thread ends. `ended` is called once it is over, or was never made.
+   */
+  handOver(ended?: () => void): HandedRequest {
+    this.#assertPending()
+    const { identifier, offer } = this.#link
+    if (offer === undefined || this.portSpace === 'udp')
+      throw new ArgumentError('portSpace', 'a datagram service answers in the thread that it belongs to')
+    this.#handedOver = new HandedOver(identifier, offer, this.#settled, ended)
+    return this.#handedOver.handed
+  }
+
   #assertPending(): void {
-    if (this.pending) return
+    if (this.pending && this.#handedOver === undefined) return
     throw this.#link.withdrawn ?? new ClosedError('a request that was answered')
   }
+}
+
+/** A request that another thread handed over, to be answered here as if it had come here. */
+export function takeRequest(handed: HandedRequest): ConnectionRequest {
+  return new ConnectionRequest(new Link(new HandedIdentifier(handed), handed.offer), () => undefined)
 }

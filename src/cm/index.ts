@@ -30,7 +30,7 @@ export { type ConnectOptions, connect } from './connect.ts'
 export { Connection } from './connection.ts'
 export type { CloseReason } from './connection-machine.ts'
 export type { PairOptions } from './connection-pair.ts'
-export { ConnectionRequest } from './connection-request.ts'
+export { ConnectionRequest, takeRequest } from './connection-request.ts'
 export { DATAGRAM_QUEUE_KEY } from './datagram.ts'
 export type { WaitOptions } from './deadline.ts'
 export { decodeEndpoint, ENDPOINT_TEXT_LENGTH, encodeEndpoint } from './endpoint-text.ts'
@@ -41,6 +41,7 @@ export {
   type RejectReason,
   RejectStatus,
 } from './errors.ts'
+export type { HandedRequest } from './handed-request.ts'
 export { createIdentifier, type IdentifierOptions } from './identifier.ts'
 export { type Listener, type ListenOptions, listen } from './listener.ts'
 export { joinMulticast, MulticastGroup, type MulticastOptions } from './multicast-group.ts'

@@ -47,7 +47,8 @@ export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from
 export { Endpoint, type EndpointHandlers, type EndpointOptions, type SendOptions } from './endpoint.ts'
 export { LinkError, type LinkErrorReason } from './errors.ts'
 export { type KeepConnectedOptions, type KeptConnection, keepConnected } from './keep-connected.ts'
-export { LinkListener, type LinkPeer, type ListenLinksOptions, listenLinks } from './link-listener.ts'
+export type { AdmissionOptions, LinkPeer } from './link-admission.ts'
+export { LinkListener, type ListenLinksOptions, type ListenPlace, listenLinks } from './link-listener.ts'
 export type { CompletionMode, LinkOptions } from './link-options.ts'
 export { type ListenEndpointsOptions, listenEndpoints } from './listen-endpoints.ts'
 export {
