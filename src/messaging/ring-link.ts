@@ -15,6 +15,12 @@ import { longestMessage } from './ring-record.ts'
 import { RoomWaiters } from './room-waiters.ts'
 import type { SendLimiter } from './send-limit.ts'
 
+/**
+ * Messages of one turn leave together, but no more of them: the peer works on the first while this end makes the next. With 64 calls under way each end would
+ * otherwise wait while the other works.
+ */
+const GATHERED_MAX = 16
+
 /** The memory of a link, and how many WRITEs each end can be told of at a time. */
 export interface RingLinkParts {
   /** A mirror of the peer's ring, of the same length. */
@@ -64,6 +70,8 @@ export abstract class RingLink implements MessageLink {
   #polling = false
   /** It will be flushed with the end of this turn, or waits for its turn among others. */
   #flushScheduled = false
+  /** Messages committed since some left. */
+  #gathered = 0
   /** A `want` was sent, or is owed, and no `wake` has come. */
   #wanting = false
   #wantOwed = false
@@ -120,6 +128,11 @@ export abstract class RingLink implements MessageLink {
       throw new ArgumentError('kind', `a kind is an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
     this.#out.commit(length, immediate, kind)
     this.#limiter?.take(length, 1)
+    this.#gathered += 1
+    if (this.#gathered >= GATHERED_MAX) {
+      this.#gathered = 0
+      this.#leave()
+    }
     if (this.#flushScheduled || this.#polling) return
     this.#flushScheduled = true
     if (this.#place?.isOrdered === true) this.#place.wait()
@@ -426,6 +439,7 @@ export abstract class RingLink implements MessageLink {
     if (!this.transmit(pendingOffset, first, bytes - first)) return -1
     this.#peerReceives -= 1
     this.#out.sent(bytes)
+    this.#gathered = 0
     return bytes
   }
 
