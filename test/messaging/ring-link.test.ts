@@ -79,6 +79,23 @@ test('a reader that pauses holds the sender back, and loses nothing', async () =
   assert.equal(received, sent)
 })
 
+test('the first messages of a long turn leave before its end, so that the peer works meanwhile', async () => {
+  const [left, right] = memoryLinks({ delayTurnsMax: 0 })
+  let received = 0
+  right.onMessage = () => {
+    received += 1
+  }
+  const atEnd = 40
+  for (let index = 0; index < atEnd; index += 1) {
+    assert.ok(left.reserve(8) >= 0)
+    left.commit(8)
+  }
+  while (right.poll() > 0);
+  assert.ok(received > 0 && received < atEnd, `${received} of ${atEnd} came within the turn`)
+  await left.close()
+  assert.equal(received, atEnd)
+})
+
 test('messages wait until somebody is there to take them', async () => {
   const [left, right] = memoryLinks()
   await send(left, 8, 1)
