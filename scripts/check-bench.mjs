@@ -1,4 +1,5 @@
-/** Checks that a file holds what `aether bench … --json` promises: `node scripts/check-bench.mjs FILE`. Exits 1 and says what is wrong otherwise. */
+/** Checks that a file holds what `aether bench … --json` promises: `node scripts/check-bench.mjs FILE [PROVIDER,…]`; the providers named have to be among them,
+ * without their versions. Exits 1 and says what is wrong otherwise. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 
@@ -6,8 +7,8 @@ import { readFileSync } from 'node:fs'
 const shapes = [
   {
     key: 'provider',
-    texts: ['op', 'provider'],
-    numbers: ['bytes', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp'],
+    texts: ['op', 'provider', 'baseline?'],
+    numbers: ['bytes', 'p50Ns?', 'p99Ns?', 'maxNs?', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp?', 'ratio?'],
   },
   {
     key: 'hitRate',
@@ -39,7 +40,8 @@ function checkRow({ texts, numbers }, row, index) {
   for (const name of texts) assert.ok(isNull(name) || typeof value(name) === 'string', `${name} in ${where}`)
   for (const name of numbers)
     assert.ok(isNull(name) || (Number.isFinite(value(name)) && value(name) >= 0), `${name} in ${where}`)
-  if ('p50Ns' in row) assert.ok(row.p50Ns <= row.p99Ns && row.p99Ns <= row.maxNs, `p50 <= p99 <= max in ${where}`)
+  const times = [row.p50Ns, row.p99Ns, row.maxNs].filter((ns) => Number.isFinite(ns))
+  for (const [at, ns] of times.entries()) assert.ok(at === 0 || times[at - 1] <= ns, `p50 <= p99 <= max in ${where}`)
   if ('ratio' in row) assert.equal(row.ratio === null, row.baseline === null, `a ratio has a baseline, in ${where}`)
 }
 
@@ -48,6 +50,11 @@ assert.ok(Array.isArray(rows) && rows.length > 0, 'an array of at least one row'
 const shape = shapes.find(({ key }) => key in rows[0])
 assert.ok(shape !== undefined, `rows of no benchmark that is known: ${JSON.stringify(rows[0])}`)
 for (const [index, row] of rows.entries()) checkRow(shape, row, index)
+for (const provider of process.argv[3]?.split(',') ?? [])
+  assert.ok(
+    rows.some((row) => row.provider?.startsWith(provider)),
+    `no row of ${provider}`,
+  )
 const kinds = rows.map(
   (row) => `${row.provider ?? row.coherence ?? row.protocol ?? row.store ?? row.algorithm} ${row.op ?? row.miss}`,
 )

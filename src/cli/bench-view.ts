@@ -1,7 +1,7 @@
 import type { BenchRow } from './bench/row.ts'
 import type { Screen } from './output/screen.ts'
 import type { Column } from './output/table.ts'
-import { formatBytes, formatRate, formatTime } from './output/units.ts'
+import { formatBytes, formatRate, formatRatio, formatTime } from './output/units.ts'
 
 const columns: readonly Column[] = [
   { title: 'operation', align: 'left' },
@@ -13,6 +13,8 @@ const columns: readonly Column[] = [
   { title: 'operations', align: 'right' },
   { title: 'bytes', align: 'right' },
   { title: 'cpu', align: 'right' },
+  { title: 'ratio', align: 'right' },
+  { title: 'of', align: 'left' },
 ]
 
 /** What the times of batches are. */
@@ -21,10 +23,18 @@ export const batchNotes: readonly string[] = [
   'in the slowest batch if the others in it took the median. cpu is of both processes; for SEND both ends spin.',
 ]
 
+/** What the times of `aether bench messaging` are. */
+export const messagingNotes: readonly string[] = [
+  'Of message and send both ends spin; of message-loop and stream-loop both are in their event loops, and times are of single messages or of means over',
+  'batches of a stream. UCX is ucx_perftest (tag matching over shared memory), which is written in C. cpu is of all processes, the server of Redis among',
+  'them. ratio is how many times the time of the row it names.',
+]
+
 /** What the times of `aether bench rpc` are. */
 export const rpcNotes: readonly string[] = [
-  'Times are there and back: of call-N, clients-N, object-64, socket-N and ipc-N of single calls, with others under way; of call-sync and object-sync',
-  'means over batches. cpu is of both processes; ends that spin or wait for a message that is due take it, too.',
+  'Times are there and back: of call-N, clients-N and object-64 of single calls, with others under way; of call-sync and object-sync means over batches.',
+  'Every client is a process. gRPC carries the bytes without Protocol Buffers. cpu is of all processes; ends that spin or wait for a message that is due',
+  'take it, too. ratio is how many times the time of the row it names.',
 ]
 
 /** All rows as a table, and how to read it. */
@@ -34,15 +44,18 @@ export function showBench(screen: Screen, rows: readonly BenchRow[], notes: read
   for (const note of notes) screen.line(`  ${note}`)
 }
 
-function cellsOf({ op, provider, bytes, p50Ns, p99Ns, maxNs, opsPerSec, gbPerSec, cpuNsPerOp }: BenchRow): string[] {
-  const times = [p50Ns, p99Ns, maxNs].map((ns) => formatTime(ns / 1e6))
+function cellsOf(row: BenchRow): string[] {
+  const { op, provider, bytes, p50Ns, p99Ns, maxNs, opsPerSec, gbPerSec, cpuNsPerOp, ratio, baseline } = row
+  const timeOf = (ns: number | null): string => (ns === null ? '' : formatTime(ns / 1e6))
   return [
     op,
     provider,
     formatBytes(bytes),
-    ...times,
+    ...[p50Ns, p99Ns, maxNs].map(timeOf),
     formatRate(opsPerSec),
     `${gbPerSec.toFixed(2)} GB/s`,
-    formatTime(cpuNsPerOp / 1e6),
+    timeOf(cpuNsPerOp),
+    ratio === null ? '' : formatRatio(ratio),
+    baseline ?? '',
   ]
 }

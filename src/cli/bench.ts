@@ -5,6 +5,7 @@ import { benchBandwidth } from './bench/bandwidth.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
 import { benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import { benchMessaging } from './bench/messaging.ts'
+import { type PeerName, peerNames } from './bench/peers/peer-name.ts'
 import type { BenchRow } from './bench/row.ts'
 import { benchRpc, defaultClients, defaultDepths, defaultRpcSizes, type RpcBenchOptions } from './bench/rpc.ts'
 import { storeNames } from './bench/structures/bench-store.ts'
@@ -12,9 +13,9 @@ import { runCollectivesBench } from './bench-collectives.ts'
 import { runDsmBench } from './bench-dsm.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
-import { batchNotes, rpcNotes, showBench } from './bench-view.ts'
+import { batchNotes, messagingNotes, rpcNotes, showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
-import { integerOption, parseOptions } from './options.ts'
+import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
 import { nearestWord } from './suggestion.ts'
 import { UsageError } from './usage-error.ts'
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, (options: RpcBenchOptions) => Promise<Ben
   rpc: benchRpc,
 }
 
+const notes: Readonly<Record<string, readonly string[]>> = { messaging: messagingNotes, rpc: rpcNotes }
 const deviceDefault = 'shm0'
 const sizeMax = 2 ** 30
 const timeMsMax = 60_000
@@ -38,6 +40,7 @@ const table = {
   'time-ms': { type: 'string', default: String(DEFAULT_TIME_MS) },
   depths: { type: 'string', default: defaultDepths.join(',') },
   clients: { type: 'string', default: defaultClients.join(',') },
+  peers: { type: 'string', default: 'all' },
   ranks: { type: 'string', default: defaultDsmRanks.join(',') },
   'page-sizes': { type: 'string', default: defaultPageBytes.join(',') },
   iterations: { type: 'string', default: String(DEFAULT_ITERATIONS) },
@@ -66,12 +69,13 @@ const help = `Usage: aether bench latency [options]
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
              a WRITE answered by a WRITE, each end watching its memory
 bandwidth    32 operations outstanding, one completion for all of them
-messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and a stream;
-             beside bare SEND, child_process messages and a Unix socket in the same run
+messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and messages one way
+             as fast as they are taken (message-stream, stream-loop); beside bare SEND, UCX, child_process messages, a Unix socket,
+             a stream of gRPC, PUBLISH of Redis and memcpy in the same run
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
-             over N connections with 16 under way each (clients-N); object is a small one in the default codec. Beside a Unix socket and
-             child_process messages with as many under way (socket-N, ipc-N). Times are of single calls, except where both ends spin
+             of N client processes with 16 under way each (clients-N); object is a small one in the default codec. Beside child_process
+             messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, and memcpy
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
@@ -85,7 +89,10 @@ Options of latency, bandwidth, messaging and rpc:
                     rpc ${defaultRpcSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
   --json            print the rows as one JSON array and nothing else:
-                    [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp" }]
+                    [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp",
+                       "baseline", "ratio" }]
+                    null where a program of others does not tell; ratio is of medians (of streams: of mean times a message),
+                    over that of the row which baseline names as 'op, provider'
 
 Options of collectives:
   --device NAME         the verbs device (default ${deviceDefault})
@@ -97,9 +104,12 @@ Options of collectives:
                         [{ "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
                            "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes" }]
 
+Options of messaging and rpc besides:
+  --peers LIST       ${peerNames.join(', ')}, all (default) or none; one that is not installed is left out, and why is told
+
 Options of rpc besides:
   --depths N,N,...   calls under way at a time (default ${defaultDepths.join(',')})
-  --clients N,N,...  connections to one server (default ${defaultClients.join(',')})
+  --clients N,N,...  client processes of one server (default ${defaultClients.join(',')})
 
 Options of dsm:
   --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
@@ -137,7 +147,7 @@ Examples:
   aether bench bandwidth --json > bandwidth.json
   aether bench messaging --sizes 8,4096
   aether bench collectives --collectives allReduce --processes 4
-  aether bench rpc --sizes 8 --depths 1,64 --clients 1
+  aether bench rpc --sizes 8 --depths 1,64 --clients 1 --peers gRPC,Redis
   aether bench dsm --ranks 2 --page-sizes 4096
   aether bench structures --processes 1 --stores aether,Map`
 
@@ -165,11 +175,20 @@ export const benchCommand: Command = {
     screen.line(`${positionals[0]} on ${availableParallelism()} processors, ${cpus()[0]?.model ?? 'of unknown kind'}`)
     screen.line()
     const onRow = ({ op, bytes }: BenchRow) => screen.progress(`${op}, ${bytes} bytes, done …`)
-    const rows = await run({ device: values.device, sizes, timeMs, depths, clients, onRow })
-    showBench(screen, rows, positionals[0] === 'rpc' ? rpcNotes : batchNotes)
+    const peers = peersOf(values.peers)
+    // Standard output is for the rows.
+    const onMissing = (peer: PeerName, why: string): void => void process.stderr.write(`without ${peer}: ${why}\n`)
+    const rows = await run({ device: values.device, sizes, timeMs, depths, clients, peers, onMissing, onRow })
+    showBench(screen, rows, notes[positionals[0]!] ?? batchNotes)
     if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
     return ExitCode.Done
   },
+}
+
+function peersOf(text: string): readonly PeerName[] {
+  if (text === 'all') return peerNames
+  if (text === 'none') return []
+  return text.split(',').map((word) => wordOption('bench', '--peers', word, peerNames))
 }
 
 function chooseBench(name: string | undefined): (options: RpcBenchOptions) => Promise<BenchRow[]> {

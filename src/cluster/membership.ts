@@ -1,5 +1,5 @@
 import { ClosedError } from '../native/index.ts'
-import { PROFILING_AREA_BYTES, Profile, ProfilingArea, shareThreadProfiling } from '../profiling/index.ts'
+import { PROFILING_AREA_BYTES, Profile, ProfilingArea } from '../profiling/index.ts'
 import type { Arena } from './arena.ts'
 import { Card } from './card.ts'
 import { ring } from './doorbell.ts'
@@ -51,7 +51,6 @@ export class Membership implements AsyncDisposable {
   readonly #watch: PeerWatch
   readonly #parts: MembershipPart[] = []
   readonly #wakers = new Set<() => void>()
-  readonly #unshareProfiling: () => void
   readonly #exit = (): void => this.#leaveAtExit()
   #closed = false
   #closing: Promise<void> | undefined
@@ -61,9 +60,7 @@ export class Membership implements AsyncDisposable {
     this.#entry = entry
     this.name = entry.name
     this.self = { slot: self.slot, epoch: self.epoch, processId: self.processId }
-    const offsetBytes = profilingOffset(self.slot)
-    this.profiling = new ProfilingArea(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
-    this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
+    this.profiling = new ProfilingArea(arena.control, profilingOffset(self.slot), PROFILING_AREA_BYTES, self.threadId)
     this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
       changed: () => this.#wake(),
       sawDeath: () => this.#settleSoon(),
@@ -112,8 +109,8 @@ export class Membership implements AsyncDisposable {
     return this.isPresent(member) ? card : undefined
   }
 
-  /** A snapshot of what `member` (this one where none is named) has counted; undefined when its slot is another's by now. The dead can be read until then. */
-  profile(member: Member = this.self): Profile | undefined {
+  /** A snapshot of what `member` has counted; undefined when its slot is another's by now. The dead can be read until then. */
+  profile(member: Member): Profile | undefined {
     this.#checkOpen()
     const { arena, table } = this.#entry
     const profile = Profile.read(arena.control, profilingOffset(member.slot))
@@ -233,7 +230,6 @@ export class Membership implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#closed = true
     offExit(this.#exit)
-    this.#unshareProfiling()
     for (const part of this.#parts) part.close()
     this.#watch.close()
     this.#wake()

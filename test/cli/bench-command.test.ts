@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aether } from './command-line.ts'
+import { aether, aetherWith } from './command-line.ts'
 
 const skip = process.platform === 'linux' ? false : 'the shm device needs Linux'
-const keys = ['op', 'provider', 'bytes', 'p50Ns', 'p99Ns', 'maxNs', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp']
+const keys = [
+  'op',
+  'provider',
+  'bytes',
+  'p50Ns',
+  'p99Ns',
+  'maxNs',
+  'opsPerSec',
+  'gbPerSec',
+  'cpuNsPerOp',
+  'baseline',
+  'ratio',
+]
 
 test('aether bench prints rows as JSON and nothing else, or as a table', { skip }, () => {
   const json = aether('bench', 'bandwidth', '--json', '--sizes', '8', '--time-ms', '2')
@@ -24,4 +36,21 @@ test('a device that does not exist is one clear line', { skip }, () => {
   assert.equal(stdout, '')
   assert.match(stderr, /^aether: .*rxe9/)
   assert.equal(stderr.trimEnd().split('\n').length, 1)
+})
+
+test('a peer that is not installed is said to be absent, with what to install; the rest is measured', { skip }, () => {
+  const nowhere = { PATH: '/nonexistent' }
+  const peers = ['--peers', 'socket,Redis,UCX', '--sizes', '8', '--time-ms', '1']
+  const { status, stdout, stderr } = aetherWith(nowhere, 'bench', 'messaging', '--json', ...peers)
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, /^without UCX: .*ucx_perftest is not installed .*apt-get install ucx-utils/m)
+  assert.match(stderr, /^without Redis: .*redis-server is not installed .*apt-get install redis-server/m)
+  const providers = (JSON.parse(stdout) as { provider: string }[]).map(({ provider }) => provider)
+  assert.deepEqual([...new Set(providers)], ['shm', 'Unix socket', 'memory'])
+})
+
+test('a peer that nobody knows is refused', { skip }, () => {
+  const { status, stderr } = aether('bench', 'rpc', '--peers', 'pigeon')
+  assert.equal(status, 2)
+  assert.match(stderr, /--peers takes .*, not 'pigeon'/)
 })

@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { benchBandwidth } from '../../src/cli/bench/bandwidth.ts'
-import { type BenchOptions, benchLatency } from '../../src/cli/bench/latency.ts'
+import { benchLatency } from '../../src/cli/bench/latency.ts'
 import { benchMessaging } from '../../src/cli/bench/messaging.ts'
-import { rowOf } from '../../src/cli/bench/row.ts'
+import { parseUcx } from '../../src/cli/bench/peers/ucx-perftest.ts'
+import { type BenchRow, rowOf, withBaselines } from '../../src/cli/bench/row.ts'
 import { benchRpc } from '../../src/cli/bench/rpc.ts'
 
 const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send', 'write']
@@ -11,32 +12,113 @@ const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send'
 for (const [name, bench, operations] of [
   ['latency', benchLatency, [...OPERATIONS, 'write-seen']],
   ['bandwidth', benchBandwidth, OPERATIONS],
-  ['messaging', benchMessaging, ['ipc', 'message', 'message-loop', 'message-stream', 'send', 'socket']],
-  [
-    'rpc',
-    (options: BenchOptions) => benchRpc({ ...options, depths: [1, 8], clients: [2] }),
-    [
-      'call-1',
-      'call-8',
-      'call-sync',
-      'clients-2',
-      'ipc-1',
-      'ipc-8',
-      'object-64',
-      'object-sync',
-      'socket-1',
-      'socket-8',
-    ],
-  ],
 ] as const) {
   test(`bench ${name} measures every operation and orders its percentiles`, async () => {
     const rows = await bench({ sizes: [8, 4096], timeMs: 2 })
     assert.deepEqual([...new Set(rows.map((row) => row.op))].sort(), operations)
-    for (const row of rows) {
-      assert.ok(row.p50Ns > 0 && row.p50Ns <= row.p99Ns && row.p99Ns <= row.maxNs, JSON.stringify(row))
-      assert.ok(row.opsPerSec > 0 && row.cpuNsPerOp >= 0, JSON.stringify(row))
-    }
+    for (const row of rows) checkTimes(row)
   })
+}
+
+const waysInLoops = ['shm', 'child_process', 'Unix socket']
+const calls = ['call-1', 'call-8', 'clients-2']
+
+test('bench messaging measures messages and streams, and each peer that is here beside them', async () => {
+  const absent: string[] = []
+  const rows = await benchMessaging({ sizes: [64], timeMs: 2, onMissing: (peer) => absent.push(peer) })
+  for (const row of rows) checkTimes(row)
+  const peers = new Map<string, readonly string[]>([
+    ...waysInLoops.map((name) => [name, ['message-loop', 'stream-loop']] as const),
+    ...['gRPC', 'Redis'].flatMap((name) =>
+      absent.includes(name) ? [] : [[name, ['message-loop', 'stream-loop']] as const],
+    ),
+    ...(absent.includes('UCX') ? [] : [['UCX', ['message', 'message-stream']] as const]),
+    ['memory', ['memcpy']] as const,
+  ])
+  peers.set('shm', ['message', 'message-loop', 'message-stream', 'send', 'stream-loop'])
+  assert.deepEqual(worksBy(rows), peers)
+  const beside = rows.filter(({ provider }) => provider !== 'shm')
+  assert.ok(beside.every(({ ratio, baseline }) => ratio! > 0 && baseline!.endsWith(', shm')))
+})
+
+test('bench rpc measures calls of one and of several client processes, and each peer that is here beside them', async () => {
+  const absent: string[] = []
+  const rows = await benchRpc({
+    sizes: [64],
+    timeMs: 2,
+    depths: [1, 8],
+    clients: [2],
+    onMissing: (peer) => absent.push(peer),
+  })
+  for (const row of rows) checkTimes(row)
+  const peers = new Map<string, readonly string[]>([
+    ...waysInLoops.map((name) => [name, calls] as const),
+    ...['gRPC', 'Redis'].flatMap((name) => (absent.includes(name) ? [] : [[name, calls] as const])),
+    ['memory', ['memcpy']],
+  ])
+  peers.set('shm', [...calls, 'call-sync', 'object-64', 'object-sync'].sort())
+  assert.deepEqual(worksBy(rows), peers)
+})
+
+test('peers that nobody asks for are not measured', async () => {
+  const rows = await benchRpc({ sizes: [8], timeMs: 1, depths: [1], clients: [1], peers: ['socket'] })
+  assert.deepEqual([...new Set(rows.map(({ provider }) => provider))].sort(), ['Unix socket', 'memory', 'shm'])
+})
+
+test('what ucx_perftest prints is read: the line of all messages, not those of a part', () => {
+  const head = 'iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr'
+  const part = '[thread 0] 578,0.137,1736.777,1736.777,2.25,2.25,576,576'
+  const whole = ' 1000,0.373,0.371,0.400,20.57,20.57,2695568,2500000'
+  assert.deepEqual(parseUcx('tag_lat', [head, part, whole, ''].join('\n')), { p50Ns: 373, opsPerSec: 2_500_000 })
+  assert.deepEqual(parseUcx('tag_bw', [head, whole].join('\n')), { p50Ns: null, opsPerSec: 2_500_000 })
+  assert.throws(() => parseUcx('tag_lat', [head, part].join('\n')), /said no figures/)
+})
+
+test('rows are held against what the device does at the same length; streams by the mean time of a message', () => {
+  const row = (op: string, provider: string, bytes: number, p50Ns: number | null, opsPerSec: number): BenchRow => ({
+    ...{ op, provider, bytes, p50Ns, opsPerSec, p99Ns: null, maxNs: null, gbPerSec: 1, cpuNsPerOp: null },
+    ...{ baseline: null, ratio: null },
+  })
+  const rows = [
+    row('call-1', 'shm', 8, 1000, 9),
+    row('call-1', 'gRPC', 8, 5000, 9),
+    row('call-1', 'gRPC', 16, 5000, 9),
+    row('stream', 'shm', 8, 1, 1e6),
+    row('stream', 'UCX', 8, null, 2e6),
+    row('memcpy', 'memory', 8, 10, 9),
+  ]
+  assert.deepEqual(
+    withBaselines(rows, 'shm', { memcpy: 'call-1' }).map(({ baseline, ratio }) => [baseline, ratio]),
+    [
+      [null, null],
+      ['call-1, shm', 5],
+      [null, null],
+      [null, null],
+      ['stream, shm', 0.5],
+      ['call-1, shm', 0.01],
+    ],
+  )
+})
+
+/** What each provider was measured doing, versions left out. */
+function worksBy(rows: readonly BenchRow[]): Map<string, string[]> {
+  const names = rows.map(({ provider }) => provider.replace(/ [\d.]+$/, ''))
+  return new Map(
+    [...new Set(names)].map((name) => [
+      name,
+      [...new Set(rows.flatMap(({ op }, at) => (names[at] === name ? [op] : [])))].sort(),
+    ]),
+  )
+}
+
+function checkTimes(row: BenchRow): void {
+  const times = [0, row.p50Ns, row.p99Ns, row.maxNs].filter((ns) => ns !== null)
+  assert.deepEqual(
+    times,
+    [...times].sort((one, other) => one - other),
+    JSON.stringify(row),
+  )
+  assert.ok(row.opsPerSec > 0 && (row.cpuNsPerOp ?? 0) >= 0, JSON.stringify(row))
 }
 
 test('a row is per operation: batch means, and the slowest batch laid on one operation', () => {

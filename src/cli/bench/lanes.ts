@@ -1,30 +1,33 @@
 import { native } from '../../native/index.ts'
-import type { BenchRow } from './row.ts'
+import { type BenchRow, perOperationNs } from './row.ts'
 
 const SAMPLES_MIN = 20
-const SAMPLES_MAX = 1 << 18
+const SAMPLES_MAX = 1 << 17
 /** By then the engine has compiled the code for good, where it can within `timeMs`. */
 const WARM_NS_MAX = 300e6
 
 /** One operation, resolved when its answer has come. */
 export type Lane = () => Promise<unknown>
 
-/**
- * Lanes side by side, each beginning its next operation when its last is done. p50, p99 and max are of single operations, from begin to answer; the rate is of all lanes.
- * `remoteCpuNs` reads the other end's processor time, outside of what is measured.
- */
-export async function benchLanes(
-  row: Pick<BenchRow, 'op' | 'provider' | 'bytes'>,
-  lanes: readonly Lane[],
-  timeMs: number,
-  remoteCpuNs: () => Promise<number>,
-): Promise<BenchRow> {
+/** Lanes side by side, each beginning its next operation when its last is done, so long that the engine has compiled them. */
+export async function warmLanes(lanes: readonly Lane[], timeMs: number): Promise<void> {
   await run(lanes, Math.min(WARM_NS_MAX, timeMs * 1e6))
-  const cpuBefore = (await remoteCpuNs()) + native.processorNs(true)
-  const { samples, count, tookNs } = await run(lanes, timeMs * 1e6)
-  const cpuNs = native.processorNs(true) + (await remoteCpuNs()) - cpuBefore
+}
+
+/** The same, measured. */
+export function runLanes(lanes: readonly Lane[], timeMs: number): Promise<LanesRun> {
+  return run(lanes, timeMs * 1e6)
+}
+
+/** A row of what one or several processes found at the same time: p50, p99 and max of single operations, from begin to answer; the rates added. */
+export function laneRow(
+  row: Pick<BenchRow, 'op' | 'provider' | 'bytes'>,
+  runs: readonly LanesRun[],
+  cpuNs: number,
+): BenchRow {
+  const samples = joined(runs.map((each) => each.samples)).sort()
   const at = (share: number): number => samples[Math.min(samples.length - 1, Math.floor(share * samples.length))]!
-  const opsPerSec = (1e9 * count) / tookNs
+  const opsPerSec = runs.map(({ count, tookNs }) => (1e9 * count) / tookNs).reduce((sum, rate) => sum + rate, 0)
   return {
     ...row,
     p50Ns: at(0.5),
@@ -32,12 +35,27 @@ export async function benchLanes(
     maxNs: at(1),
     opsPerSec: Math.round(opsPerSec),
     gbPerSec: Math.round((opsPerSec * row.bytes) / 1e4) / 1e5,
-    cpuNsPerOp: Math.round(Math.max(0, cpuNs) / count),
+    cpuNsPerOp: perOperationNs(
+      cpuNs,
+      runs.map(({ count }) => count).reduce((sum, count) => sum + count, 0),
+    ),
+    baseline: null,
+    ratio: null,
   }
 }
 
-interface LanesRun {
-  /** In order of length. */
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** What lanes of one process did. */
+export interface LanesRun {
   readonly samples: Float64Array
   readonly count: number
   readonly tookNs: number
@@ -61,5 +79,5 @@ async function run(lanes: readonly Lane[], ns: number): Promise<LanesRun> {
     }
   }
   await Promise.all(lanes.map(keepGoing))
-  return { samples: samples.slice(0, Math.min(count, SAMPLES_MAX)).sort(), count, tookNs: last - start }
+  return { samples: samples.slice(0, Math.min(count, SAMPLES_MAX)), count, tookNs: last - start }
 }

@@ -1,9 +1,8 @@
-/** The other end of `aether bench messaging`, in a process of its own: endpoints that answer, spinning or from the event loop, and a Unix socket. */
+/** The other end of `aether bench messaging`, in a process of its own: an endpoint that answers, spinning where it is told to. */
 import { connectEndpoint } from '../../messaging/index.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
-import { listenEcho } from './socket.ts'
 
-const [device = 'shm0', address = '127.0.0.1', port = '0', path = ''] = process.argv.slice(2)
+const [device = 'shm0', address = '127.0.0.1', port = '0'] = process.argv.slice(2)
 /** Empty polls between two looks at whether the parent still lives. */
 const PARENT_CHECK_POLLS = 1 << 16
 const parent = process.ppid
@@ -35,6 +34,5 @@ endpoint.handlers = {
   disconnected: () => process.exit(0),
 }
 
-await listenEcho(path)
 process.send?.('listening')
 process.on('disconnect', () => process.exit(0))

@@ -1,69 +1,122 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Endpoint, listenEndpoints } from '../../messaging/index.ts'
-import { native } from '../../native/index.ts'
-import { benchIpc } from './baselines.ts'
+import { benchMemcpy } from './baselines.ts'
 import { addressOf } from './device-address.ts'
 import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, pingPong } from './latency.ts'
 import { BenchLink } from './link.ts'
 import { measure, noRemote } from './measure.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
-import { type BenchRow, rowOf } from './row.ts'
+import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
+import { providerOfWay } from './peers/provider-name.ts'
+import { RedisServer } from './peers/redis-server.ts'
+import { ucxProvider } from './peers/ucx-perftest.ts'
+import { ucxRow } from './peers/ucx-row.ts'
+import { unlessMissing } from './peers/unless-missing.ts'
+import type { PipeMeeting } from './pipes/pipe.ts'
+import { PipePair } from './pipes/pipe-pair.ts'
+import { loopRow, streamRow } from './pipes/pipe-rows.ts'
+import { type BenchRow, rowOf, withBaselines } from './row.ts'
 
-const SAMPLES_MIN = 20
 /** Messages of a stream that share a WRITE. */
 const FLUSH_EVERY = 16
+/** Peers in their event loops, in the order of the table. */
+const ways: readonly WayName[] = ['aether', 'child_process', 'socket', 'gRPC', 'Redis']
+
+export interface MessagingBenchOptions extends BenchOptions {
+  /** Unless told otherwise, all. */
+  readonly peers?: readonly PeerName[]
+  /** Called with a peer that is not here; the others are measured all the same. */
+  readonly onMissing?: OnMissing
+}
 
 /**
- * Half of a round trip of a message between two processes: `message`, both ends spinning; `message-loop`, both in their event loops; and how fast messages of a
- * stream go (`message-stream`). Beside them, in the same run: bare SEND (both spinning), child_process IPC and a Unix socket (both in their event loops).
+ * Messages between two processes. Half of a round trip with both ends spinning (`message`), and in their event loops (`message-loop`); messages one way, as fast as they are taken
+ * (`message-stream`, `stream-loop`). Beside them in the same run: bare SEND and UCX (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
  */
-export async function benchMessaging(options: BenchOptions = {}): Promise<BenchRow[]> {
+export async function benchMessaging(options: MessagingBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
+  const { peers = peerNames, onMissing } = options
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
     rows.push(await row)
     onRow?.(rows.at(-1) as BenchRow)
   }
-  const folder = mkdtempSync(join(tmpdir(), 'aether-bench-'))
-  const peer = await MessagingPeer.start(device, join(folder, 'socket'))
+  const own = await benchSpinning(device, sizes, timeMs, keep)
+  if (peers.includes('UCX')) {
+    await unlessMissing('UCX', onMissing, async () => {
+      const provider = await ucxProvider()
+      for (const bytes of sizes) await keep(ucxRow('message', provider, 'tag_lat', bytes, timeMs))
+      for (const bytes of sizes) await keep(ucxRow('message-stream', provider, 'tag_bw', bytes, timeMs))
+    })
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'aether-bench-'))
+  try {
+    for (const way of ways) {
+      if (way !== 'aether' && !peers.includes(way)) continue
+      const measured = benchWay(way, own, { device, address: addressOf(device), directory }, sizes, timeMs, keep)
+      if (way === 'aether') await measured
+      else await unlessMissing(way, onMissing, () => measured)
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+  for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
+  return withBaselines(rows, own, { send: 'message', memcpy: 'message-stream' })
+}
+
+type Keep = (row: Promise<BenchRow>) => Promise<void>
+
+/** Both ends spinning; gives the name of the device's provider. */
+async function benchSpinning(device: string, sizes: readonly number[], timeMs: number, keep: Keep): Promise<string> {
+  const peer = await MessagingPeer.start(device)
   try {
     for (const bytes of sizes) await keep(peer.spinning(() => roundTrip(peer.endpoint, bytes, timeMs)))
     for (const bytes of sizes) await keep(peer.spinning(() => stream(peer.endpoint, bytes, timeMs)))
-    for (const bytes of sizes) await keep(eventLoopRoundTrip(peer.endpoint, bytes, timeMs))
-    for (const bytes of sizes) await keep(socketRoundTrip(peer.socket, bytes, timeMs))
   } finally {
     await peer.close()
-    rmSync(folder, { recursive: true, force: true })
   }
   const link = await BenchLink.open(device, Math.max(...sizes))
   try {
     for (const bytes of sizes) await keep(pingPong(link, bytes, timeMs))
-    for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
+    return link.device.attributes.provider
   } finally {
     link.close()
   }
-  return rows
 }
 
-/** The other process, and both ways to it. */
+/** Both ends in their event loops. */
+async function benchWay(
+  way: WayName,
+  own: string,
+  meeting: PipeMeeting,
+  sizes: readonly number[],
+  timeMs: number,
+  keep: Keep,
+): Promise<void> {
+  await using server = way === 'Redis' ? await RedisServer.start(meeting.directory) : undefined
+  await using pair = await PipePair.start(way, meeting)
+  const provider = way === 'aether' ? own : await providerOfWay(way)
+  const pids = server === undefined ? [pair.pid] : [pair.pid, server.pid]
+  for (const bytes of sizes) await keep(loopRow({ pair, provider, bytes, timeMs, pids }))
+  for (const bytes of sizes) await keep(streamRow({ pair, provider, bytes, timeMs, pids }))
+}
+
+/** The other process, which spins when it is told to. */
 class MessagingPeer {
   readonly endpoint: Endpoint
-  readonly socket: Socket
   readonly #child: ReturnType<typeof fork>
 
-  private constructor(endpoint: Endpoint, socket: Socket, child: ReturnType<typeof fork>) {
+  private constructor(endpoint: Endpoint, child: ReturnType<typeof fork>) {
     this.endpoint = endpoint
-    this.socket = socket
     this.#child = child
   }
 
-  static async start(device: string, path: string): Promise<MessagingPeer> {
+  static async start(device: string): Promise<MessagingPeer> {
     const address = addressOf(device)
     let arrived!: (endpoint: Endpoint) => void
     const accepted = new Promise<Endpoint>((resolve) => {
@@ -71,16 +124,14 @@ class MessagingPeer {
     })
     const listener = await listenEndpoints({ ...PEER_OPTIONS, device, address, accept: arrived })
     const program = fileURLToPath(new URL('./messaging-peer.js', import.meta.url))
-    const child = fork(program, [device, address, String(listener.port), path])
+    const child = fork(program, [device, address, String(listener.port)])
     const failed = once(child, 'exit').then(() => {
       throw new Error('the other process of the benchmark ended')
     })
     const [endpoint] = await Promise.race([Promise.all([accepted, once(child, 'message')]), failed])
     failed.catch(() => {})
     listener.close()
-    const socket = connect(path)
-    await once(socket, 'connect')
-    return new MessagingPeer(endpoint, socket, child)
+    return new MessagingPeer(endpoint, child)
   }
 
   /** Have the other end spin while `work` runs. */
@@ -94,7 +145,6 @@ class MessagingPeer {
   }
 
   async close(): Promise<void> {
-    this.socket.destroy()
     await this.endpoint.close()
     this.#child.kill('SIGKILL')
   }
@@ -159,54 +209,4 @@ function put(endpoint: Endpoint, data: Uint8Array, immediate: number | undefined
 /** The other end spins, so it takes as much processor time as has gone by. */
 function withPeer<T extends { readonly batchNs: Float64Array; readonly cpuNs: number }>(measurement: T): T {
   return { ...measurement, cpuNs: measurement.cpuNs + measurement.batchNs.reduce((sum, ns) => sum + ns, 0) }
-}
-
-async function eventLoopRoundTrip(endpoint: Endpoint, bytes: number, timeMs: number): Promise<BenchRow> {
-  const data = new Uint8Array(bytes).fill(1)
-  let came = (): void => {}
-  endpoint.handlers = { receive: () => came() }
-  const once = (): Promise<void> =>
-    new Promise((resolve) => {
-      came = resolve
-      void endpoint.sendWithImmediate(data, Mark.Echo)
-    })
-  return rowOf('message-loop', providerOf(endpoint), bytes, await repeat(once, timeMs), 2)
-}
-
-async function socketRoundTrip(socket: Socket, bytes: number, timeMs: number): Promise<BenchRow> {
-  const data = new Uint8Array(bytes).fill(1)
-  let left = 0
-  let came = (): void => {}
-  const take = (chunk: Buffer): void => {
-    left -= chunk.length
-    if (left === 0) came()
-  }
-  socket.on('data', take)
-  const once = (): Promise<void> =>
-    new Promise((resolve) => {
-      left = bytes
-      came = resolve
-      socket.write(data)
-    })
-  const measurement = await repeat(once, timeMs)
-  socket.off('data', take)
-  return rowOf('socket', 'unix socket', bytes, measurement, 2)
-}
-
-/** One after the other from the event loop; processor time is this end's. */
-async function repeat(
-  operation: () => Promise<void>,
-  timeMs: number,
-): Promise<{ batchSize: number; batchNs: Float64Array; cpuNs: number }> {
-  for (let index = 0; index < SAMPLES_MIN; index += 1) await operation()
-  const batchNs: number[] = []
-  const cpuBefore = native.processorNs(true)
-  const until = native.monotonicNs() + timeMs * 1e6
-  for (let began = native.monotonicNs(); batchNs.length < SAMPLES_MIN || began < until; ) {
-    await operation()
-    const ended = native.monotonicNs()
-    batchNs.push(ended - began)
-    began = ended
-  }
-  return { batchSize: 1, batchNs: Float64Array.from(batchNs), cpuNs: native.processorNs(true) - cpuBefore }
 }

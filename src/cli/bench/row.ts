@@ -3,13 +3,18 @@ export interface BenchRow {
   readonly op: string
   readonly provider: string
   readonly bytes: number
-  readonly p50Ns: number
-  readonly p99Ns: number
-  readonly maxNs: number
+  /** Null where a program of others does not tell. */
+  readonly p50Ns: number | null
+  readonly p99Ns: number | null
+  readonly maxNs: number | null
   readonly opsPerSec: number
   readonly gbPerSec: number
-  /** Processor time of both ends. */
-  readonly cpuNsPerOp: number
+  /** Processor time of all processes; null where the system does not tell. */
+  readonly cpuNsPerOp: number | null
+  /** The row, as `op, provider`, that this is held against, of the same length in the same run. */
+  readonly baseline: string | null
+  /** How many times the median of the baseline its median is; of streams, the mean time a message. */
+  readonly ratio: number | null
 }
 
 /** What a measurement gathers: how long each batch of `batchSize` operations took, and the processor time of all. */
@@ -51,6 +56,32 @@ export function rowOf(
     maxNs: round(maxNs),
     opsPerSec: Math.round(opsPerSec),
     gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
-    cpuNsPerOp: round(Math.max(0, cpuNs) / (operations * batchNs.length)),
+    cpuNsPerOp: perOperationNs(cpuNs, operations * batchNs.length),
+    baseline: null,
+    ratio: null,
   }
+}
+
+/** Nanoseconds of one of `count`; null where it is not known. */
+export function perOperationNs(cpuNs: number, count: number): number | null {
+  return Number.isFinite(cpuNs) ? Math.round((10 * Math.max(0, cpuNs)) / count) / 10 : null
+}
+
+/** Hold each row against that of the device `own` that does the same, or what `instead` names for its operation. */
+export function withBaselines(
+  rows: readonly BenchRow[],
+  own: string,
+  instead: Readonly<Record<string, string>> = {},
+): BenchRow[] {
+  return rows.map((row) => {
+    const op = instead[row.op] ?? row.op
+    const base = rows.find((each) => each.op === op && each.bytes === row.bytes && each.provider === own)
+    if (base === undefined || base === row) return row
+    const [mine, other] = [timeOf(row), timeOf(base)]
+    return { ...row, baseline: `${op}, ${own}`, ratio: Number((mine / other).toPrecision(4)) }
+  })
+}
+
+function timeOf({ op, p50Ns, opsPerSec }: BenchRow): number {
+  return p50Ns === null || op.includes('stream') ? 1e9 / opsPerSec : p50Ns
 }

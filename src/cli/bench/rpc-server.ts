@@ -1,21 +1,25 @@
-/** The other end of `aether bench rpc`, in a process of its own: a server of calls, a Unix socket and child_process messages, each giving back what comes. */
+/** The other end of `aether bench rpc`, in a process of its own: a server of calls, a Unix socket and, where it is installed, gRPC, each giving back what comes. */
 import { native } from '../../native/index.ts'
 import { createServer } from '../../rpc/index.ts'
+import { echoSocketIn, grpcSocketIn } from './calls/call-meeting.ts'
+import { serveGrpc } from './peers/grpc-package.ts'
 import { benchService } from './rpc-service.ts'
 import { listenEcho } from './socket.ts'
 
-const [device = 'shm0', address = '127.0.0.1', path = ''] = process.argv.slice(2)
-/** Polls between two looks at whether the parent still lives. */
-const PARENT_CHECK_POLLS = 1 << 16
+const [device = 'shm0', address = '127.0.0.1', directory = ''] = process.argv.slice(2)
+/** So many empty polls are more than the time between two calls. */
+const IDLE_POLLS = 4096
 const parent = process.ppid
 let spinning = false
 
-/** Look at what comes until somebody says that it is over. Blocks this thread. */
+/**
+ * Look at what comes until somebody says that it is over, blocking this thread; only where nothing comes for long the event loop has its turn: an answer that is longer than the ring goes on
+ * from there.
+ */
 function spin(): void {
-  for (let idle = 0; spinning; ) {
-    idle = server.poll() === 0 ? idle + 1 : 0
-    if (idle % PARENT_CHECK_POLLS === PARENT_CHECK_POLLS - 1 && process.ppid !== parent) process.exit(0)
-  }
+  for (let idle = 0; spinning && idle < IDLE_POLLS; ) idle = server.poll() === 0 ? idle + 1 : 0
+  if (process.ppid !== parent) process.exit(0)
+  if (spinning) setImmediate(spin)
 }
 
 const server = createServer().serve(benchService, {
@@ -28,7 +32,8 @@ const server = createServer().serve(benchService, {
   cpu: () => native.processorNs(true),
 })
 const { port } = await server.listen({ device, address })
-await listenEcho(path)
+await listenEcho(echoSocketIn(directory))
+// Who calls by it finds out why it is not there.
+await serveGrpc(grpcSocketIn(directory), () => {}).catch(() => {})
 process.send?.(port)
-process.on('message', (message) => process.send?.(message))
 process.on('disconnect', () => process.exit(0))

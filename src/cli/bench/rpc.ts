@@ -1,95 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { native } from '../../native/index.ts'
 import { values } from '../../rpc/index.ts'
-import { benchLanes, type Lane } from './lanes.ts'
+import { benchMemcpy } from './baselines.ts'
+import { benchCalls, type CallPlan } from './calls/call-rows.ts'
+import { type Lane, laneRow, runLanes, warmLanes } from './lanes.ts'
 import { type BenchOptions, DEFAULT_TIME_MS } from './latency.ts'
 import { measure } from './measure.ts'
-import { type BenchRow, rowOf } from './row.ts'
+import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
+import { providerOfWay } from './peers/provider-name.ts'
+import { RedisServer } from './peers/redis-server.ts'
+import { unlessMissing } from './peers/unless-missing.ts'
+import { type BenchRow, rowOf, withBaselines } from './row.ts'
 import { RpcPeer } from './rpc-peer.ts'
 import type { Order } from './rpc-service.ts'
 
 /** Payloads unless others are asked for, in bytes. */
-export const defaultRpcSizes: readonly number[] = [8, 512, 4096, 65_536]
+export const defaultRpcSizes: readonly number[] = [8, 512, 4096, 65_536, 1_048_576]
 /** Calls under way at a time. */
 export const defaultDepths: readonly number[] = [1, 4, 16, 64]
-/** Connections to one server. */
-export const defaultClients: readonly number[] = [1, 4]
-/** Calls under way of each of several clients. */
-const CLIENT_DEPTH = 16
+/** Processes that call one server. */
+export const defaultClients: readonly number[] = [1, 2, 4]
+const OBJECT_DEPTH = 64
 const ORDER: Order = { item: 'lamp', count: 3, price: 12.5 }
 /** As it travels. */
 const ORDER_BYTES = values.encode(ORDER).length
+/** Other ways to call, in the order of the table. */
+const others = ['child_process', 'socket', 'gRPC', 'Redis'] as const satisfies readonly WayName[]
 
 export interface RpcBenchOptions extends BenchOptions {
   readonly depths?: readonly number[]
   readonly clients?: readonly number[]
+  /** Unless told otherwise, all; UCX has no calls. */
+  readonly peers?: readonly PeerName[]
+  /** Called with a peer that is not here; the others are measured all the same. */
+  readonly onMissing?: OnMissing
 }
 
 /**
- * Calls between two processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time, both ends in their event loops; `clients-N`: N connections to one server
- * with 16 calls each; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes. Beside them, in the same run and with the same depths: a Unix socket and
- * child_process messages that give back what comes.
+ * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client
+ * a process; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes. Beside them, in the same run and with as many under way: child_process messages and a
+ * Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; and memcpy.
  */
 export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultRpcSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
-  const { depths = defaultDepths, clients = defaultClients } = options
+  const { depths = defaultDepths, clients = defaultClients, peers = peerNames, onMissing } = options
   const rows: BenchRow[] = []
-  const peer = await RpcPeer.start(device, Math.max(...clients))
-  const cpu = (): Promise<number> => peer.remoteCpuNs()
-  const keep = async (row: Promise<BenchRow>): Promise<void> => {
-    rows.push(await peer.alive(row))
-    onRow?.(rows.at(-1) as BenchRow)
+  const keep = (row: BenchRow): void => {
+    rows.push(row)
+    onRow?.(row)
   }
-  const lanes = (op: string, bytes: number, provider: string, many: readonly Lane[]): Promise<void> =>
-    keep(benchLanes({ op, provider, bytes }, many, timeMs, cpu))
-  const { provider } = peer
-  const [client] = peer.clients as [(typeof peer.clients)[number]]
+  const directory = mkdtempSync(join(tmpdir(), 'aether-bench-'))
   try {
-    for (const bytes of sizes) await keep(blocking('call-sync', peer, bytes, timeMs, echoed(bytes, client.echoSync)))
-    await keep(blocking('object-sync', peer, ORDER_BYTES, timeMs, () => client.sumSync(ORDER)))
-    for (const bytes of sizes) {
-      const data = new Uint8Array(bytes).fill(1)
-      const lane = (): Promise<unknown> => client.echo(data)
-      for (const depth of depths) await lanes(`call-${depth}`, bytes, provider, repeated(lane, depth))
-      for (const count of clients) {
-        const some = peer.clients.slice(0, count).map(
-          (each): Lane =>
-            () =>
-              each.echo(data),
-        )
-        const many = some.flatMap((each) => repeated(each, CLIENT_DEPTH))
-        await lanes(`clients-${count}`, bytes, provider, many)
-      }
+    const peer = await RpcPeer.start(device, directory)
+    const { provider, meeting } = peer
+    try {
+      await peer.alive(benchOwn(peer, sizes, timeMs, keep))
+      const plan = { meeting, sizes, depths, clients, timeMs }
+      await peer.alive(benchCalls({ ...plan, way: 'aether', provider, serverPids: [peer.pid] }, keep))
+      for (const way of others.filter((each) => peers.includes(each)))
+        await peer.alive(unlessMissing(way, onMissing, () => benchOther(way, peer, plan, keep)))
+    } finally {
+      await peer.close()
     }
-    await lanes(
-      'object-64',
-      ORDER_BYTES,
-      provider,
-      repeated(() => client.sum(ORDER), 64),
-    )
-    for (const bytes of sizes) {
-      const data = new Uint8Array(bytes).fill(1)
-      for (const depth of depths) {
-        await lanes(
-          `socket-${depth}`,
-          bytes,
-          'unix socket',
-          repeated(() => peer.socket.exchange(data), depth),
-        )
-        await lanes(
-          `ipc-${depth}`,
-          bytes,
-          'child_process',
-          repeated(() => peer.ipc(data), depth),
-        )
-      }
-    }
+    for (const bytes of sizes) keep(await benchMemcpy(bytes, timeMs))
+    return withBaselines(rows, provider, { memcpy: 'call-1' })
   } finally {
-    await peer.close()
+    rmSync(directory, { recursive: true, force: true })
   }
-  return rows
 }
 
-function repeated(lane: Lane, depth: number): readonly Lane[] {
-  return new Array<Lane>(depth).fill(lane)
+/** What only this package's calls can do: block, and carry objects. */
+async function benchOwn(
+  peer: RpcPeer,
+  sizes: readonly number[],
+  timeMs: number,
+  keep: (row: BenchRow) => void,
+): Promise<void> {
+  const { client, provider } = peer
+  for (const bytes of sizes) keep(await blocking('call-sync', peer, bytes, timeMs, echoed(bytes, client.echoSync)))
+  keep(await blocking('object-sync', peer, ORDER_BYTES, timeMs, () => client.sumSync(ORDER)))
+  const lanes = new Array<Lane>(OBJECT_DEPTH).fill(() => client.sum(ORDER))
+  await warmLanes(lanes, timeMs)
+  const cpuBefore = native.processorNs(true) + (await peer.remoteCpuNs())
+  const run = await runLanes(lanes, timeMs)
+  const cpuNs = native.processorNs(true) + (await peer.remoteCpuNs()) - cpuBefore
+  keep(laneRow({ op: `object-${OBJECT_DEPTH}`, provider, bytes: ORDER_BYTES }, [run], cpuNs))
+}
+
+async function benchOther(
+  way: (typeof others)[number],
+  peer: RpcPeer,
+  plan: Omit<CallPlan, 'way' | 'provider' | 'serverPids'>,
+  keep: (row: BenchRow) => void,
+): Promise<void> {
+  await using server = way === 'Redis' ? await RedisServer.start(plan.meeting.directory) : undefined
+  // Those that come by child_process are served by this one.
+  const pid = server?.pid ?? (way === 'child_process' ? process.pid : peer.pid)
+  await benchCalls({ ...plan, way, provider: await providerOfWay(way), serverPids: [pid] }, keep)
 }
 
 /** A call that gives back what is sent. @throws Error where it does not. */

@@ -1,11 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { AetherError } from '../../../native/index.ts'
+import { answerOf, askProcess } from '../ask-process.ts'
 import type { Meeting, StoreName } from './bench-store.ts'
 import type { FromWorker, Job, Samples, ToWorker } from './job.ts'
-
-type Answer<K extends FromWorker['kind']> = Extract<FromWorker, { kind: K }>
 
 /** Processes that have one store open, and measure at the same time. */
 export class Crew implements AsyncDisposable {
@@ -26,7 +24,7 @@ export class Crew implements AsyncDisposable {
     )
     const crew = new Crew(children)
     try {
-      await Promise.all(children.map((child) => answerOf(child, 'opened')))
+      await Promise.all(children.map((child) => answerOf<FromWorker, 'opened'>(child, 'opened')))
       return crew
     } catch (error) {
       await crew.#kill()
@@ -65,27 +63,10 @@ export class Crew implements AsyncDisposable {
   }
 }
 
-function ask<K extends FromWorker['kind']>(child: ChildProcess, message: ToWorker, kind: K): Promise<Answer<K>> {
-  child.send(message, () => {})
-  return answerOf(child, kind)
-}
-
-/** The next message. Rejects when it tells of a failure, or the process ends instead. */
-function answerOf<K extends FromWorker['kind']>(child: ChildProcess, kind: K): Promise<Answer<K>> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void): void => {
-      child.off('message', onMessage)
-      child.off('exit', onExit)
-      act()
-    }
-    const fail = (why: string): void => settle(() => reject(new AetherError('ERR_AETHER_BENCH', why)))
-    const onMessage = (message: FromWorker): void => {
-      if (message.kind === kind) settle(() => resolve(message as Answer<K>))
-      else fail(message.kind === 'failed' ? message.why : `'${message.kind}' came in the place of '${kind}'`)
-    }
-    const onExit = (code: number | null, signal: string | null): void =>
-      fail(`a process of the benchmark ended with ${signal ?? `status ${code}`}`)
-    child.on('message', onMessage)
-    child.on('exit', onExit)
-  })
+function ask<K extends FromWorker['kind']>(
+  child: ChildProcess,
+  message: ToWorker,
+  kind: K,
+): Promise<Extract<FromWorker, { kind: K }>> {
+  return askProcess<FromWorker, K>(child, message, kind)
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { optionalPackage } from '../peers/optional-package.ts'
 import type { BenchStore, Meeting } from './bench-store.ts'
-import { optionalPackage } from './optional-package.ts'
 
 /** What is used of the package `lmdb`. */
 interface Lmdb {

@@ -1,6 +1,6 @@
+import { optionalPackage } from '../peers/optional-package.ts'
+import { redisSocket } from '../peers/redis-server.ts'
 import type { BenchStore, Meeting } from './bench-store.ts'
-import { optionalPackage } from './optional-package.ts'
-import { redisSocket } from './redis-server.ts'
 
 /** What is used of the package `@redis/client`. */
 interface RedisPackage {

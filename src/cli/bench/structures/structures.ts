@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AetherError } from '../../../native/index.ts'
+import { RedisServer } from '../peers/redis-server.ts'
 import type { Meeting, StoreName } from './bench-store.ts'
 import { Crew } from './crew.ts'
 import { estimateMs, planOf, type Round, type Step, type StructuresGrid } from './plan.ts'
-import { RedisServer } from './redis-server.ts'
 import { rowsOf, type StructuresRow, withRatios, withShares } from './structures-row.ts'
 
 export interface StructuresBenchOptions extends StructuresGrid {

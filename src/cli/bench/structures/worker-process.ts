@@ -1,4 +1,5 @@
 /** One of the processes that `aether bench structures` measures: opens a store and does what it is told. */
+import { whyOf } from '../ask-process.ts'
 import { type BenchStore, type Meeting, openStore, type StoreName } from './bench-store.ts'
 import { type FromWorker, keysOf, type ToWorker } from './job.ts'
 import { keyName, Measurement } from './measurement.ts'
@@ -36,13 +37,6 @@ class Worker {
 }
 
 const failed = (error: unknown): void => answer({ kind: 'failed', why: whyOf(error) })
-
-/** Of several errors at once, which have no message together, the first one's; never nothing. */
-function whyOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return whyOf(error.errors[0])
-  if (!(error instanceof Error)) return String(error)
-  return error.message || `${error.name} ${'code' in error ? String(error.code) : ''}`.trim()
-}
 
 // Whoever measures is gone: so is the reason to be here.
 process.on('disconnect', () => process.exit())

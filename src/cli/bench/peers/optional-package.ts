@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { AetherError } from '../../../native/index.ts'
 
 /** A package that is there or not: this one does not depend on it. @throws AetherError that says what to type. */
@@ -6,5 +8,15 @@ export async function optionalPackage<T>(name: string): Promise<T> {
     return (await import(name)) as T
   } catch (cause) {
     throw new AetherError('ERR_AETHER_BENCH', `the package ${name} is not installed (npm install ${name})`, { cause })
+  }
+}
+
+/** Its version, or nothing where it does not say. */
+export function packageVersion(name: string): string {
+  try {
+    const file = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
+  } catch {
+    return ''
   }
 }

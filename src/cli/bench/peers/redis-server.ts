@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,6 +12,12 @@ export function redisSocket(directory: string): string {
   return join(directory, 'redis.sock')
 }
 
+/** How rows call it, with its version. */
+export function redisProvider(): string {
+  const { stdout } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' })
+  return `Redis ${/ v=([\d.]+)/.exec(stdout ?? '')?.[1] ?? ''}`.trimEnd()
+}
+
 /** A Redis server of this benchmark's own: no port, no file, and gone with it. */
 export class RedisServer implements AsyncDisposable {
   readonly #child: ChildProcess
@@ -21,6 +27,10 @@ export class RedisServer implements AsyncDisposable {
     this.#child = child
     this.#end = () => child.kill('SIGKILL')
     process.once('exit', this.#end)
+  }
+
+  get pid(): number {
+    return this.#child.pid!
   }
 
   /** @throws AetherError where the program is not installed, or does not start. */
