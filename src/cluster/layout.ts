@@ -7,9 +7,9 @@
  *  0x0020000   member slots     64 KiB   256 slots of 256 B
  *  0x0030000   region directory 256 KiB  1024 entries of 256 B (its inside belongs to dsm/)
  *  0x0100000   cards             2 MiB   256 cards of two halves of 4 KiB
- *  0x0400000   profiling        16 MiB   256 areas of 64 KiB (profiling/)
- *  0x1400000   end of what every member maps
- *  0x2000000   extents of regions, to the end of the file
+ *  0x0400000   profiling        32 MiB   256 areas of 128 KiB (profiling/)
+ *  0x2400000   end of what every member maps
+ *  0x4000000   extents of regions, to the end of the file
  * ```
  *
  * The file is sparse: a page takes memory when it is first touched. All changes to slots being claimed and to the directory are made under
@@ -25,7 +25,7 @@ export const REGIONS_MAX = 1024
 /** Reads 'AETH' in a dump of memory. */
 export const ARENA_MAGIC = 0x48544541
 /** Raised whenever anything in this layout changes. */
-export const ARENA_VERSION = 1
+export const ARENA_VERSION = 2
 
 export const HEADER_OFFSET = 0
 export const EPOCHS_OFFSET = 0x10000
@@ -39,6 +39,6 @@ export const CARDS_OFFSET = 0x100000
 export const CARD_HALF_BYTES = 4096
 export const PROFILING_OFFSET = 0x400000
 /** Length of the part that every member maps. */
-export const CONTROL_BYTES = 0x1400000
+export const CONTROL_BYTES = 0x2400000
 /** Where the first region may begin. */
-export const EXTENTS_OFFSET = 0x2000000
+export const EXTENTS_OFFSET = 0x4000000

@@ -1,5 +1,5 @@
 import { ClosedError } from '../native/index.ts'
-import { PROFILING_AREA_BYTES, Profile, ProfilingArea } from '../profiling/index.ts'
+import { PROFILING_AREA_BYTES, Profile, ProfilingArea, shareThreadProfiling } from '../profiling/index.ts'
 import type { Arena } from './arena.ts'
 import { Card } from './card.ts'
 import { ring } from './doorbell.ts'
@@ -51,6 +51,7 @@ export class Membership implements AsyncDisposable {
   readonly #watch: PeerWatch
   readonly #parts: MembershipPart[] = []
   readonly #wakers = new Set<() => void>()
+  readonly #unshareProfiling: () => void
   readonly #exit = (): void => this.#leaveAtExit()
   #closed = false
   #closing: Promise<void> | undefined
@@ -60,7 +61,9 @@ export class Membership implements AsyncDisposable {
     this.#entry = entry
     this.name = entry.name
     this.self = { slot: self.slot, epoch: self.epoch, processId: self.processId }
-    this.profiling = new ProfilingArea(arena.control, profilingOffset(self.slot), PROFILING_AREA_BYTES, self.threadId)
+    const offsetBytes = profilingOffset(self.slot)
+    this.profiling = new ProfilingArea(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
+    this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
     this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
       changed: () => this.#wake(),
       sawDeath: () => this.#settleSoon(),
@@ -109,8 +112,8 @@ export class Membership implements AsyncDisposable {
     return this.isPresent(member) ? card : undefined
   }
 
-  /** A snapshot of what `member` has counted; undefined when its slot is another's by now. The dead can be read until then. */
-  profile(member: Member): Profile | undefined {
+  /** A snapshot of what `member` (this one where none is named) has counted; undefined when its slot is another's by now. The dead can be read until then. */
+  profile(member: Member = this.self): Profile | undefined {
     this.#checkOpen()
     const { arena, table } = this.#entry
     const profile = Profile.read(arena.control, profilingOffset(member.slot))
@@ -230,6 +233,7 @@ export class Membership implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#closed = true
     offExit(this.#exit)
+    this.#unshareProfiling()
     for (const part of this.#parts) part.close()
     this.#watch.close()
     this.#wake()

@@ -111,9 +111,20 @@ export class Space implements AsyncDisposable {
     return this.#host.membership.card(member)
   }
 
-  /** What `member` has counted; undefined when its slot is another's by now. */
-  profile(member: Member): Profile | undefined {
+  /**
+   * What `member` has counted, read from shared memory without disturbing it; undefined when its slot is another's by now. Of this member, where none is
+   * named: all that this thread and, in a group, its agent have counted.
+   */
+  profile(): Profile
+  profile(member: Member): Profile | undefined
+  profile(member: Member = this.self): Profile | undefined {
     return this.#host.membership.profile(member)
+  }
+
+  /** What all members that are here have counted, by their epochs; `Profile.merge(space.profiles().values())` is the sum. */
+  profiles(): ReadonlyMap<number, Profile> {
+    const profiles = this.members().map((member) => [member.epoch, this.profile(member)] as const)
+    return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
   }
 
   /** Leave: close the regions, then the slot. Idempotent. Views that somebody kept show memory of nobody. */

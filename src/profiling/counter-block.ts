@@ -1,3 +1,5 @@
+import { Block, type BlockOwner, type BlockPlace } from './block.ts'
+import { BlockKind } from './block-header.ts'
 import type { CounterLayout } from './counter-layout.ts'
 
 /**
@@ -11,19 +13,14 @@ import type { CounterLayout } from './counter-layout.ts'
  * counters.slots[HITS]! += 1
  * ```
  */
-export class CounterBlock<Name extends string = string> {
-  readonly layout: CounterLayout<Name>
-  /** The counters themselves, in the layout's order. Only the owner writes. */
-  readonly slots: Float64Array
-  /** False where the profiling area was full: it counts, but nobody else sees it. */
-  readonly shared: boolean
+export class CounterBlock<Name extends string = string> extends Block {
+  declare readonly layout: CounterLayout<Name>
+  readonly kind: number = BlockKind.Counters
   readonly #index: ReadonlyMap<Name, number>
 
-  constructor(layout: CounterLayout<Name>, slots: Float64Array, shared: boolean) {
-    this.layout = layout
-    this.slots = slots
-    this.shared = shared
-    this.#index = new Map(layout.counters.map((name, index) => [name, index]))
+  constructor(layout: CounterLayout<Name>, label: string, place: BlockPlace, owner?: BlockOwner) {
+    super(layout, label, place, owner)
+    this.#index = indexesOf(layout)
   }
 
   /** Where `name` is in {@link slots}. */
@@ -33,13 +30,14 @@ export class CounterBlock<Name extends string = string> {
 
   /** Count `amount` more. */
   add(name: Name, amount: number): void {
+    const { slots } = this
     const index = this.indexOf(name)
-    this.slots[index] = (this.slots[index] as number) + amount
+    slots[index] = (slots[index] as number) + amount
   }
 
-  /** For gauges. */
+  /** For gauges. Not where the block found no place and counts together with others. */
   set(name: Name, value: number): void {
-    this.slots[this.indexOf(name)] = value
+    if (this.shared) this.slots[this.indexOf(name)] = value
   }
 
   get(name: Name): number {
@@ -47,7 +45,18 @@ export class CounterBlock<Name extends string = string> {
   }
 }
 
+const indexes = new WeakMap<CounterLayout, ReadonlyMap<string, number>>()
+
+function indexesOf<Name extends string>(layout: CounterLayout<Name>): ReadonlyMap<Name, number> {
+  let made = indexes.get(layout)
+  if (made === undefined) {
+    made = new Map(layout.counters.map((name, index) => [name, index]))
+    indexes.set(layout, made)
+  }
+  return made as ReadonlyMap<Name, number>
+}
+
 /** A block that nobody else sees, for where there is no profiling area. */
 export function privateCounters<Name extends string>(layout: CounterLayout<Name>): CounterBlock<Name> {
-  return new CounterBlock(layout, new Float64Array(layout.counters.length), false)
+  return new CounterBlock(layout, '', { slots: new Float64Array(layout.counters.length), shared: true })
 }

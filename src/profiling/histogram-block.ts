@@ -1,4 +1,7 @@
+import { Block, type BlockOwner, type BlockPlace } from './block.ts'
+import { BlockKind } from './block-header.ts'
 import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
+import { type CounterLayout, defineHistogram } from './counter-layout.ts'
 
 /** Slots before the buckets. */
 const Slot = { Count: 0, Sum: 1, Max: 2, Buckets: 3 } as const
@@ -15,16 +18,15 @@ export interface HistogramSummary {
 }
 
 /** A histogram of durations in shared memory with one writer, the thread that made the block. */
-export class HistogramBlock {
-  readonly name: string
-  readonly slots: Float64Array
-  /** False where the profiling area was full. */
-  readonly shared: boolean
+export class HistogramBlock extends Block {
+  readonly kind: number = BlockKind.Histogram
 
-  constructor(name: string, slots: Float64Array, shared: boolean) {
-    this.name = name
-    this.slots = slots
-    this.shared = shared
+  constructor(layout: CounterLayout, label: string, place: BlockPlace, owner?: BlockOwner) {
+    super(layout, label, place, owner)
+  }
+
+  get name(): string {
+    return this.layout.name
   }
 
   /** Count one duration in nanoseconds. */
@@ -44,8 +46,11 @@ export class HistogramBlock {
 
 /** A histogram that nobody else sees, for where there is no profiling area. */
 export function privateHistogram(name: string): HistogramBlock {
-  return new HistogramBlock(name, new Float64Array(HISTOGRAM_SLOTS), false)
+  return new HistogramBlock(defineHistogram(name), '', { slots: new Float64Array(HISTOGRAM_SLOTS), shared: true })
 }
+
+/** Slots before the buckets, for those who write a histogram down. */
+export const HistogramSlot: typeof Slot = Slot
 
 /** Summary of a histogram's slots, also of a copy or a difference of two. */
 export function summarize(slots: Float64Array): HistogramSummary {
@@ -64,6 +69,13 @@ export function summarize(slots: Float64Array): HistogramSummary {
 /** `later - earlier`, but the maximum of `later`: it cannot be taken back. */
 export function differenceOfHistograms(later: Float64Array, earlier: Float64Array): Float64Array {
   return later.map((value, slot) => (slot === Slot.Max ? value : value - (earlier[slot] ?? 0)))
+}
+
+/** Add what `from` recorded to `to`. */
+export function addHistogram(to: Float64Array, from: Float64Array): void {
+  const maxNs = Math.max(to[Slot.Max] as number, from[Slot.Max] as number)
+  for (let slot = 0; slot < to.length; slot += 1) to[slot] = (to[slot] as number) + (from[slot] ?? 0)
+  to[Slot.Max] = maxNs
 }
 
 /** Nearest-rank over the buckets' own total, since a reader may see the count before the bucket; never above the maximum. */

@@ -2,24 +2,35 @@
  * Counting in shared memory, so that every figure of every member can be read from outside while it runs.
  *
  * ```ts
- * import { defineCounters, Profile, ProfilingArea } from 'aether-dsm/profiling'
+ * import { defineCounters, Profile, threadProfile, threadProfiling } from 'aether-dsm/profiling'
  *
- * const memory = new SharedArrayBuffer(65_536)          // a space gives each member such an area
- * const area = new ProfilingArea(memory)
- * const reads = area.counters(defineCounters('reads', ['operations', 'bytes']))
- * const times = area.histogram('reads.ns')
+ * const reads = defineCounters('reads', ['operations', 'bytes'], { labelled: 'file' })
+ * const counters = threadProfiling().counters(reads, 'users.db')   // shared memory as soon as this thread is in a space
+ * const times = threadProfiling().histogram('reads.time')
  *
- * const before = Profile.read(memory)
- * reads.add('operations', 1)
+ * const before = threadProfile()                                   // of others: space.profile(member), group.profile(rank)
+ * counters.add('operations', 1)
  * times.record(1250)
- * Profile.read(memory).since(before).counters()         // [{ name: 'reads', thread: 0, values: { operations: 1, bytes: 0 } }]
+ * const since = threadProfile().since(before)
+ * console.log(since.total('reads', 'operations'), since.histogram('reads.time').count) // prints 1 1
  * ```
  *
  * @module
  */
+export { Block, type BlockOwner, type BlockPlace } from './block.ts'
 export { CounterBlock, privateCounters } from './counter-block.ts'
-export { COUNTERS_MAX, type CounterLayout, defineCounters, findLayout } from './counter-layout.ts'
+export {
+  COUNTERS_MAX,
+  type CounterLayout,
+  type CounterOptions,
+  defineCounters,
+  defineHistogram,
+  findLayout,
+  knownLayouts,
+} from './counter-layout.ts'
 export { HistogramBlock, type HistogramSummary, privateHistogram } from './histogram-block.ts'
-export { type CounterReading, type HistogramReading, Profile } from './profile.ts'
+export { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
+export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
+export { shareThreadProfiling, threadProfile, threadProfiling } from './thread-profiling.ts'
 export { type TraceChannel, TraceLevel, type TraceMessage, traceChannel } from './trace-channel.ts'

@@ -1,103 +1,210 @@
-import { BlockKind, readHeader, SHEET_BYTES, slotsAt } from './block-header.ts'
+import { BlockKind, BlockRole, isStillThere, readHeader, slotsAt } from './block-header.ts'
 import { findLayout } from './counter-layout.ts'
 import { differenceOfHistograms, type HistogramSummary, summarize } from './histogram-block.ts'
-import { PROFILING_AREA_BYTES } from './profiling-area.ts'
+import { decodeNames, type LayoutNames } from './layout-names.ts'
+import { type ProfileJson, readJson, writeJson } from './profile-json.ts'
+import { profileTable } from './profile-table.ts'
+import { addTo, PROFILING_AREA_BYTES } from './profiling-area.ts'
+import { firstSheet, Sheets, unplacedOf } from './sheets.ts'
 
 /** A copy of one block. */
-interface BlockCopy {
+export interface BlockCopy {
   readonly kind: number
-  readonly layout: number
+  readonly names: LayoutNames
+  readonly label: string
+  readonly rest: boolean
   readonly thread: number
+  readonly serial: number
   readonly slots: Float64Array
 }
 
-/** Counters of one block by name. */
-export interface CounterReading {
-  /** The layout's name; `unknown-<id>` for one that this program has not declared. */
+/** Which block a reading is of. */
+export interface BlockReading {
+  /** The layout's name; `unknown-<id>` where neither this program nor the area knows it. */
   readonly name: string
-  /** Thread id of the writer. */
+  /** Which of several things it is of: a method, a queue pair; empty where there is one. */
+  readonly label: string
+  /** What the label is: `method`, `queuePair`; empty where there are no labels. */
+  readonly labelled: string
+  /** Not one thing, but all of the layout that have ended or found no place. */
+  readonly rest: boolean
+  /** Thread id of the writer; -1 in a merged profile. */
   readonly thread: number
+}
+
+/** Counters of one block by name. */
+export interface CounterReading extends BlockReading {
+  /** Which of the values go up and down. */
+  readonly gauges: readonly string[]
   readonly values: Readonly<Record<string, number>>
 }
 
 /** One histogram. */
-export interface HistogramReading extends HistogramSummary {
-  readonly name: string
-  readonly thread: number
+export interface HistogramReading extends BlockReading, HistogramSummary {
+  /** As {@link HistogramBlock.slots} has them. */
+  readonly slots: Float64Array
 }
+
+/** Of merged blocks: not one thread's. */
+const MANY_THREADS = -1
 
 /**
  * A snapshot of a profiling area, of this or another process. Blocks of one snapshot are read one after the other while their writers go on,
  * so figures of different blocks may be a few operations apart.
  */
 export class Profile {
-  readonly #blocks: ReadonlyMap<number, BlockCopy>
+  /** How many blocks counted without a place when the snapshot was taken: their figures are in the rest of their layout, or (a layout that has none) missing. */
+  readonly unplaced: number
+  readonly #blocks: readonly BlockCopy[]
 
-  private constructor(blocks: ReadonlyMap<number, BlockCopy>) {
+  private constructor(blocks: readonly BlockCopy[], unplaced: number) {
     this.#blocks = blocks
+    this.unplaced = unplaced
   }
 
   /** Copy all blocks of the area. What stands there is checked: garbage is skipped. */
   static read(buffer: ArrayBufferLike, offsetBytes: number = 0, lengthBytes: number = PROFILING_AREA_BYTES): Profile {
-    const sheets = Math.floor(lengthBytes / SHEET_BYTES)
-    const blocks = new Map<number, BlockCopy>()
-    for (let sheet = 1; sheet < sheets; ) {
-      const at = offsetBytes + sheet * SHEET_BYTES
-      const header = readHeader(buffer, at, sheets - sheet)
-      if (header !== undefined) blocks.set(sheet, { ...header, slots: slotsAt(buffer, at, header.slots).slice() })
-      sheet += Math.max(1, header?.sheets ?? 1)
+    const copies = copyBlocks(new Sheets(buffer, offsetBytes, lengthBytes, 'reader'), firstSheet(lengthBytes))
+    const names = new Map<number, LayoutNames>()
+    for (const { kind, layout, slots } of copies) {
+      const found = kind === BlockKind.Names ? decodeNames(slots) : undefined
+      if (found !== undefined) names.set(layout, found)
     }
-    return new Profile(blocks)
+    const blocks = copies
+      .filter(({ kind }) => kind === BlockKind.Counters || kind === BlockKind.Histogram)
+      .map(({ layout, ...copy }) => ({ ...copy, names: findLayout(layout) ?? names.get(layout) ?? unknown(layout) }))
+    return new Profile(blocks, unplacedOf(buffer, offsetBytes))
   }
 
-  /** What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero. */
-  since(earlier: Profile): Profile {
-    const blocks = new Map<number, BlockCopy>()
-    for (const [sheet, block] of this.#blocks) {
-      const before = earlier.#blocks.get(sheet)
-      const same = before !== undefined && before.kind === block.kind && before.layout === block.layout
-      blocks.set(sheet, same ? { ...block, slots: difference(block, before) } : block)
+  /** The sum of snapshots of several threads, members or ranks: figures of the same layout and label are added up, gauges too. */
+  static merge(profiles: Iterable<Profile>): Profile {
+    const merged = new Map<string, BlockCopy>()
+    let unplaced = 0
+    for (const profile of profiles) {
+      unplaced += profile.unplaced
+      for (const block of profile.#blocks) {
+        const { kind, names, label, rest, slots } = block
+        const key = JSON.stringify([kind, names.name, names.counters, label, rest])
+        const sum = merged.get(key)
+        if (sum === undefined) merged.set(key, { ...block, thread: MANY_THREADS, slots: slots.slice() })
+        else addTo(kind, sum.slots, slots)
+      }
     }
-    return new Profile(blocks)
+    return new Profile([...merged.values()], unplaced)
+  }
+
+  /** What {@link toJSON} gave, also from another program. @throws ArgumentError for anything else. */
+  static fromJSON(json: unknown): Profile {
+    const { blocks, unplaced } = readJson(json)
+    return new Profile(blocks, unplaced)
+  }
+
+  /** What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges are as they are now. */
+  since(earlier: Profile): Profile {
+    const left = new Map(earlier.#blocks.map((block) => [block.serial, block]))
+    const blocks = this.#blocks.map((block) => {
+      const before = left.get(block.serial)
+      if (before === undefined || before.names.name !== block.names.name)
+        return { ...block, slots: block.slots.slice() }
+      left.delete(block.serial)
+      return { ...block, slots: difference(block, before) }
+    })
+    // Those that have ended since are in the rest, with all that they had counted before.
+    for (const gone of left.values()) {
+      const rest = blocks.find((block) => block.rest && isSame(block, gone))
+      rest?.slots.set(difference(rest, gone, true))
+    }
+    return new Profile(blocks, this.unplaced)
   }
 
   counters(): readonly CounterReading[] {
     return this.#of(BlockKind.Counters).map((block) => ({
-      name: nameOf(block.layout),
-      thread: block.thread,
+      ...readingOf(block),
+      gauges: block.names.gauges,
       values: valuesOf(block),
     }))
   }
 
   histograms(): readonly HistogramReading[] {
     return this.#of(BlockKind.Histogram).map((block) => ({
-      name: nameOf(block.layout),
-      thread: block.thread,
+      ...readingOf(block),
       ...summarize(block.slots),
+      slots: block.slots,
     }))
   }
 
   /** Sum of counter `counter` over all blocks of layout `layout`, 0 where there is none. */
   total(layout: string, counter: string): number {
-    const readings = this.counters().filter((reading) => reading.name === layout)
-    return readings.reduce((sum, reading) => sum + (reading.values[counter] ?? 0), 0)
+    let sum = 0
+    for (const { kind, names, slots } of this.#blocks)
+      if (kind === BlockKind.Counters && names.name === layout) sum += slots[names.counters.indexOf(counter)] ?? 0
+    return sum
+  }
+
+  /** All histograms of layout `layout` as one; all zero where there is none. */
+  histogram(layout: string): HistogramSummary {
+    const all = this.#of(BlockKind.Histogram).filter(({ names }) => names.name === layout)
+    const [first, ...others] = all.map(({ slots }) => slots)
+    if (first === undefined) return summarize(new Float64Array(1))
+    const sum = first.slice()
+    for (const slots of others) addTo(BlockKind.Histogram, sum, slots)
+    return summarize(sum)
+  }
+
+  /** For JSON.stringify; {@link fromJSON} reads it. */
+  toJSON(): ProfileJson {
+    return writeJson(this.#blocks, this.unplaced)
+  }
+
+  /** For people: a table of what is not 0. */
+  toString(): string {
+    return profileTable(this)
   }
 
   #of(kind: number): readonly BlockCopy[] {
-    return [...this.#blocks.values()].filter((block) => block.kind === kind)
+    return this.#blocks.filter((block) => block.kind === kind)
   }
 }
 
-function difference(later: BlockCopy, earlier: BlockCopy): Float64Array {
+type RawCopy = Omit<BlockCopy, 'names'> & { readonly layout: number }
+
+function copyBlocks(sheets: Sheets, first: number): readonly RawCopy[] {
+  const { buffer, count } = sheets
+  const copies: RawCopy[] = []
+  for (let sheet = first; sheet < count; ) {
+    const at = sheets.at(sheet)
+    const header = readHeader(buffer, at, count - sheet)
+    sheet += Math.max(1, header?.sheets ?? 1)
+    if (header === undefined) continue
+    const { kind, layout, label, thread, serial } = header
+    const slots = slotsAt(buffer, at, header.slots).slice()
+    const copy = { kind, layout, label, thread, serial, rest: header.role === BlockRole.Rest, slots }
+    // Its writer may have given the place back while it was copied.
+    if (isStillThere(buffer, at, header)) copies.push(copy)
+  }
+  return copies
+}
+
+/** `later - earlier`. What goes up and down is not subtracted; `folded`: what ended took its gauges along. */
+function difference(later: BlockCopy, earlier: BlockCopy, folded = false): Float64Array {
   if (later.kind === BlockKind.Histogram) return differenceOfHistograms(later.slots, earlier.slots)
-  return later.slots.map((value, slot) => value - (earlier.slots[slot] ?? 0))
+  const { counters, gauges } = later.names
+  const isGauge = (slot: number) => gauges.includes(counters[slot] ?? '')
+  return later.slots.map((value, slot) => (isGauge(slot) ? (folded ? 0 : value) : value - (earlier.slots[slot] ?? 0)))
 }
 
-function nameOf(layout: number): string {
-  return findLayout(layout)?.name ?? `unknown-${layout}`
+function isSame(block: BlockCopy, other: BlockCopy): boolean {
+  return block.kind === other.kind && block.names.name === other.names.name && block.thread === other.thread
 }
 
-function valuesOf(block: BlockCopy): Record<string, number> {
-  const names = findLayout(block.layout)?.counters ?? []
-  return Object.fromEntries([...block.slots].map((value, slot) => [names[slot] ?? `slot${slot}`, value]))
+function unknown(layout: number): LayoutNames {
+  return { name: `unknown-${layout}`, counters: [], gauges: [], labelled: '' }
+}
+
+function readingOf({ names, label, rest, thread }: BlockCopy): BlockReading {
+  return { name: names.name, label, labelled: names.labelled, rest, thread }
+}
+
+function valuesOf({ names, slots }: BlockCopy): Record<string, number> {
+  return Object.fromEntries([...slots].map((value, slot) => [names.counters[slot] ?? `slot${slot}`, value]))
 }

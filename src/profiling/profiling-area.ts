@@ -1,29 +1,44 @@
-import { ArgumentError } from '../native/index.ts'
-import { BlockKind, SHEET_BYTES, sheetsFor, slotsAt, writeHeader } from './block-header.ts'
-import { CounterBlock, privateCounters } from './counter-block.ts'
-import { type CounterLayout, defineCounters } from './counter-layout.ts'
-import { HISTOGRAM_SLOTS, HistogramBlock, privateHistogram } from './histogram-block.ts'
+import type { Block, BlockOwner, BlockPlace } from './block.ts'
+import {
+  BlockKind,
+  BlockRole,
+  eraseHeader,
+  readHeader,
+  sheetsFor,
+  shortLabel,
+  slotsAt,
+  writeHeader,
+} from './block-header.ts'
+import { CounterBlock } from './counter-block.ts'
+import { type CounterLayout, defineHistogram } from './counter-layout.ts'
+import { addHistogram, HISTOGRAM_SLOTS, HistogramBlock } from './histogram-block.ts'
+import { encodeNames } from './layout-names.ts'
+import { Sheets } from './sheets.ts'
 
 /** Length of one member's profiling area. */
-export const PROFILING_AREA_BYTES = 65_536
+export const PROFILING_AREA_BYTES = 131_072
+
+interface Placed extends BlockPlace {
+  /** First sheet; -1 for a block that found no place. */
+  readonly sheet: number
+  readonly serial: number
+  role: number
+}
 
 /**
- * The place in shared memory where one member's threads put their blocks:
+ * The place in shared memory where one thread of a member puts its blocks. Several threads may have one over the same memory (`sheets.ts` draws it).
  *
- * ```
- * sheet 0        word 0: sheets given out so far, this one included (Atomics.add; 0 means 1)
- * sheet 1 …      blocks, each a whole number of sheets
- * ```
- *
- * Any thread of the member takes sheets; a block belongs to the thread that took it. Sheets are not given back before the member ends.
- * When the area is full a block is private memory: counting must never be why a program fails.
+ * When what a block counts has ended (`block.close()`), its figures go into *the rest* of its layout and its place is given back: so totals are kept, and
+ * many connections that come and go do not fill the area. When the area is full, a block counts in the rest at once, or, where that too found no place, in
+ * private memory: counting must never be why a program fails. The area says how many found no place ({@link Profile.unplaced}).
  */
-export class ProfilingArea {
-  readonly #buffer: ArrayBufferLike
-  readonly #offsetBytes: number
-  readonly #used: Int32Array
-  readonly #sheets: number
-  readonly #thread: number
+export class ProfilingArea implements BlockOwner {
+  #thread: number
+  readonly #blocks = new Map<Block, Placed>()
+  /** By kind and layout. */
+  readonly #rests = new Map<string, Block>()
+  readonly #named = new Map<number, number>()
+  #sheets: Sheets
 
   /** Over zeroed or used shared memory. `thread` is the id of the calling thread, for readers. */
   constructor(
@@ -32,43 +47,189 @@ export class ProfilingArea {
     lengthBytes: number = PROFILING_AREA_BYTES,
     thread: number = 0,
   ) {
-    if (offsetBytes % 8 !== 0 || lengthBytes < 2 * SHEET_BYTES) {
-      throw new ArgumentError(
-        'buffer',
-        `a profiling area begins at a multiple of 8 and holds two sheets of ${SHEET_BYTES} bytes`,
-      )
-    }
-    this.#buffer = buffer
-    this.#offsetBytes = offsetBytes
-    this.#sheets = Math.floor(lengthBytes / SHEET_BYTES)
-    this.#used = new Int32Array(buffer, offsetBytes, 1)
+    this.#sheets = new Sheets(buffer, offsetBytes, lengthBytes)
     this.#thread = thread
-    Atomics.compareExchange(this.#used, 0, 0, 1)
   }
 
-  /** New counters, all 0, for the calling thread. */
-  counters<Name extends string>(layout: CounterLayout<Name>): CounterBlock<Name> {
-    const slots = this.#take(BlockKind.Counters, layout.id, layout.counters.length)
-    return slots === undefined ? privateCounters(layout) : new CounterBlock(layout, slots, true)
+  /** New counters, all 0, for the calling thread. `label` says of which of several things: a method, a queue pair. */
+  counters<Name extends string>(layout: CounterLayout<Name>, label = ''): CounterBlock<Name> {
+    return this.#open(label, (name, place) => new CounterBlock(layout, name, place, this), BlockKind.Counters, layout)
   }
 
   /** A new empty histogram for the calling thread. */
-  histogram(name: string): HistogramBlock {
-    const slots = this.#take(BlockKind.Histogram, defineCounters(name, []).id, HISTOGRAM_SLOTS)
-    return slots === undefined ? privateHistogram(name) : new HistogramBlock(name, slots, true)
+  histogram(layout: CounterLayout | string, label = ''): HistogramBlock {
+    const named = typeof layout === 'string' ? defineHistogram(layout) : layout
+    return this.#open(label, (name, place) => new HistogramBlock(named, name, place, this), BlockKind.Histogram, named)
   }
 
-  #take(kind: number, layout: number, slots: number): Float64Array | undefined {
-    const sheets = sheetsFor(slots)
-    // Never 0 while the area is there: the member has left, and this is memory of nobody.
-    if (Atomics.load(this.#used, 0) === 0) return undefined
-    const first = Atomics.add(this.#used, 0, sheets)
-    if (first + sheets > this.#sheets) {
-      Atomics.sub(this.#used, 0, sheets)
-      return undefined
+  /** @internal {@link Block.close}. */
+  close(block: Block): void {
+    const placed = this.#blocks.get(block)
+    if (placed === undefined || placed.role === BlockRole.Rest) return
+    const rest = this.#rests.get(keyOf(block.kind, block.layout))
+    if (placed.sheet < 0) {
+      this.#sheets.countUnplaced(-1)
+      // It counted where nobody looks; a rest that has found a place since takes that up.
+      if (rest !== undefined && !this.#countsInRest(block, placed)) fold(block, rest)
+    } else if (rest === undefined) {
+      this.#makeRest(block, placed)
+      return
+    } else {
+      fold(block, rest)
+      this.#giveBack(placed)
     }
-    const offsetBytes = this.#offsetBytes + first * SHEET_BYTES
-    writeHeader(this.#buffer, offsetBytes, { kind, layout, sheets, slots, thread: this.#thread })
-    return slotsAt(this.#buffer, offsetBytes, slots)
+    this.#blocks.delete(block)
+    block.moveTo({ slots: new Float64Array(block.slots.length), shared: false })
   }
+
+  /** Puts all blocks into other memory, with what they have counted. Those who count go on there: hence blocks are asked for their `slots` at each use. */
+  moveTo(
+    buffer: ArrayBufferLike,
+    offsetBytes: number = 0,
+    lengthBytes: number = PROFILING_AREA_BYTES,
+    thread: number = this.#thread,
+  ): void {
+    const sheets = new Sheets(buffer, offsetBytes, lengthBytes)
+    const before = this.#sheets
+    // The rests first: what finds no place counts there.
+    const blocks = [...this.#blocks].sort(([, a], [, b]) => b.role - a.role)
+    const copies = blocks.map(([block, placed]) =>
+      this.#countsInRest(block, placed) ? undefined : block.slots.slice(),
+    )
+    for (const [, placed] of blocks) this.#giveBack(placed)
+    for (const sheet of this.#named.values()) if (sheet >= 0) this.#giveBackAt(sheet)
+    before.countUnplaced(-blocks.filter(([, { sheet }]) => sheet < 0).length)
+    this.#sheets = sheets
+    this.#thread = thread
+    this.#named.clear()
+    this.#blocks.clear()
+    for (const [index, [block, { serial, role }]] of blocks.entries()) {
+      const label = role === BlockRole.Rest ? '' : block.label
+      const placed = this.#place(block.kind, block.layout, label, block.slots.length, role, serial)
+      this.#blocks.set(block, placed)
+      block.moveTo(placed)
+      const counted = copies[index]
+      if (counted !== undefined) addTo(block.kind, placed.slots, counted)
+    }
+  }
+
+  #countsInRest(block: Block, { sheet, role, slots }: Placed): boolean {
+    if (sheet >= 0 || role === BlockRole.Rest) return false
+    return this.#rests.get(keyOf(block.kind, block.layout))?.slots === slots
+  }
+
+  #open<B extends Block>(
+    label: string,
+    make: (label: string, place: BlockPlace) => B,
+    kind: number,
+    layout: CounterLayout,
+  ): B {
+    const short = shortLabel(label)
+    const slots = kind === BlockKind.Histogram ? HISTOGRAM_SLOTS : layout.counters.length
+    if (short !== '') this.#reserveRest(kind, layout, slots)
+    const place = this.#place(kind, layout, short, slots, BlockRole.One, newSerial())
+    const block = make(short, place)
+    this.#blocks.set(block, place)
+    return block
+  }
+
+  /** While there is room, so that things that come when there is none are counted where it can be seen. */
+  #reserveRest(kind: number, layout: CounterLayout, slots: number): void {
+    const key = keyOf(kind, layout)
+    if (this.#rests.has(key)) return
+    const place = this.#place(kind, layout, '', slots, BlockRole.Rest, newSerial())
+    const Kind = kind === BlockKind.Histogram ? HistogramBlock : CounterBlock
+    const rest = new Kind(layout, '', place, this)
+    this.#rests.set(key, rest)
+    this.#blocks.set(rest, place)
+  }
+
+  #makeRest(block: Block, placed: Placed): void {
+    this.#rests.set(keyOf(block.kind, block.layout), block)
+    placed.role = BlockRole.Rest
+    for (const gauge of block.layout.gauges) block.slots[block.layout.counters.indexOf(gauge)] = 0
+    const { sheet, serial } = placed
+    this.#writeHeader(sheet, block.kind, block.layout, '', block.slots.length, BlockRole.Rest, serial)
+  }
+
+  #place(kind: number, layout: CounterLayout, label: string, length: number, role: number, serial: number): Placed {
+    this.#name(layout)
+    const sheet = this.#sheets.take(sheetsFor(length))
+    if (sheet === undefined) {
+      this.#sheets.countUnplaced(1)
+      const slots = role === BlockRole.Rest ? undefined : this.#rests.get(keyOf(kind, layout))?.slots
+      return { slots: slots ?? new Float64Array(length), shared: false, sheet: -1, serial, role }
+    }
+    const slots = slotsAt(this.#sheets.buffer, this.#sheets.at(sheet), length)
+    slots.fill(0)
+    this.#writeHeader(sheet, kind, layout, label, length, role, serial)
+    return { slots, shared: true, sheet, serial, role }
+  }
+
+  #writeHeader(
+    sheet: number,
+    kind: number,
+    layout: CounterLayout,
+    label: string,
+    slots: number,
+    role: number,
+    serial: number,
+  ): void {
+    const header = {
+      kind,
+      layout: layout.id,
+      sheets: sheetsFor(slots),
+      slots,
+      thread: this.#thread,
+      serial,
+      role,
+      label,
+    }
+    writeHeader(this.#sheets.buffer, this.#sheets.at(sheet), header)
+  }
+
+  /** What the layout's slots are called, for readers of other programs; once, where there is room. */
+  #name(layout: CounterLayout): void {
+    if (this.#named.has(layout.id)) return
+    const names = encodeNames(layout)
+    const sheet = this.#sheets.take(sheetsFor(names.length)) ?? -1
+    this.#named.set(layout.id, sheet)
+    if (sheet < 0) return
+    slotsAt(this.#sheets.buffer, this.#sheets.at(sheet), names.length).set(names)
+    this.#writeHeader(sheet, BlockKind.Names, layout, '', names.length, BlockRole.One, newSerial())
+  }
+
+  #giveBack({ sheet }: Placed): void {
+    if (sheet >= 0) this.#giveBackAt(sheet)
+  }
+
+  #giveBackAt(sheet: number): void {
+    const { buffer, count } = this.#sheets
+    const at = this.#sheets.at(sheet)
+    const header = readHeader(buffer, at, count - sheet)
+    if (header === undefined) return
+    eraseHeader(buffer, at)
+    this.#sheets.giveBack(sheet, header.sheets)
+  }
+}
+
+function keyOf(kind: number, layout: CounterLayout): string {
+  return `${kind}/${layout.id}`
+}
+
+function fold(block: Block, rest: Block): void {
+  const slots = block.slots.slice()
+  for (const gauge of block.layout.gauges) slots[block.layout.counters.indexOf(gauge)] = 0
+  addTo(block.kind, rest.slots, slots)
+}
+
+/** Add the figures of `from` to those of `to`. */
+export function addTo(kind: number, to: Float64Array, from: Float64Array): void {
+  if (kind === BlockKind.Histogram) addHistogram(to, from)
+  else for (let slot = 0; slot < to.length; slot += 1) to[slot] = (to[slot] as number) + (from[slot] ?? 0)
+}
+
+/** Tells blocks apart that were at one place after the other. */
+function newSerial(): number {
+  return Math.floor(Math.random() * 0x7fffffff) + 1
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { BUCKETS, bucketEnd, bucketOf } from '../../src/profiling/buckets.ts'
-import { Profile, ProfilingArea, privateHistogram } from '../../src/profiling/index.ts'
+import { PROFILING_AREA_BYTES, Profile, ProfilingArea, privateHistogram } from '../../src/profiling/index.ts'
 
 test('a bucket ends at most a sixteenth above any value in it', () => {
   fc.assert(
@@ -43,7 +43,7 @@ test('an empty histogram is all zeros', () => {
 })
 
 test('a histogram is read from the area, and the difference of two snapshots has its own percentiles', () => {
-  const memory = new SharedArrayBuffer(65_536)
+  const memory = new SharedArrayBuffer(PROFILING_AREA_BYTES)
   const histogram = new ProfilingArea(memory).histogram('test.fault.ns')
   for (let i = 0; i < 100; i += 1) histogram.record(10)
   const before = Profile.read(memory)

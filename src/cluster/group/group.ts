@@ -86,13 +86,21 @@ export abstract class Group implements AsyncDisposable {
   }
 
   /**
-   * What a rank's threads have counted, read from shared memory without disturbing them; undefined for a rank of another machine, and once
-   * its slot is another's.
+   * What a rank's threads (of this rank, where none is named) have counted, read from shared memory without disturbing them; undefined for a rank of
+   * another machine, and once its slot is another's.
    */
-  profile(rank: number): Profile | undefined {
+  profile(): Profile
+  profile(rank: number): Profile | undefined
+  profile(rank: number = this.rank): Profile | undefined {
     this.checkOpen()
     const member = this.#ranks[rank]?.member
     return member && this.parts.meeting.membership.profile(member)
+  }
+
+  /** What all ranks of this machine have counted, by rank; `Profile.merge(group.profiles().values())` is the sum. */
+  profiles(): ReadonlyMap<number, Profile> {
+    const profiles = this.#ranks.map(({ rank }) => [rank, this.profile(rank)] as const)
+    return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
   }
 
   /**

@@ -11,7 +11,7 @@ import {
   type RegistryAnswer,
 } from '../../cluster/index.ts'
 import { AetherError, FaultAnswer, native } from '../../native/index.ts'
-import { type CounterBlock, type HistogramBlock, ProfilingArea } from '../../profiling/index.ts'
+import { type CounterBlock, type HistogramBlock, shareThreadProfiling, threadProfiling } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
@@ -34,7 +34,7 @@ import { CoherenceCodec } from './coherence-channel.ts'
 import { DemandRing } from './demand-ring.ts'
 import { FaultLane, type ReadFault } from './fault-lane.ts'
 import { decodeHomeMessage } from './home-claims.ts'
-import { FAULT_HISTOGRAM, pageCounters } from './page-counters.ts'
+import { faultHistogram, pageCounters } from './page-counters.ts'
 import type { PageWords } from './page-words.ts'
 import type { PageRange } from './readahead.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
@@ -107,14 +107,10 @@ class RegionAgentMachine implements Machine {
     this.#demands = new DemandRing(data.demands)
     this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
     const { descriptor, offsetBytes, lengthBytes } = data.profiling
-    const area = new ProfilingArea(
-      native.mapMemory(descriptor, offsetBytes, lengthBytes, 0),
-      0,
-      lengthBytes,
-      native.threadId(),
-    )
-    this.#counters = area.counters(pageCounters)
-    this.#faultNs = area.histogram(FAULT_HISTOGRAM)
+    const area = native.mapMemory(descriptor, offsetBytes, lengthBytes, 0)
+    shareThreadProfiling(area, 0, lengthBytes, native.threadId())
+    this.#counters = threadProfiling().counters(pageCounters)
+    this.#faultNs = threadProfiling().histogram(faultHistogram)
     this.#group = new GroupMachine(context, data.group)
     this.#group.listen({
       message: (from, bytes) => this.#receive(from, bytes),

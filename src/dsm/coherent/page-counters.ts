@@ -1,4 +1,4 @@
-import { type CounterLayout, defineCounters } from '../../profiling/index.ts'
+import { type CounterLayout, defineCounters, defineHistogram } from '../../profiling/index.ts'
 
 /** What an agent counts about the pages of its process. */
 export const pageCounters: CounterLayout<
@@ -15,21 +15,42 @@ export const pageCounters: CounterLayout<
   | 'holds'
   | 'evictions'
   | 'prefetches'
-> = defineCounters('dsm.pages', [
-  'readFaults',
-  'writeFaults',
-  'demands',
-  'pagesReceived',
-  'bytesReceived',
-  'pagesSent',
-  'bytesSent',
-  'messagesSent',
-  'invalidations',
-  'downgrades',
-  'holds',
-  'evictions',
-  'prefetches',
-])
+> = defineCounters(
+  'dsm.pages',
+  [
+    'readFaults',
+    'writeFaults',
+    'demands',
+    'pagesReceived',
+    'bytesReceived',
+    'pagesSent',
+    'bytesSent',
+    'messagesSent',
+    'invalidations',
+    'downgrades',
+    'holds',
+    'evictions',
+    'prefetches',
+  ],
+  {
+    help: {
+      '': 'Pages of all coherent regions of a rank, as its agent sees them.',
+      readFaults: 'Page faults of loads.',
+      writeFaults: 'Page faults of stores.',
+      demands: 'Pages that the agent was asked for, by faults and by explicit calls.',
+      pagesReceived: 'Pages that came from other ranks.',
+      bytesReceived: 'Bytes of the pages that came.',
+      pagesSent: 'Pages that went to other ranks.',
+      bytesSent: 'Bytes of the pages that went.',
+      messagesSent: 'Messages of the coherence protocol to other ranks.',
+      invalidations: 'Pages that were taken away for a writer elsewhere.',
+      downgrades: 'Writable pages that became read-only for a reader elsewhere.',
+      holds: 'Requests of others that waited because a page had just been granted here.',
+      evictions: 'Pages given up to stay within the bound on memory.',
+      prefetches: 'Pages asked for ahead of their use.',
+    },
+  },
+)
 
-/** Name of the histogram of how long a thread waited for a page, in nanoseconds. Declared, so that readers know it by name. */
-export const FAULT_HISTOGRAM: string = defineCounters('dsm.fault', []).name
+/** How long a thread waited for a page, in nanoseconds. Declared, so that readers know it by name. */
+export const faultHistogram: CounterLayout = defineHistogram('dsm.fault', { help: 'From a page fault to the page.' })

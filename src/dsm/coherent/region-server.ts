@@ -198,7 +198,8 @@ export class RegionServer implements EpochPort {
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
   demand(page: number, write: boolean, thread: number): void {
-    const { runtime } = this.#options
+    const { runtime, counters } = this.#options
+    counters.add('demands', 1)
     if (thread !== 0 || !this.#demands.has(page))
       this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
     const ahead = thread === 0 ? undefined : this.#readahead.faulted(page)

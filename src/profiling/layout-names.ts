@@ -1,0 +1,31 @@
+import type { CounterLayout } from './counter-layout.ts'
+
+/** What a reader needs to know of a layout. */
+export type LayoutNames = Pick<CounterLayout, 'name' | 'counters' | 'gauges' | 'labelled'>
+
+/** The names of a layout as the slots of a block: UTF-8, filled up with zeros. */
+export function encodeNames({ name, labelled, counters, gauges }: CounterLayout): Float64Array<ArrayBuffer> {
+  const text = Buffer.from(JSON.stringify([name, labelled, counters, gauges]))
+  const slots = new Float64Array(Math.ceil(text.length / 8))
+  new Uint8Array(slots.buffer).set(text)
+  return slots
+}
+
+/** What {@link encodeNames} wrote; undefined for anything else. `slots` is a copy of its own: nobody writes to it any more. */
+export function decodeNames(slots: Float64Array): LayoutNames | undefined {
+  const bytes = Buffer.from(slots.buffer, slots.byteOffset, slots.byteLength)
+  const end = bytes.indexOf(0)
+  try {
+    const decoded: unknown = JSON.parse(bytes.subarray(0, end < 0 ? bytes.length : end).toString())
+    if (!Array.isArray(decoded)) return undefined
+    const [name, labelled, counters, gauges] = decoded as unknown[]
+    const isWhole = typeof name === 'string' && typeof labelled === 'string' && areNames(counters) && areNames(gauges)
+    return isWhole ? { name, labelled, counters, gauges } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function areNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}

@@ -1,0 +1,118 @@
+import { ArgumentError } from '../native/index.ts'
+import { BlockKind } from './block-header.ts'
+import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
+import { HISTOGRAM_SLOTS, HistogramSlot } from './histogram-block.ts'
+import type { BlockCopy } from './profile.ts'
+
+interface BlockJson {
+  readonly name: string
+  readonly label: string
+  readonly labelled: string
+  readonly rest: boolean
+  readonly thread: number
+  readonly serial: number
+}
+
+/** Counters of one block. */
+export interface CountersJson extends BlockJson {
+  readonly gauges: readonly string[]
+  readonly values: Readonly<Record<string, number>>
+}
+
+/** One histogram. */
+export interface HistogramJson extends BlockJson {
+  readonly count: number
+  readonly sumNs: number
+  readonly maxNs: number
+  /** Of the buckets that are not empty: the longest duration in it, in nanoseconds, and how many. */
+  readonly buckets: ReadonlyArray<readonly [ns: number, count: number]>
+}
+
+/** A profile as JSON. */
+export interface ProfileJson {
+  readonly version: 1
+  readonly unplaced: number
+  readonly counters: readonly CountersJson[]
+  readonly histograms: readonly HistogramJson[]
+}
+
+export function writeJson(blocks: readonly BlockCopy[], unplaced: number): ProfileJson {
+  const of = (kind: number): readonly BlockCopy[] => blocks.filter((block) => block.kind === kind)
+  return {
+    version: 1,
+    unplaced,
+    counters: of(BlockKind.Counters).map((block) => ({
+      ...blockJson(block),
+      gauges: block.names.gauges,
+      values: Object.fromEntries(block.names.counters.map((name, slot) => [name, block.slots[slot] ?? 0])),
+    })),
+    histograms: of(BlockKind.Histogram).map((block) => ({ ...blockJson(block), ...histogramJson(block.slots) })),
+  }
+}
+
+/** @throws ArgumentError for what {@link writeJson} does not write. */
+export function readJson(json: unknown): { readonly blocks: readonly BlockCopy[]; readonly unplaced: number } {
+  const profile = json as Partial<ProfileJson> | null
+  if (profile?.version !== 1 || !Array.isArray(profile.counters) || !Array.isArray(profile.histograms))
+    throw new ArgumentError('json', 'a profile as JSON has version 1, counters and histograms')
+  try {
+    const counters = profile.counters.map(countersOf)
+    return { blocks: [...counters, ...profile.histograms.map(histogramOf)], unplaced: number(profile.unplaced) }
+  } catch (error) {
+    throw new ArgumentError('json', `not a profile: ${(error as Error).message}`)
+  }
+}
+
+function blockJson({ names, label, rest, thread, serial }: BlockCopy): BlockJson {
+  return { name: names.name, label, labelled: names.labelled, rest, thread, serial }
+}
+
+function histogramJson(slots: Float64Array): Omit<HistogramJson, keyof BlockJson> {
+  const buckets: [number, number][] = []
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    const count = slots[HistogramSlot.Buckets + bucket] ?? 0
+    if (count !== 0) buckets.push([bucketEnd(bucket), count])
+  }
+  const at = (slot: number): number => slots[slot] ?? 0
+  return { count: at(HistogramSlot.Count), sumNs: at(HistogramSlot.Sum), maxNs: at(HistogramSlot.Max), buckets }
+}
+
+function countersOf(json: CountersJson): BlockCopy {
+  const counters = Object.keys(json.values)
+  const gauges = json.gauges.map(text)
+  const slots = Float64Array.from(Object.values(json.values), number)
+  return { ...blockOf(json, counters, gauges), kind: BlockKind.Counters, slots }
+}
+
+function histogramOf(json: HistogramJson): BlockCopy {
+  const slots = new Float64Array(HISTOGRAM_SLOTS)
+  slots[HistogramSlot.Count] = number(json.count)
+  slots[HistogramSlot.Sum] = number(json.sumNs)
+  slots[HistogramSlot.Max] = number(json.maxNs)
+  for (const [ns, count] of json.buckets) slots[HistogramSlot.Buckets + bucketOf(number(ns))] = number(count)
+  return { ...blockOf(json, [], []), kind: BlockKind.Histogram, slots }
+}
+
+function blockOf(
+  json: BlockJson,
+  counters: readonly string[],
+  gauges: readonly string[],
+): Omit<BlockCopy, 'kind' | 'slots'> {
+  return {
+    names: { name: text(json.name), labelled: text(json.labelled), counters, gauges },
+    label: text(json.label),
+    rest: json.rest === true,
+    thread: number(json.thread),
+    serial: number(json.serial),
+  }
+}
+
+function number(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError(`${String(value)} is no number`)
+  return value
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError(`${String(value)} is no text`)
+  return value
+}

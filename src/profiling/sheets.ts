@@ -1,0 +1,90 @@
+import { ArgumentError } from '../native/index.ts'
+import { SHEET_BYTES } from './block-header.ts'
+
+const WORDS_BYTES = 64
+const Word = { Magic: 0, Unplaced: 1 } as const
+/** Reads 'AEAR'. */
+const AREA_MAGIC = 0x52414541
+
+/**
+ * Who has which sheet of a profiling area. Any thread of the member takes and gives back sheets, without a lock: one that is terminated between two
+ * stores leaves a few sheets taken, and nobody waiting.
+ *
+ * ```
+ * byte  0  magic      Int32   0: nobody has this area
+ *       4  unplaced   Int32   blocks that count now and found no place
+ *      64  sheets     Uint8 each: 1 taken, 0 free
+ *          blocks     from the next sheet on
+ * ```
+ */
+export class Sheets {
+  readonly buffer: ArrayBufferLike
+  readonly offsetBytes: number
+  /** How many there are, those of this table included. */
+  readonly count: number
+  readonly #words: Int32Array
+  readonly #taken: Uint8Array
+  readonly #first: number
+
+  /** Over zeroed memory, or an area that another thread uses already. A reader leaves no trace. */
+  constructor(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number, as: 'writer' | 'reader' = 'writer') {
+    if (offsetBytes % 8 !== 0 || lengthBytes < 4 * SHEET_BYTES || lengthBytes > SHEET_BYTES * 65_536)
+      throw new ArgumentError(
+        'buffer',
+        `a profiling area begins at a multiple of 8 and holds 4 to 65536 sheets of ${SHEET_BYTES} bytes`,
+      )
+    this.buffer = buffer
+    this.offsetBytes = offsetBytes
+    this.count = Math.floor(lengthBytes / SHEET_BYTES)
+    this.#words = new Int32Array(buffer, offsetBytes, WORDS_BYTES / 4)
+    this.#taken = new Uint8Array(buffer, offsetBytes + WORDS_BYTES, this.count)
+    this.#first = firstSheet(lengthBytes)
+    if (as === 'writer') Atomics.compareExchange(this.#words, Word.Magic, 0, AREA_MAGIC)
+  }
+
+  /** The first of `length` sheets in a row that are the caller's now; undefined where there are none. */
+  take(length: number): number | undefined {
+    // The member has left, and this is memory of nobody, or soon of another.
+    if (Atomics.load(this.#words, Word.Magic) !== AREA_MAGIC) return undefined
+    for (let first = this.#first; first + length <= this.count; ) {
+      const had = this.#claim(first, length)
+      if (had === length) return first
+      first += had + 1
+    }
+    return undefined
+  }
+
+  giveBack(first: number, length: number): void {
+    for (let sheet = first; sheet < first + length; sheet += 1) Atomics.store(this.#taken, sheet, 0)
+  }
+
+  /** Where sheet `sheet` begins in the buffer. */
+  at(sheet: number): number {
+    return this.offsetBytes + sheet * SHEET_BYTES
+  }
+
+  countUnplaced(by: number): void {
+    Atomics.add(this.#words, Word.Unplaced, by)
+  }
+
+  /** How many of `length` sheets from `first` on could be claimed in a row; where not all, none is kept. */
+  #claim(first: number, length: number): number {
+    for (let had = 0; had < length; had += 1) {
+      if (Atomics.compareExchange(this.#taken, first + had, 0, 1) === 0) continue
+      this.giveBack(first, had)
+      return had
+    }
+    return length
+  }
+}
+
+/** Where blocks begin in an area of `lengthBytes`. */
+export function firstSheet(lengthBytes: number): number {
+  return Math.ceil((WORDS_BYTES + Math.floor(lengthBytes / SHEET_BYTES)) / SHEET_BYTES)
+}
+
+/** How many blocks of an area count and found no place in it. */
+export function unplacedOf(buffer: ArrayBufferLike, offsetBytes: number): number {
+  const words = new Int32Array(buffer, offsetBytes, WORDS_BYTES / 4)
+  return Atomics.load(words, Word.Magic) === AREA_MAGIC ? Atomics.load(words, Word.Unplaced) : 0
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  defineCounters,
+  defineHistogram,
+  PROFILING_AREA_BYTES,
+  Profile,
+  ProfilingArea,
+} from '../../src/profiling/index.ts'
+
+const reads = defineCounters('test.reads', ['operations', 'bytesRead', 'queued'], {
+  gauges: ['queued'],
+  labelled: 'file',
+})
+const times = defineHistogram('test.time', { labelled: 'file' })
+
+function profileOf(count: (area: ProfilingArea) => void): Profile {
+  const memory = new SharedArrayBuffer(PROFILING_AREA_BYTES)
+  count(new ProfilingArea(memory, 0, PROFILING_AREA_BYTES, 5))
+  return Profile.read(memory)
+}
+
+function work(operations: number, ns: number): Profile {
+  return profileOf((area) => {
+    const counters = area.counters(reads, 'a')
+    counters.add('operations', operations)
+    counters.add('bytesRead', operations * 1024)
+    counters.set('queued', 1)
+    area.histogram(times, 'a').record(ns)
+  })
+}
+
+test('merging adds up what has the same name and label, of any number of ranks', () => {
+  const other = profileOf((area) => area.counters(reads, 'b').add('operations', 5))
+  const merged = Profile.merge([work(1, 10), work(2, 30), other])
+  const counters = merged.counters().filter(({ rest }) => !rest)
+  assert.deepEqual(
+    counters.map(({ label, thread, values }) => [label, thread, values['operations'], values['queued']]),
+    [
+      ['a', -1, 3, 2],
+      ['b', -1, 5, 0],
+    ],
+  )
+  const { count, meanNs, maxNs } = merged.histogram('test.time')
+  assert.deepEqual([count, meanNs, maxNs], [2, 20, 30])
+})
+
+test('a profile goes through JSON as it is, and differences can be taken afterwards', () => {
+  const memory = new SharedArrayBuffer(PROFILING_AREA_BYTES)
+  const area = new ProfilingArea(memory)
+  const counters = area.counters(reads, 'a')
+  const histogram = area.histogram(times, 'a')
+  for (let ns = 1; ns < 1e9; ns *= 3) histogram.record(ns)
+  counters.add('operations', 2)
+  const before = Profile.fromJSON(JSON.parse(JSON.stringify(Profile.read(memory))))
+  assert.deepEqual(before.toJSON(), Profile.read(memory).toJSON())
+  assert.deepEqual(before.histogram('test.time'), Profile.read(memory).histogram('test.time'))
+  counters.add('operations', 3)
+  histogram.record(7)
+  const since = Profile.read(memory).since(before)
+  assert.equal(since.total('test.reads', 'operations'), 3)
+  assert.equal(since.histogram('test.time').count, 1)
+})
+
+test('JSON that is no profile is refused', () => {
+  const whole = work(1, 1).toJSON()
+  const wrong: unknown[] = [
+    null,
+    {},
+    [],
+    'text',
+    { ...whole, version: 2 },
+    { ...whole, counters: [{ name: 'a' }] },
+    { ...whole, counters: [{ ...whole.counters[0], values: { operations: 'many' } }] },
+    { ...whole, histograms: [{ ...whole.histograms[0], buckets: [[1]] }] },
+  ]
+  for (const json of wrong)
+    assert.throws(() => Profile.fromJSON(json), { code: 'ERR_AETHER_INVALID_ARGUMENT' }, JSON.stringify(json))
+})
+
+test('as text a profile is a table of what is not 0, with units', () => {
+  assert.equal(
+    String(work(1500, 25_000)),
+    [
+      'test.reads operations  a    1,500',
+      'test.reads bytesRead   a  1.5 MiB',
+      'test.reads queued      a        1',
+      '',
+      '              count     mean      p50      p99      max',
+      'test.time  a      1  25.0 µs  25.0 µs  25.0 µs  25.0 µs',
+    ].join('\n'),
+  )
+})
