@@ -20,6 +20,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./run.ts')).runCommand,
   },
   {
+    name: 'top',
+    summary: 'watch a running space in the terminal: members, processors, memory, faults, traffic',
+    load: async () => (await import('./top.ts')).topCommand,
+  },
+  {
     name: 'bench',
     summary: 'measure verbs between two processes, beside memcpy and IPC',
     load: async () => (await import('./bench.ts')).benchCommand,

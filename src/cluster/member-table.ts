@@ -1,5 +1,6 @@
 import { MEMBERS_MAX, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
 import type { ThreadIdentity } from './process-identity.ts'
+import { forgetShown } from './watching.ts'
 
 /** A member of a space as others name it. A slot is used again; slot and epoch together are unique. */
 export interface Member {
@@ -28,6 +29,7 @@ export interface MemberRecord extends Member, ThreadIdentity {
  * byte 24   start time   Float64
  *      32   inode of the doorbell's pipe  Float64
  *      64   held: 1024 bits, a bit for each thing of the arena that this member has open; only it writes (bits belong to dsm/)
+ *     192   what it shows to who watches (watching.ts)
  * ```
  *
  * ```
@@ -122,6 +124,7 @@ export class MemberTable {
     this.#floats[float + Float.StartTime] = record.startTime
     this.#floats[float + Float.DoorbellInode] = record.doorbellInode
     this.held(record.slot).fill(0)
+    forgetShown(this.#words.buffer, record.slot)
   }
 
   /** From now on the member is one. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { native } from '../native/index.ts'
 import { rendezvousPath } from './enter.ts'
@@ -25,7 +25,7 @@ export function reclaimSpace(name: string): void {
 }
 
 function reclaimFile(path: string): void {
-  const file = openExisting(path)
+  const file = RendezvousFile.openExisting(path)
   if (file === undefined) return
   try {
     if (!native.lockFile(file.descriptor, false)) return
@@ -33,17 +33,5 @@ function reclaimFile(path: string): void {
     if (!inUse) file.remove()
   } finally {
     file.close()
-  }
-}
-
-/** Undefined when there is nothing, or nothing of ours. */
-function openExisting(path: string): RendezvousFile | undefined {
-  try {
-    const probe = openSync(path, 'r')
-    const isFile = fstatSync(probe).isFile()
-    closeSync(probe)
-    return isFile ? RendezvousFile.open(path) : undefined
-  } catch {
-    return undefined
   }
 }

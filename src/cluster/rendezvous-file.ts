@@ -59,6 +59,18 @@ export class RendezvousFile {
     throw new AccessError(path, `${path} is not a plain file of yours; remove it`)
   }
 
+  /** The file where it is there and is one of this user's; never makes it. */
+  static openExisting(path: string): RendezvousFile | undefined {
+    try {
+      const probe = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+      const isFile = fstatSync(probe).isFile()
+      closeSync(probe)
+      return isFile ? RendezvousFile.open(path) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
   /** Whether the path still leads here: the last member to leave removes the file, perhaps while we waited for the lock. */
   isCurrent(): boolean {
     const own = fstatSync(this.descriptor)

@@ -21,6 +21,18 @@ export { decodeRecovery, encodeRecovery } from './coherent/recovery-channel.ts'
 export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } from './errors.ts'
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
+export {
+  EventKind,
+  type JournalLink,
+  type JournalPage,
+  JournalReader,
+  type JournalRegion,
+  PAGE_ENTRY_BYTES,
+  PAGES_PER_BLOCK,
+  pageIn,
+  type ReadEvent,
+} from './observation/index.ts'
+export { type ObservedRegion, observedRegions } from './observed-regions.ts'
 export { PinnedRange } from './pinned-range.ts'
 export type { Placement } from './placement.ts'
 export * from './recording/index.ts'

@@ -47,6 +47,14 @@ export function decodeGroupCard(bytes: Uint8Array, size: number): GroupCard | un
   return { rank, size, endpoints }
 }
 
+/** Whose card it is, for somebody who does not know the group; undefined where the bytes are no card of a group. */
+export function readGroupCard(bytes: Uint8Array): { readonly rank: number; readonly size: number } | undefined {
+  if (bytes.byteLength < 4 * HEAD_WORDS || bytes.byteLength % 4 !== 0) return undefined
+  const words = new Uint32Array(Uint8Array.from(bytes).buffer)
+  const card = decodeGroupCard(bytes, words[2]!)
+  return card && { rank: card.rank, size: card.size }
+}
+
 /** All endpoints are of one port; the publisher's own, for itself, is none. */
 function localIdentifierOf({ endpoints }: GroupCard): number {
   return endpoints.find((endpoint) => endpoint.localIdentifier !== undefined)?.localIdentifier ?? 0

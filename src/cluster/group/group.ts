@@ -33,6 +33,12 @@ export interface ProfilingPlace {
   readonly lengthBytes: number
 }
 
+/** Where the agent learns that somebody watches, and says what it shows. */
+export interface WatchingPlace {
+  readonly descriptor: number
+  readonly slot: number
+}
+
 /** What a group is made of; for the rooms above, which give it regions. */
 export interface GroupParts {
   readonly plan: JoinPlan
@@ -239,6 +245,7 @@ export class NoteBox {
 export interface GroupAgentData {
   readonly group: GroupStart
   readonly profiling: ProfilingPlace
+  readonly watching: WatchingPlace
 }
 
 /** Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it only steals time. */
@@ -269,7 +276,12 @@ export async function assembleGroup(
       barrierWords: barrier.words,
       leaseMs,
     }
-    const data: GroupAgentData = { ...extra, group, profiling: profilingPlace(membership) }
+    const data: GroupAgentData = {
+      ...extra,
+      group,
+      profiling: profilingPlace(membership),
+      watching: { descriptor: membership.arena.descriptor, slot: membership.self.slot },
+    }
     const spinNs = 2 * meeting.ranksHere <= availableParallelism() ? SPIN_NS : 0
     agent = await Agent.start({ machine, data, spinNs, seed: process.pid, onNote: notes.take })
     barrier.attach(agent)

@@ -191,6 +191,11 @@ export class EpochNode implements RecoveryHost {
     return this.#node.directory(page)
   }
 
+  /** Pages of which anything is remembered here. */
+  pages(): Set<number> {
+    return this.#node.pages()
+  }
+
   isDeferred(page: number): boolean {
     return this.#node.isDeferred(page) || this.#leaving.has(page)
   }

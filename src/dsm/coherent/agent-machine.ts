@@ -23,6 +23,7 @@ import {
 import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { pageAtAddress, UserfaultMmu } from '../mmu/userfault-mmu.ts'
+import { Observation } from '../observation/index.ts'
 import { RECORD_VARIABLE } from '../recording/index.ts'
 import {
   ALLOCATION_KEEPER,
@@ -80,6 +81,7 @@ class RegionAgentMachine implements Machine {
   readonly #lane: FaultLane | undefined
   readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
   readonly #faultNs: HistogramBlock
+  readonly #observation: Observation
 
   /** What the main thread may ask for. Its payloads come from this package's own code. */
   readonly #commands: Readonly<Record<string, (payload: unknown, reply: Reply) => void>> = {
@@ -111,6 +113,7 @@ class RegionAgentMachine implements Machine {
     shareThreadProfiling(area, 0, lengthBytes, native.threadId())
     this.#counters = threadProfiling().counters(pageCounters)
     this.#faultNs = threadProfiling().histogram(faultHistogram)
+    this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
     this.#group = new GroupMachine(context, data.group)
     this.#group.listen({
       message: (from, bytes) => this.#receive(from, bytes),
@@ -149,6 +152,7 @@ class RegionAgentMachine implements Machine {
     any = this.#demands.drain((region, page, write) => this.#servers.get(region)?.demand(page, write, 0)) > 0 || any
     for (const server of this.#servers.values()) server.retryPinned()
     for (const id of this.#freed) this.#closeIfQuiescent(id)
+    any = this.#observation.turn() || any
     return any
   }
 
@@ -165,6 +169,7 @@ class RegionAgentMachine implements Machine {
 
   close(): void {
     for (const server of this.#servers.values()) server.close(false)
+    this.#observation.close()
     this.#group.close()
   }
 
@@ -239,6 +244,7 @@ class RegionAgentMachine implements Machine {
       replicas: this.#replicasOf(id),
       counters: this.#counters,
       faultNs: this.#faultNs,
+      observation: this.#observation,
       makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
       recordTo: process.env[RECORD_VARIABLE] || undefined,
     })

@@ -4,6 +4,7 @@ import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
+  CoherenceNode,
   carriesBytes,
   type EpochMembers,
   EpochNode,
@@ -18,9 +19,10 @@ import {
   type Restoration,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
+import { type Observation, RegionWatch } from '../observation/index.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
-import { CoherenceCodec } from './coherence-channel.ts'
+import { COHERENCE_MESSAGE_BYTES, CoherenceCodec } from './coherence-channel.ts'
 import type { FaultLane, ReadFault } from './fault-lane.ts'
 import { FrameMemory, type RegisteredFrame } from './frame-memory.ts'
 import { FrameUnits } from './frame-units.ts'
@@ -57,6 +59,8 @@ export interface RegionServerOptions {
   /** What this rank keeps for others. */
   readonly replicas: ReplicaStore
   readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
+  /** Who watches. */
+  readonly observation: Observation
   /** Directory in which what happens to the node is written down. */
   readonly recordTo: string | undefined
 }
@@ -96,6 +100,7 @@ export class RegionServer implements EpochPort {
   readonly #options: RegionServerOptions
   readonly #node: EpochNode
   readonly #recorder: Recorder | undefined
+  readonly #watch: RegionWatch
   readonly #words: PageWords
   readonly #units: FrameUnits
   readonly #memory: FrameMemory
@@ -131,7 +136,7 @@ export class RegionServer implements EpochPort {
       runtime,
       isFresh: (page) => this.#words.isFresh(page),
       waiterOf: (page) => this.#demands.get(page)?.thread ?? 0,
-      release: (page) => this.#node.retry(page),
+      release: (page) => this.#retry(page),
     })
     const { rank, size } = options.mesh
     const founders = Array.from({ length: size }, (_, founder) => founder).filter(
@@ -181,6 +186,16 @@ export class RegionServer implements EpochPort {
         ? undefined
         : new Recorder({ directory, region: plan.name, protocol: protocol.name, rank, ranks: size })
     this.#recorder = recorder
+    const facts = {
+      id: options.id,
+      name: plan.name,
+      protocol: protocol.name,
+      pages,
+      pageBytes: plan.pageSize,
+      size: plan.size,
+    }
+    this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES)
+    const { transition: watch } = this.#watch
     this.#node = new EpochNode({
       rank,
       ranks: size,
@@ -190,8 +205,12 @@ export class RegionServer implements EpochPort {
       recovered,
       port: this,
       ...(heirs && { heirs }),
-      ...(recorder && { makeNode: (node: NodeOptions) => new RecordedNode(node, recorder, runtime) }),
+      makeNode: (node: NodeOptions) =>
+        recorder === undefined
+          ? new CoherenceNode({ ...node, watch })
+          : new RecordedNode({ ...node, watch }, recorder, runtime),
     })
+    this.#watch.attach(this.#node)
     if (plan.replicas > 0) this.#saving = this.#newSaving(frames, founders)
     if (this.#node.isServing) this.#saving?.begin()
   }
@@ -255,7 +274,9 @@ export class RegionServer implements EpochPort {
   #fetch(page: number, write: boolean): void {
     if (this.#saving?.defers(page, write) === true || !this.#reserve(page)) return
     this.#words.touch(page)
+    this.#watch.wanted(page, write)
     this.#node.demand(page, write)
+    this.#watch.changed(page)
     // The request is under way: what the grant will need to know of the thread is looked up meanwhile.
     const waiting = this.#demands.get(page)
     if (waiting !== undefined) waiting.turns = turnsOf(waiting)
@@ -265,8 +286,10 @@ export class RegionServer implements EpochPort {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
     const isRefused = isRequest(message.kind) && !this.#memory.tryTake(message.page)
     this.#words.touch(message.page)
+    this.#watch.received(message)
     if (isRefused) this.#refuse(message)
     else this.#node.receive(message, epoch)
+    this.#watch.changed(message.page)
   }
 
   /** A claim for the home of a page, or what was decided. False where it makes no sense. */
@@ -278,7 +301,12 @@ export class RegionServer implements EpochPort {
   retryPinned(): void {
     const pages = [...this.#pinned]
     this.#pinned.clear()
-    for (const page of pages) this.#node.retry(page)
+    for (const page of pages) this.#retry(page)
+  }
+
+  #retry(page: number): void {
+    this.#node.retry(page)
+    this.#watch.changed(page)
   }
 
   /** Whether the region has such a page. */
@@ -342,6 +370,7 @@ export class RegionServer implements EpochPort {
 
   /** The members agree again on who has what, and the region is served. */
   recovered(): void {
+    this.#watch.changedAll()
     this.#givingUp.beginAgain()
     this.#cache.recovered()
     this.#saving?.begin()
@@ -367,6 +396,7 @@ export class RegionServer implements EpochPort {
 
   /** `giveBack`: every rank has closed the region, and nobody has a view of it. */
   close(giveBack: boolean): void {
+    this.#watch.close()
     this.#recorder?.close()
     this.#cache.close()
     this.#memory.close(giveBack)
@@ -378,6 +408,7 @@ export class RegionServer implements EpochPort {
 
   send(to: number, message: CoherenceMessage, epoch: number): void {
     this.#options.counters.add('messagesSent', 1)
+    this.#watch.sent(to, message)
     this.#options.mesh.send(to, this.#codec.encode(this.id, message, epoch))
   }
 
@@ -393,6 +424,7 @@ export class RegionServer implements EpochPort {
     const { counters, mesh } = this.#options
     counters.add('pagesSent', 1)
     counters.add('bytesSent', this.plan.pageSize)
+    this.#watch.pushed(to, page)
     mesh.write(to, this.#frame(page).local, this.plan.pageSize, frame)
   }
 
@@ -417,6 +449,7 @@ export class RegionServer implements EpochPort {
 
   unmap(page: number): void {
     this.#options.counters.add('invalidations', 1)
+    this.#watch.lost(page)
     this.#saving?.forget(page)
     this.#mmu.unmap(page)
     this.#words.take(page, PageRight.None)
@@ -474,7 +507,9 @@ export class RegionServer implements EpochPort {
     if (demand !== undefined) {
       this.#demands.delete(page)
       this.#holds.begin(page, demand.thread, turnsOf(demand))
-      this.#options.faultNs.record(native.monotonicNs() - demand.sinceNs)
+      const tookNs = native.monotonicNs() - demand.sinceNs
+      this.#options.faultNs.record(tookNs)
+      this.#watch.granted(page, right, tookNs)
     }
     // Left unmapped, so that the first touch is seen.
     if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
@@ -507,7 +542,7 @@ export class RegionServer implements EpochPort {
       isAwaited: (page) => this.#pinned.has(page),
       onSaved: (page) => {
         this.#node.restored(page)
-        this.#node.retry(page)
+        this.#retry(page)
       },
       ask: (page, write) => this.#ask(page, write),
     })
@@ -525,6 +560,7 @@ export class RegionServer implements EpochPort {
   #evict(page: number): boolean {
     const begun = this.#node.evict(page)
     if (begun) this.#options.counters.add('evictions', 1)
+    this.#watch.changed(page)
     return begun
   }
 

@@ -1,0 +1,89 @@
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Frame, ObservedSpace } from '../dashboard/index.ts'
+import { type Command, ExitCode } from './command.ts'
+import { parseOptions } from './options.ts'
+import { Screen } from './output/screen.ts'
+import { chooseSpace } from './space-choice.ts'
+import { showTop } from './top/top-view.ts'
+import { UsageError } from './usage-error.ts'
+
+const table = {
+  interval: { type: 'string', default: '1' },
+  once: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+const help = `Usage: aether top [SPACE] [options]
+
+Shows a running space or group of yours on this machine: who is in it, what each uses and waits for, what goes between the ranks, and the
+regions. It is no member: it reads shared memory, takes no lock and may come and go as it likes. Without a name: the only one that runs.
+
+On a terminal the picture is renewed in place until Ctrl-C or the end of the space; in a pipe one follows the other.
+
+Options:
+  --interval SECONDS   time between two looks, over which rates are taken, 0.1 ... 60 (default 1)
+  --once               one picture, after one interval, and no more
+  --json               each look as one line of JSON
+
+Examples:
+  aether top
+  aether top shop --interval 0.5
+  aether top --once --json`
+
+/** To the upper left corner, and whatever stands there away. */
+const CLEAR = '\u001b[H\u001b[J'
+
+/** `aether top`. */
+export const topCommand: Command = {
+  help,
+
+  async run(args) {
+    const { values, positionals } = parseOptions('top', args, table, 1)
+    const intervalMs = 1000 * seconds(values.interval)
+    const name = chooseSpace('top', positionals[0])
+    using space = ObservedSpace.attach(name)
+    const stop = new AbortController()
+    const onSignal = (): void => stop.abort()
+    process.once('SIGINT', onSignal)
+    process.once('SIGTERM', onSignal)
+    try {
+      await watch(space, intervalMs, stop.signal, values)
+    } finally {
+      process.off('SIGINT', onSignal)
+      process.off('SIGTERM', onSignal)
+    }
+    return ExitCode.Done
+  },
+}
+
+async function watch(
+  space: ObservedSpace,
+  intervalMs: number,
+  stop: AbortSignal,
+  { once, json }: { readonly once: boolean; readonly json: boolean },
+): Promise<void> {
+  const screen = new Screen(process.stdout)
+  // Rates need a look before; the members begin to show meanwhile.
+  space.look()
+  for (let first = true; ; first = false) {
+    await sleep(intervalMs, undefined, { signal: stop }).catch(() => {})
+    if (stop.aborted) return
+    const frame = space.look()
+    if (json) process.stdout.write(`${JSON.stringify(frame)}\n`)
+    else show(frame, screen, first, once)
+    if (once || !frame.running) return
+  }
+}
+
+function show(frame: Frame, screen: Screen, first: boolean, once: boolean): void {
+  if (process.stdout.isTTY && !once) process.stdout.write(CLEAR)
+  else if (!first) screen.line()
+  showTop(frame, screen)
+}
+
+function seconds(text: string): number {
+  const value = Number(text)
+  if (value >= 0.1 && value <= 60) return value
+  throw new UsageError(`--interval is a number of seconds from 0.1 to 60, not '${text}'`, 'top')
+}

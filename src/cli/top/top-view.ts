@@ -1,0 +1,112 @@
+import type { Frame, LinkFrame, MemberFrame, RegionFrame } from '../../dashboard/index.ts'
+import type { Screen } from '../output/screen.ts'
+import type { Column } from '../output/table.ts'
+import { formatBytes, formatCount, formatRate, formatTime } from '../output/units.ts'
+
+/** Links beyond these would push everything else off a screen; the busiest are shown. */
+const LINKS_MAX = 8
+const REGIONS_MAX = 12
+const LOG_MAX = 5
+
+const right = (title: string): Column => ({ title, align: 'right' })
+const left = (title: string): Column => ({ title, align: 'left' })
+
+/** One look at a space, for people: the essentials first. */
+export function showTop(frame: Frame, screen: Screen): void {
+  const { members, links, regions, log } = frame
+  const { paint } = screen
+  const time = new Date(frame.atMs).toTimeString().slice(0, 8)
+  const state = frame.running ? '' : `  ${paint('red', 'ended')}`
+  const sum = (of: (member: MemberFrame) => number): number => members.reduce((total, member) => total + of(member), 0)
+  screen.line(
+    `${paint('bold', frame.space)}  ${count(members.length, 'member')}, epoch ${frame.epoch}, ${count(regions.length, 'region')}  ${paint('dim', time)}${state}`,
+  )
+  screen.line(
+    `  processors ${sum(({ processors }) => processors).toFixed(2)}   memory ${formatBytes(sum(({ residentBytes }) => residentBytes))}   page waits ${formatRate(sum(({ waits }) => waits))}   traffic ${formatBytes(Math.round(sum(({ bytesOut }) => bytesOut)))}/s`,
+  )
+  screen.line()
+  screen.table(
+    [
+      left('member'),
+      right('process'),
+      left('state'),
+      right('cpu'),
+      right('memory'),
+      right('page waits'),
+      right('in'),
+      right('out'),
+      right('wait p50'),
+      right('wait p99'),
+      right('regions'),
+    ],
+    members.map((member) => memberRow(member, screen)),
+  )
+  showLinks(links, screen)
+  showRegions(regions, screen)
+  for (const { text } of log.slice(-LOG_MAX)) screen.line(`  ${paint('dim', text)}`)
+  if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events went by unread`)}`)
+}
+
+function memberRow(member: MemberFrame, { paint }: Screen): string[] {
+  const waited = member.waitP50Ns > 0
+  return [
+    member.rank === null ? `member ${member.slot}` : `rank ${member.rank}`,
+    String(member.processId),
+    paint(member.state === 'running' ? 'green' : 'red', member.state),
+    `${(100 * member.processors).toFixed(0)} %`,
+    formatBytes(member.residentBytes),
+    formatRate(member.waits),
+    `${formatBytes(Math.round(member.bytesIn))}/s`,
+    `${formatBytes(Math.round(member.bytesOut))}/s`,
+    waited ? formatTime(member.waitP50Ns / 1e6) : '-',
+    waited ? formatTime(member.waitP99Ns / 1e6) : '-',
+    String(member.regions),
+  ]
+}
+
+function showLinks(links: readonly LinkFrame[], screen: Screen): void {
+  const busy = links
+    .filter(({ totalBytes }) => totalBytes > 0)
+    .sort((a, b) => b.bytes - a.bytes || b.totalBytes - a.totalBytes)
+  if (busy.length === 0) return
+  screen.line()
+  screen.table(
+    [left('link'), right('bytes'), right('messages'), right('pages'), right('a page takes')],
+    busy
+      .slice(0, LINKS_MAX)
+      .map(({ from, to, bytes, messages, pages, latencyNs }) => [
+        `rank ${from} → ${to}`,
+        `${formatBytes(Math.round(bytes))}/s`,
+        formatRate(messages),
+        formatRate(pages),
+        latencyNs === null ? '-' : formatTime(latencyNs / 1e6),
+      ]),
+  )
+  more(busy.length - LINKS_MAX, 'link', screen)
+}
+
+function showRegions(regions: readonly RegionFrame[], screen: Screen): void {
+  if (regions.length === 0) return
+  screen.line()
+  screen.table(
+    [left('region'), left('coherence'), right('size'), right('pages'), left('open at')],
+    regions
+      .slice(0, REGIONS_MAX)
+      .map(({ name, coherence, size, pages, pageBytes, openAt }) => [
+        name,
+        coherence,
+        formatBytes(size),
+        `${formatCount(pages)} of ${formatBytes(pageBytes)}`,
+        openAt.length === 0 ? 'nobody' : openAt.join(' '),
+      ]),
+  )
+  more(regions.length - REGIONS_MAX, 'region', screen)
+}
+
+function more(left: number, what: string, screen: Screen): void {
+  if (left > 0) screen.line(`  ${screen.paint('dim', `and ${count(left, `more ${what}`)}`)}`)
+}
+
+function count(number: number, what: string): string {
+  return `${formatCount(number)} ${what}${number === 1 ? '' : 's'}`
+}

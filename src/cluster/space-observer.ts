@@ -1,0 +1,169 @@
+import { constants, openSync, readdirSync, readlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { native } from '../native/index.ts'
+import { PROFILING_AREA_BYTES, Profile } from '../profiling/index.ts'
+import { Arena } from './arena.ts'
+import { Card } from './card.ts'
+import { rendezvousPath } from './enter.ts'
+import { EpochArchive } from './epoch-archive.ts'
+import { SpaceError } from './errors.ts'
+import { readGroupCard } from './group/group-card.ts'
+import { MEMBERS_MAX, PROFILING_OFFSET } from './layout.ts'
+import { type Fate, type MemberRecord, MemberTable } from './member-table.ts'
+import { pidNamespace, startTimeOf } from './process-identity.ts'
+import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
+import { checkSpaceName } from './space-name.ts'
+import { askToShow, shownBy } from './watching.ts'
+
+/** A member as somebody outside sees it. */
+export interface ObservedMember extends Pick<MemberRecord, 'slot' | 'epoch' | 'processId' | 'startTime'> {
+  /** Its rank where it is one of a group, and the group's size. */
+  readonly group: { readonly rank: number; readonly size: number } | undefined
+}
+
+/** How somebody who was a member ended. */
+export interface EndedMember {
+  readonly epoch: number
+  readonly slot: number
+  readonly processId: number
+  readonly fate: Fate
+}
+
+/** A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's bell. */
+export class SpaceObserver {
+  readonly name: string
+  readonly arena: Arena
+  readonly #table: MemberTable
+  readonly #archive: EpochArchive
+
+  private constructor(name: string, arena: Arena) {
+    this.name = name
+    this.arena = arena
+    this.#table = new MemberTable(arena.control)
+    this.#archive = new EpochArchive(arena.control)
+  }
+
+  /** @throws SpaceError where nobody is in the space; ArgumentError for a name that no space can have. */
+  static attach(name: string): SpaceObserver {
+    checkSpaceName(name)
+    for (const record of liveRecords(rendezvousPath(name))) {
+      const arena = adopt(name, record)
+      if (arena !== undefined) return new SpaceObserver(name, arena)
+    }
+    throw new SpaceError(
+      'ERR_AETHER_SPACE_UNREACHABLE',
+      name,
+      `nobody is in a space '${name}' of yours on this machine`,
+    )
+  }
+
+  /** Epoch of the member that joined last. */
+  get epoch(): number {
+    return this.arena.lastEpoch
+  }
+
+  /** Who is there and runs, by slot. One that was killed a moment ago and that no member has buried is left out. */
+  members(): readonly ObservedMember[] {
+    return this.#table
+      .present()
+      .filter((record) => startTimeOf(record.processId, record.threadId) === record.startTime)
+      .map(({ slot, epoch, processId, startTime }) => ({
+        slot,
+        epoch,
+        processId,
+        startTime,
+        group: this.#groupOf(slot),
+      }))
+  }
+
+  /** How the members ended whose epochs are above `after`, as far as it is still known. */
+  endedSince(after: number): readonly EndedMember[] {
+    const ended: EndedMember[] = []
+    for (let slot = 0; slot < MEMBERS_MAX; slot++) {
+      const { epoch, fate } = this.#table.glance(slot)
+      if (fate !== undefined && epoch > after)
+        ended.push({ epoch, slot, processId: this.#table.processIdOf(slot), fate })
+    }
+    const known = new Set(ended.map(({ epoch }) => epoch))
+    for (let epoch = Math.max(1, after + 1, this.epoch - MEMBERS_MAX); epoch <= this.epoch; epoch++) {
+      const kept = known.has(epoch) ? undefined : this.#archive.read(epoch)
+      if (kept !== undefined) ended.push({ epoch, ...kept })
+    }
+    return ended.sort((a, b) => a.epoch - b.epoch)
+  }
+
+  /** A snapshot of what the member has counted. */
+  profile({ slot }: Pick<ObservedMember, 'slot'>): Profile {
+    return Profile.read(this.arena.control, PROFILING_OFFSET + slot * PROFILING_AREA_BYTES)
+  }
+
+  /** What the member of a slot has open, as bits. */
+  held(slot: number): Int32Array {
+    return this.#table.held(slot)
+  }
+
+  /** Ask the members to write journals for `ms` from now on; a call renews it. */
+  askToShow(ms: number): void {
+    askToShow(this.arena.control, native.monotonicNs() + ms * 1e6)
+  }
+
+  /** The member's journal, opened, to be closed by the caller; undefined where it keeps none (now). */
+  openJournal({ slot, processId }: Pick<ObservedMember, 'slot' | 'processId'>): number | undefined {
+    const shown = shownBy(this.arena.control, slot)
+    if (shown === undefined) return undefined
+    try {
+      const path = `/proc/${processId}/fd/${shown.descriptor}`
+      if (!readlinkSync(path).startsWith('/memfd:aether-')) return undefined
+      const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+      if (native.describeMemory(descriptor).inode === shown.inode) return descriptor
+      native.closeDescriptor(descriptor)
+    } catch {
+      // It ended, or stopped showing, between the two looks.
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.arena.close()
+  }
+
+  #groupOf(slot: number): ObservedMember['group'] {
+    const bytes = new Card(this.arena.control, slot, this.#table.cardSequence(slot)).read()
+    return bytes && readGroupCard(bytes)
+  }
+}
+
+/** Names of the spaces of this user that somebody is in now, in the order of the alphabet. */
+export function runningSpaces(): readonly string[] {
+  const directory = dirname(rendezvousPath('any'))
+  const suffix = `-${pidNamespace()}`
+  return readdirSync(directory)
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => name.slice(0, -suffix.length))
+    .filter((name) => liveRecords(rendezvousPath(name)).length > 0)
+    .sort()
+}
+
+/** Of processes that live. Never makes a file. */
+function liveRecords(path: string): readonly RendezvousRecord[] {
+  const file = RendezvousFile.openExisting(path)
+  if (file === undefined) return []
+  try {
+    return file.records().filter((record) => startTimeOf(record.processId) === record.startTime)
+  } finally {
+    file.close()
+  }
+}
+
+function adopt(name: string, record: RendezvousRecord): Arena | undefined {
+  let arena: Arena | 'other' | 'version'
+  try {
+    arena = Arena.adopt(record.processId, record.descriptor, record)
+  } catch {
+    return undefined
+  }
+  if (arena === 'other') return undefined
+  if (arena !== 'version') return arena
+  const message = `space '${name}' was made by another version of Aether (process ${record.processId}); watch it with that version`
+  throw new SpaceError('ERR_AETHER_SPACE_VERSION', name, message)
+}

@@ -1,0 +1,85 @@
+import { native } from '../native/index.ts'
+import { HEADER_OFFSET, SLOT_BYTES, SLOTS_OFFSET } from './layout.ts'
+
+/**
+ * How somebody who is no member asks to see more of the members than they always show, and how each answers:
+ *
+ * ```
+ * header, byte 256   until when somebody watches   Float64   ns of CLOCK_MONOTONIC, which all processes of a machine share; 0: nobody ever has
+ * slot,   byte 192   journal: descriptor + 1       Int32     in the member's process; 0: none
+ *             200    inode of the journal          Float64   to tell it from another file under the same number
+ * ```
+ *
+ * Who watches renews the time again and again; when it is over, because he has gone, however he went, the members stop showing. What a journal holds
+ * is the affair of the room that writes it (dsm/observation).
+ */
+const WATCHED_UNTIL_BYTE = 256
+const SHOWN_BYTE = 192
+const PAGE_BYTES = 4096
+
+/** What a member shows. */
+export interface ShownJournal {
+  readonly descriptor: number
+  readonly inode: number
+}
+
+/** The watching side: ask everybody to show until `untilNs`. Of several who watch, the latest counts. */
+export function askToShow(control: ArrayBuffer, untilNs: number): void {
+  const words = new Float64Array(control, HEADER_OFFSET + WATCHED_UNTIL_BYTE, 1)
+  if (untilNs > words[0]!) words[0] = untilNs
+}
+
+/** What the member of `slot` shows now. */
+export function shownBy(control: ArrayBuffer, slot: number): ShownJournal | undefined {
+  const [word, inode] = shownWords(control, SLOTS_OFFSET + slot * SLOT_BYTES)
+  const descriptor = Atomics.load(word, 0) - 1
+  return descriptor < 0 ? undefined : { descriptor, inode: inode[0]! }
+}
+
+/** Whoever takes a slot shows nothing yet. */
+export function forgetShown(control: ArrayBufferLike, slot: number): void {
+  Atomics.store(new Int32Array(control, SLOTS_OFFSET + slot * SLOT_BYTES + SHOWN_BYTE, 1), 0, 0)
+}
+
+/** The member's side, for one of its threads that has only the arena's descriptor. */
+export class WatchRequest {
+  readonly #header: ArrayBuffer
+  readonly #slots: ArrayBuffer
+  readonly #until: Float64Array
+  readonly #word: Int32Array
+  readonly #inode: Float64Array
+
+  constructor(descriptor: number, slot: number) {
+    const offset = slot * SLOT_BYTES
+    const page = Math.floor(offset / PAGE_BYTES) * PAGE_BYTES
+    this.#header = native.mapMemory(descriptor, HEADER_OFFSET, PAGE_BYTES, 0)
+    this.#slots = native.mapMemory(descriptor, SLOTS_OFFSET + page, PAGE_BYTES, 0)
+    this.#until = new Float64Array(this.#header, WATCHED_UNTIL_BYTE, 1)
+    ;[this.#word, this.#inode] = shownWords(this.#slots, offset - page)
+  }
+
+  /** Nanoseconds of CLOCK_MONOTONIC; 0 where nobody ever asked. */
+  get untilNs(): number {
+    return this.#until[0]!
+  }
+
+  show({ descriptor, inode }: ShownJournal): void {
+    this.#inode[0] = inode
+    Atomics.store(this.#word, 0, descriptor + 1)
+  }
+
+  hide(): void {
+    Atomics.store(this.#word, 0, 0)
+  }
+
+  close(): void {
+    this.hide()
+    native.unmapMemory(this.#header)
+    native.unmapMemory(this.#slots)
+  }
+}
+
+function shownWords(buffer: ArrayBuffer, slotOffset: number): readonly [Int32Array, Float64Array] {
+  const at = slotOffset + SHOWN_BYTE
+  return [new Int32Array(buffer, at, 1), new Float64Array(buffer, at + 8, 1)]
+}

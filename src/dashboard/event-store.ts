@@ -1,0 +1,54 @@
+import type { ReadEvent } from '../dsm/index.ts'
+
+/** How many events are kept: the last ones. */
+export const EVENTS_KEPT_MAX = 65_536
+
+const COLUMNS = [
+  'rank',
+  'region',
+  'timeNs',
+  'what',
+  'page',
+  'peer',
+  'before',
+  'after',
+  'requester',
+  'bytes',
+  'tookNs',
+] as const
+
+/** What happened to pages last, all ranks together, in columns: there may be a hundred thousand a second, and nothing is allocated for one. */
+export class EventStore {
+  readonly #columns = COLUMNS.map(() => new Float64Array(EVENTS_KEPT_MAX))
+  #count = 0
+
+  add(event: ReadEvent): void {
+    const at = this.#count++ % EVENTS_KEPT_MAX
+    for (let column = 0; column < COLUMNS.length; column++) this.#columns[column]![at] = event[COLUMNS[column]!]
+  }
+
+  /** The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a rank mean the region. */
+  ofPage(page: number, isRegion: (rank: number, region: number) => boolean, most: number): readonly ReadEvent[] {
+    const found: ReadEvent[] = []
+    const [ranks, regions, , , pages] = this.#columns as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ]
+    const oldest = Math.max(0, this.#count - EVENTS_KEPT_MAX)
+    for (let number = this.#count - 1; number >= oldest && found.length < 4 * most; number--) {
+      const at = number % EVENTS_KEPT_MAX
+      if (pages[at] === page && isRegion(ranks[at]!, regions[at]!)) found.push(this.#at(at))
+    }
+    // Each rank's come in order, but one rank's after another's.
+    return found.sort((a, b) => a.timeNs - b.timeNs).slice(-most)
+  }
+
+  #at(at: number): ReadEvent {
+    return Object.fromEntries(
+      COLUMNS.map((name, column) => [name, this.#columns[column]![at]!]),
+    ) as unknown as ReadEvent
+  }
+}

@@ -1,0 +1,206 @@
+import { type ObservedMember, SpaceObserver } from '../cluster/index.ts'
+import { type JournalLink, observedRegions } from '../dsm/index.ts'
+import { EventStore } from './event-store.ts'
+import { LinkRates } from './link-rates.ts'
+import { MemberSight } from './observed-member.ts'
+import { describePage } from './page-description.ts'
+import { RegionSight } from './region-sight.ts'
+import type { Frame, HistogramFrame, LogFrame, MemberFrame, PageFrame, RegionFrame } from './wire.ts'
+
+/** How long members go on showing after the last look: a page that is looked at once a second is looked at in time. */
+const SHOW_MS = 5000
+
+/**
+ * A running space as somebody sees it who is no member: who is there, what they count, what goes between them, and the state of every page of their
+ * coherent regions. Everything is read from shared memory and /proc; the members are asked to keep journals only while somebody looks.
+ *
+ * ```ts
+ * using space = ObservedSpace.attach('shop')
+ * console.log(space.look().members)
+ * ```
+ */
+export class ObservedSpace {
+  readonly name: string
+  readonly #observer: SpaceObserver
+  readonly #sights = new Map<number, MemberSight>()
+  readonly #regions = new Map<string, RegionSight>()
+  readonly #links = new LinkRates()
+  readonly #events = new EventStore()
+  readonly #knownRegions = new Set<string>()
+  /** Those whose end has not been told, by epoch. */
+  readonly #untold = new Map<number, { readonly name: string; readonly processId: number }>()
+  #isFirst = true
+  #lostEvents = 0
+
+  private constructor(observer: SpaceObserver) {
+    this.name = observer.name
+    this.#observer = observer
+  }
+
+  /** @throws SpaceError where nobody is in such a space. */
+  static attach(name: string): ObservedSpace {
+    return new ObservedSpace(SpaceObserver.attach(name))
+  }
+
+  /** Look once. Rates are since the look before. */
+  look(atMs: number = Date.now()): Frame {
+    this.#observer.askToShow(SHOW_MS)
+    const log: LogFrame[] = []
+    const say = (kind: LogFrame['kind'], text: string): void => void log.push({ atMs, kind, text })
+    const members = this.#observer.members()
+    this.#meet(members, say)
+    this.#readJournals()
+    const arena = observedRegions(this.#observer)
+    const regions = [...this.#arenaRegions(arena), ...this.#coherentRegions()]
+    this.#noteRegions(regions, say)
+    const seen = [...this.#sights.values()].map((sight) => {
+      const profile = this.#observer.profile(sight.member)
+      const opened = regions.filter(({ openAt }) => openAt.includes(sight.number)).length
+      return { frame: sight.frame(profile, atMs, opened), histograms: sight.histograms(profile) }
+    })
+    return {
+      atMs,
+      space: this.name,
+      epoch: this.#observer.epoch,
+      running: members.length > 0,
+      members: seen.map(({ frame }): MemberFrame => frame).sort(byNumber),
+      links: this.#links.next(this.#counted(), atMs),
+      regions,
+      histograms: seen.flatMap(({ histograms }): readonly HistogramFrame[] => histograms),
+      log,
+      lostEvents: this.#lostEvents,
+    }
+  }
+
+  /** The coherent region of that name, where it is shown. */
+  region(name: string): RegionSight | undefined {
+    return this.#regions.get(name)
+  }
+
+  /** All that is known of a page; undefined where there is no such region or page. */
+  page(region: string, page: number): PageFrame | undefined {
+    const sight = this.#regions.get(region)
+    return sight && page >= 0 && page < sight.map.pages ? describePage(sight, page, this.#events) : undefined
+  }
+
+  close(): void {
+    for (const sight of this.#sights.values()) sight.close()
+    this.#observer.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #meet(members: readonly ObservedMember[], say: (kind: LogFrame['kind'], text: string) => void): void {
+    const present = new Set(members.map(({ epoch }) => epoch))
+    for (const [epoch, sight] of this.#sights) {
+      if (present.has(epoch)) continue
+      sight.close()
+      this.#sights.delete(epoch)
+    }
+    // Who leaves in order says so before it goes; nobody may have said yet that one was killed.
+    const fates = new Map(this.#observer.endedSince(0).map(({ epoch, fate }) => [epoch, fate]))
+    for (const [epoch, { name, processId }] of this.#untold) {
+      if (present.has(epoch)) continue
+      this.#untold.delete(epoch)
+      const fate = fates.get(epoch) ?? 'died'
+      say(fate, `${name} ${fate === 'left' ? 'left' : 'died'} (process ${processId})`)
+    }
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    for (const member of members) this.#greet(member, isFirst, say)
+  }
+
+  #greet(member: ObservedMember, isFirst: boolean, say: (kind: LogFrame['kind'], text: string) => void): void {
+    const known = this.#sights.get(member.epoch)
+    // Its card comes a moment after it has joined.
+    if (known !== undefined && (known.member.group !== undefined || member.group === undefined)) return
+    known?.close()
+    const sight = new MemberSight(member)
+    this.#sights.set(member.epoch, sight)
+    this.#untold.set(member.epoch, { name: nameOf(sight), processId: member.processId })
+    if (known === undefined)
+      say(
+        'joined',
+        `${nameOf(sight)} ${isFirst ? 'is here' : 'joined'} (process ${member.processId}, epoch ${member.epoch})`,
+      )
+  }
+
+  #readJournals(): void {
+    const showing = new Map<string, Set<number>>()
+    for (const sight of this.#sights.values()) {
+      if (sight.journal?.isOver === true) sight.close()
+      if (sight.journal === undefined) sight.read(this.#observer.openJournal(sight.member))
+      const { journal } = sight
+      if (journal === undefined) continue
+      for (const facts of journal.regions()) {
+        let region = this.#regions.get(facts.name)
+        if (region?.isSame(facts) !== true) region = RegionSight.of(facts)
+        if (region === undefined) continue
+        this.#regions.set(facts.name, region)
+        region.take(journal, facts)
+        showing.set(facts.name, (showing.get(facts.name) ?? new Set()).add(journal.rank))
+      }
+      this.#lostEvents += journal.events((event) => this.#events.add(event))
+    }
+    for (const [name, region] of this.#regions) {
+      region.keep(showing.get(name) ?? new Set())
+      if (!showing.has(name)) this.#regions.delete(name)
+    }
+  }
+
+  #counted(): ReadonlyMap<number, readonly JournalLink[]> {
+    const journals = [...this.#sights.values()].flatMap(({ journal }) => (journal === undefined ? [] : [journal]))
+    return new Map(journals.map((journal) => [journal.rank, journal.links()]))
+  }
+
+  #arenaRegions(regions: ReturnType<typeof observedRegions>): RegionFrame[] {
+    const bySlot = new Map([...this.#sights.values()].map((sight) => [sight.member.slot, sight.number]))
+    return regions.map(({ name, size, pageSize, coherence, openAt }) => ({
+      name,
+      coherence,
+      size,
+      pageBytes: pageSize,
+      pages: Math.ceil(size / pageSize),
+      openAt: openAt.map((slot) => bySlot.get(slot) ?? slot),
+      hasPages: false,
+      cells: [],
+    }))
+  }
+
+  #coherentRegions(): RegionFrame[] {
+    return [...this.#regions.values()].map((region) => ({
+      name: region.name,
+      coherence: region.facts.protocol,
+      size: region.facts.size,
+      pageBytes: region.facts.pageBytes,
+      pages: region.facts.pages,
+      openAt: [...region.at.keys()].sort((a, b) => a - b),
+      hasPages: true,
+      cells: region.cells(),
+    }))
+  }
+
+  #noteRegions(regions: readonly RegionFrame[], say: (kind: LogFrame['kind'], text: string) => void): void {
+    const names = new Set(regions.map(({ name }) => name))
+    for (const { name, coherence, pages } of regions) {
+      if (this.#knownRegions.has(name)) continue
+      this.#knownRegions.add(name)
+      say('region', `region '${name}': ${coherence}, ${pages} pages`)
+    }
+    for (const name of this.#knownRegions) {
+      if (names.has(name)) continue
+      this.#knownRegions.delete(name)
+      say('region', `region '${name}' is gone`)
+    }
+  }
+}
+
+function nameOf(sight: MemberSight): string {
+  return sight.rank === undefined ? `member ${sight.member.slot}` : `rank ${sight.rank}`
+}
+
+function byNumber(a: MemberFrame, b: MemberFrame): number {
+  return (a.rank ?? a.slot) - (b.rank ?? b.slot) || a.epoch - b.epoch
+}

@@ -1,0 +1,17 @@
+/**
+ * What an agent shows of its coherent regions while somebody watches, written and read: page states, the messages of each link, and what happened to
+ * each page, in a memory object beside the arena. `src/dashboard` is who reads it.
+ */
+export { Journal, type JournalEvent } from './journal.ts'
+export { EventKind, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK } from './journal-layout.ts'
+export {
+  type JournalLink,
+  type JournalPage,
+  JournalReader,
+  type JournalRegion,
+  pageIn,
+  type ReadEvent,
+} from './journal-reader.ts'
+export { Observation } from './observation.ts'
+export type { RegionFacts } from './region-sheet.ts'
+export { RegionWatch, type WatchedNode } from './region-watch.ts'

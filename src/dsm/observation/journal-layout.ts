@@ -1,0 +1,136 @@
+import { cacheEvents, directoryEvents } from '../coherence/index.ts'
+
+/**
+ * What an agent shows of its coherent regions while somebody watches: a memory object of its own, which only it writes.
+ *
+ * ```
+ * 0x000000   header        4 KiB   Int32 magic, version, rank, ranks; byte 64: Int32 events written so far, modulo 2^32
+ * 0x001000   links        32 KiB   512 peers of 64 B: Float64 messages, bytes, pages sent to it; answers from it: count, sum, most, in ns
+ * 0x010000   regions     512 KiB   32 heads of 16 KiB
+ * 0x0a0000   events        1 MiB   a ring of 32,768 records of 32 B
+ * 0x200000   maps                  of one region after the other; where, says the head
+ * ```
+ *
+ * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for copies was taken, at 0x2800 the same for homes.
+ * A map: for each block of 256 pages a count of its changes (Int32), from the next page of memory on an entry of 16 B for each page
+ * of the region (drawn in {@link PageByte}). The object is sparse: pages that nobody touches take no memory.
+ */
+export const JOURNAL_MAGIC = 0x4c4a4541
+export const JOURNAL_VERSION = 1
+
+export const HeaderWord = { Magic: 0, Version: 1, Rank: 2, Ranks: 3, Events: 16 } as const
+
+export const LINKS_OFFSET = 0x1000
+export const LINKS_MAX = 512
+export const LINK_FLOATS = 8
+export const LinkFloat = { Messages: 0, Bytes: 1, Pages: 2, Answers: 3, AnswerNs: 4, AnswerNsMax: 5 } as const
+
+export const HEADS_OFFSET = 0x10000
+export const HEAD_BYTES = 0x4000
+/** Regions beyond these are not shown. */
+export const SHOWN_REGIONS_MAX = 32
+
+/** Where the facts stand in a head. `State` is written last: 1 where the head is in use. */
+export const HeadByte = {
+  State: 0,
+  Id: 4,
+  Pages: 8,
+  PageBytes: 16,
+  Size: 24,
+  Map: 32,
+  NameLength: 40,
+  ProtocolLength: 44,
+  Name: 128,
+  Protocol: 256,
+  CacheCells: 0x1000,
+  DirectoryCells: 0x2800,
+} as const
+export const NAME_BYTES_MAX = 128
+export const PROTOCOL_BYTES_MAX = 32
+
+/** States that a table may have. */
+export const STATES_MAX = 48
+export const CACHE_CELLS: number = STATES_MAX * cacheEvents.length
+export const DIRECTORY_CELLS: number = STATES_MAX * directoryEvents.length
+
+export const EVENTS_OFFSET = 0xa0000
+export const EVENTS_KEPT = 32_768
+export const EVENT_BYTES = 32
+
+/**
+ * ```
+ * byte  0   time                 Float64   ns of CLOCK_MONOTONIC
+ *       8   page                 Uint32
+ *      12   what                 Uint8     a number of {@link EventKind}
+ *      13   region               Uint8     number of the head
+ *      14   peer + 1             Uint16    0: none
+ *      16   kind of message, or right, or state before + 1    Uint8
+ *      17   state after + 1                                   Uint8
+ *      18   requester + 1        Uint16
+ *      20   bytes                Uint32
+ *      24   how long it took     Uint32    ns
+ * ```
+ */
+export const EventByte = {
+  Time: 0,
+  Page: 8,
+  What: 12,
+  Region: 13,
+  Peer: 14,
+  Before: 16,
+  After: 17,
+  Requester: 18,
+  Bytes: 20,
+  Took: 24,
+} as const
+
+export const EventKind = {
+  /** A thread here wants the page: right 1 to read, 2 to write. */
+  Wanted: 1,
+  Sent: 2,
+  /** The bytes of the page were written into the frame of `peer`. */
+  Pushed: 3,
+  Received: 4,
+  /** The state of the copy here changed. */
+  Copy: 5,
+  /** The state of the directory entry here changed. */
+  Home: 6,
+  /** A thread here that waited has the page, with the right 1 or 2. */
+  Granted: 7,
+} as const
+
+export const MAPS_OFFSET = 0x200000
+export const PAGES_PER_BLOCK = 256
+export const PAGE_ENTRY_BYTES = 16
+
+/**
+ * ```
+ * byte  0   state of the copy + 1         Uint8     index into the protocol's table; 0: nothing is known
+ *       1   state of the directory + 1    Uint8     0: this is not the page's home
+ *       2   owner + 1                     Uint16    as the home has it; 0: none
+ *       4   version                       Uint32    as the home has it
+ *       8   faults                        Uint32    how often a thread here had to wait for it since this journal began
+ *      12   losses                        Uint32    how often it was taken away from here since then
+ * ```
+ */
+export const PageByte = { Copy: 0, Directory: 1, Owner: 2, Version: 4, Faults: 8, Losses: 12 } as const
+
+const MEMORY_PAGE = 4096
+
+/** Where the entries of a map begin, from the begin of the map. */
+export function entriesOffset(pages: number): number {
+  return roundUp(blocksOf(pages) * 4)
+}
+
+/** Length of a map. */
+export function mapBytes(pages: number): number {
+  return entriesOffset(pages) + roundUp(pages * PAGE_ENTRY_BYTES)
+}
+
+export function blocksOf(pages: number): number {
+  return Math.ceil(pages / PAGES_PER_BLOCK)
+}
+
+function roundUp(bytes: number): number {
+  return Math.ceil(bytes / MEMORY_PAGE) * MEMORY_PAGE
+}

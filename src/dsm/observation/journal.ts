@@ -1,0 +1,112 @@
+import { native } from '../../native/index.ts'
+import {
+  EVENT_BYTES,
+  EVENTS_KEPT,
+  EVENTS_OFFSET,
+  EventByte,
+  HeaderWord,
+  JOURNAL_MAGIC,
+  JOURNAL_VERSION,
+  LINK_FLOATS,
+  LINKS_MAX,
+  LINKS_OFFSET,
+  LinkFloat,
+  MAPS_OFFSET,
+  mapBytes,
+  SHOWN_REGIONS_MAX,
+} from './journal-layout.ts'
+import { type RegionFacts, RegionSheet } from './region-sheet.ts'
+
+/** What is written down of an event; what it has not is left out. */
+export interface JournalEvent {
+  readonly what: number
+  readonly page: number
+  readonly peer?: number
+  readonly before?: number
+  readonly after?: number
+  readonly requester?: number
+  readonly bytes?: number
+  readonly tookNs?: number
+}
+
+const UINT32_MAX = 2 ** 32 - 1
+
+/** The writing end of a journal, in the agent. One begins when somebody begins to watch, and it is thrown away when nobody does any more. */
+export class Journal {
+  readonly descriptor: number
+  readonly inode: number
+  readonly #memory: ArrayBuffer
+  readonly #header: Int32Array
+  readonly #links: Float64Array
+  readonly #events: DataView
+  readonly #sheets: RegionSheet[] = []
+  #end = MAPS_OFFSET
+  #written = 0
+
+  constructor(rank: number, ranks: number) {
+    this.descriptor = native.createMemory('aether-journal', MAPS_OFFSET, 0)
+    this.inode = native.describeMemory(this.descriptor).inode
+    this.#memory = native.mapMemory(this.descriptor, 0, MAPS_OFFSET, 0)
+    this.#header = new Int32Array(this.#memory, 0, 64)
+    this.#links = new Float64Array(this.#memory, LINKS_OFFSET, LINKS_MAX * LINK_FLOATS)
+    this.#events = new DataView(this.#memory, EVENTS_OFFSET, EVENTS_KEPT * EVENT_BYTES)
+    this.#header.set([JOURNAL_MAGIC, JOURNAL_VERSION, rank, ranks])
+  }
+
+  /** A place for a region; undefined where there are too many. */
+  addRegion(facts: RegionFacts): RegionSheet | undefined {
+    const index = this.#sheets.length
+    if (index >= SHOWN_REGIONS_MAX) return undefined
+    const offset = this.#end
+    const length = mapBytes(facts.pages)
+    this.#end += length
+    native.resizeMemory(this.descriptor, this.#end)
+    const map = native.mapMemory(this.descriptor, offset, length, 0)
+    const sheet = new RegionSheet({ journal: this, memory: this.#memory, map, mapOffset: offset, index }, facts)
+    this.#sheets.push(sheet)
+    return sheet
+  }
+
+  /** A message, or the bytes of a page (`pages` 1), went to a peer. */
+  countSent(peer: number, bytes: number, pages: 0 | 1): void {
+    const links = this.#links
+    const at = peer * LINK_FLOATS
+    links[at + LinkFloat.Messages]! += 1 - pages
+    links[at + LinkFloat.Bytes]! += bytes
+    links[at + LinkFloat.Pages]! += pages
+  }
+
+  /** A page that a thread here waited for came from a peer. */
+  countAnswer(peer: number, tookNs: number): void {
+    const links = this.#links
+    const at = peer * LINK_FLOATS
+    links[at + LinkFloat.Answers]! += 1
+    links[at + LinkFloat.AnswerNs]! += tookNs
+    if (tookNs > links[at + LinkFloat.AnswerNsMax]!) links[at + LinkFloat.AnswerNsMax] = tookNs
+  }
+
+  record(region: number, event: JournalEvent): void {
+    const events = this.#events
+    const at = (this.#written % EVENTS_KEPT) * EVENT_BYTES
+    events.setFloat64(at + EventByte.Time, native.monotonicNs(), true)
+    events.setUint32(at + EventByte.Page, event.page, true)
+    events.setUint8(at + EventByte.What, event.what)
+    events.setUint8(at + EventByte.Region, region)
+    events.setUint16(at + EventByte.Peer, (event.peer ?? -1) + 1, true)
+    events.setUint8(at + EventByte.Before, event.before ?? 0)
+    events.setUint8(at + EventByte.After, event.after ?? 0)
+    events.setUint16(at + EventByte.Requester, (event.requester ?? -1) + 1, true)
+    events.setUint32(at + EventByte.Bytes, event.bytes ?? 0, true)
+    events.setUint32(at + EventByte.Took, Math.min(UINT32_MAX, event.tookNs ?? 0), true)
+    this.#written = (this.#written + 1) >>> 0
+    Atomics.store(this.#header, HeaderWord.Events, this.#written | 0)
+  }
+
+  /** Who still has it open is told that it is over. */
+  close(): void {
+    Atomics.store(this.#header, HeaderWord.Magic, 0)
+    for (const sheet of this.#sheets) sheet.close()
+    native.unmapMemory(this.#memory)
+    native.closeDescriptor(this.descriptor)
+  }
+}

@@ -1,0 +1,166 @@
+import {
+  type CoherenceMessage,
+  cacheEvents,
+  carriesBytes,
+  directoryEvents,
+  MessageKind,
+  type Protocol,
+  type TransitionWatch,
+} from '../coherence/index.ts'
+import { EventKind } from './journal-layout.ts'
+import type { Observation } from './observation.ts'
+import type { RegionFacts, RegionSheet } from './region-sheet.ts'
+
+/** What is asked of the region's node. */
+export interface WatchedNode {
+  readonly rank: number
+  homeOf(page: number): number
+  copyState(page: number): string
+  directory(page: number): { readonly state: string; readonly owner: number; readonly version: number }
+  /** Pages of which anything is remembered. */
+  pages(): Iterable<number>
+}
+
+const numbersOf = (names: readonly string[]): ReadonlyMap<string, number> =>
+  new Map(names.map((name, index) => [name, index]))
+
+const cacheEventNumbers = numbersOf(cacheEvents)
+const directoryEventNumbers = numbersOf(directoryEvents)
+
+/** What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison while nobody does. */
+export class RegionWatch {
+  readonly #observation: Observation
+  readonly #facts: RegionFacts
+  readonly #messageBytes: number
+  readonly #cacheStates: ReadonlyMap<string, number>
+  readonly #directoryStates: ReadonlyMap<string, number>
+  #node: WatchedNode | undefined
+  #sheet: RegionSheet | undefined
+  /** Pages that the new journal does not tell of yet. */
+  #unwritten: Iterator<number> | undefined
+  /** Who sent what is being received. */
+  #from = -1
+
+  constructor(observation: Observation, protocol: Protocol, facts: RegionFacts, messageBytes: number) {
+    this.#observation = observation
+    this.#facts = facts
+    this.#messageBytes = messageBytes
+    this.#cacheStates = numbersOf(Object.keys(protocol.cache.states))
+    this.#directoryStates = numbersOf(Object.keys(protocol.directory.states))
+  }
+
+  /** Counts cells of the tables. For the node. */
+  readonly transition: TransitionWatch = (side, state, event) => {
+    const sheet = this.#sheet
+    if (sheet === undefined) return
+    if (side === 'cache')
+      sheet.countCacheCell(this.#cacheStates.get(state)! * cacheEvents.length + cacheEventNumbers.get(event)!)
+    else
+      sheet.countDirectoryCell(
+        this.#directoryStates.get(state)! * directoryEvents.length + directoryEventNumbers.get(event)!,
+      )
+  }
+
+  /** The node is there: from now on it can be looked at. */
+  attach(node: WatchedNode): void {
+    this.#node = node
+    this.#observation.add(this)
+    this.begin()
+  }
+
+  /** A thread wants the page. */
+  wanted(page: number, write: boolean): void {
+    if (this.#sheet === undefined) return
+    this.#sheet.countFault(page)
+    this.#sheet.record({ what: EventKind.Wanted, page, before: write ? 2 : 1 })
+  }
+
+  sent(to: number, { kind, page, requester }: CoherenceMessage): void {
+    if (this.#sheet === undefined) return
+    this.#sheet.journal.countSent(to, this.#messageBytes, 0)
+    this.#sheet.record({ what: EventKind.Sent, page, peer: to, before: kind, requester, bytes: this.#messageBytes })
+  }
+
+  pushed(to: number, page: number): void {
+    if (this.#sheet === undefined) return
+    const bytes = this.#facts.pageBytes
+    this.#sheet.journal.countSent(to, bytes, 1)
+    this.#sheet.record({ what: EventKind.Pushed, page, peer: to, bytes })
+  }
+
+  received({ kind, page, from, requester }: CoherenceMessage): void {
+    if (this.#sheet === undefined) return
+    this.#from = carriesBytes(kind) || kind === MessageKind.Grant ? from : -1
+    this.#sheet.record({ what: EventKind.Received, page, peer: from, before: kind, requester })
+  }
+
+  /** A thread that waited has the page. */
+  granted(page: number, right: number, tookNs: number): void {
+    if (this.#sheet === undefined) return
+    if (this.#from >= 0 && this.#from !== this.#node?.rank) this.#sheet.journal.countAnswer(this.#from, tookNs)
+    this.#sheet.record({ what: EventKind.Granted, page, before: right, tookNs })
+  }
+
+  /** It was taken away from here. */
+  lost(page: number): void {
+    this.#sheet?.countLoss(page)
+  }
+
+  /** Something happened to the page. */
+  changed(page: number): void {
+    if (this.#sheet === undefined) return
+    this.#from = -1
+    const before = this.#sheet.states(page)
+    this.#write(page)
+    const after = this.#sheet.states(page)
+    if (before === after) return
+    this.#say(EventKind.Copy, page, before & 0xff, after & 0xff)
+    this.#say(EventKind.Home, page, before >> 8, after >> 8)
+  }
+
+  /** Every page may have changed: after a death. */
+  changedAll(): void {
+    if (this.#sheet !== undefined) this.#unwritten = this.#node?.pages()[Symbol.iterator]()
+  }
+
+  begin(): void {
+    this.#sheet = this.#observation.journal?.addRegion(this.#facts)
+    this.changedAll()
+  }
+
+  /** Write some more of what is unwritten; true where some is left. */
+  fill(pages: number): boolean {
+    for (let left = pages; left > 0 && this.#unwritten !== undefined; left--) {
+      const { done, value } = this.#unwritten.next()
+      if (done === true) this.#unwritten = undefined
+      else this.#write(value)
+    }
+    return this.#unwritten !== undefined
+  }
+
+  end(): void {
+    this.#sheet?.end()
+    this.#sheet = undefined
+    this.#unwritten = undefined
+  }
+
+  /** The region is not served any more. */
+  close(): void {
+    this.#observation.remove(this)
+  }
+
+  #say(what: number, page: number, before: number, after: number): void {
+    if (before !== after) this.#sheet?.record({ what, page, before, after })
+  }
+
+  #write(page: number): void {
+    const node = this.#node!
+    const copy = this.#cacheStates.get(node.copyState(page))! + 1
+    if (node.homeOf(page) !== node.rank) {
+      this.#sheet!.write(page, { copy, directory: 0, owner: -1, version: 0 })
+      return
+    }
+    const { state, owner, version } = node.directory(page)
+    this.#sheet!.write(page, { copy, directory: this.#directoryStates.get(state)! + 1, owner, version })
+  }
+}
