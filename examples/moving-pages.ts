@@ -1,39 +1,44 @@
 /**
- * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, until they are stopped.
+ * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, for 2 seconds or as many as are said.
  *
- *     node dist/src/cli/main.js run -n 4 dist/examples/moving-pages.js
+ *     node dist/src/cli/main.js run -n 4 dist/examples/moving-pages.js 600
  */
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'aether-dsm'
 
-const PAGES = 4096
-const PAGE_BYTES = 4096
+const pages = 4096
+const pageBytes = 4096
 /** Each rank writes a strip that moves through the region, and reads what the rank before it wrote. */
-const STRIP = 24
+const strip = 24
+const seconds = Number(process.argv[2] ?? 2)
 
 await using group = await join()
+const { rank, size } = group
 await using region = await group.openRegion('waves', {
-  size: PAGES * PAGE_BYTES,
+  size: pages * pageBytes,
   coherence: 'directory',
-  pageSize: PAGE_BYTES,
   placement: 'cyclic',
 })
-const { rank, size } = group
-const word = new Uint8Array(8)
-const seconds = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
-const end = Date.now() + 1000 * seconds
 
-for (let step = 0; Date.now() < end; step++) {
-  const begin = (Math.floor((rank * PAGES) / size) + step * 7) % PAGES
-  for (let index = 0; index < STRIP; index++) {
-    const page = (begin + index) % PAGES
-    await region.write(page * PAGE_BYTES, word.fill(step))
-    const read = (begin + index + PAGES - Math.floor(PAGES / size)) % PAGES
-    await region.read(read * PAGE_BYTES, word)
+const word = new Uint8Array(8)
+const end = Date.now() + 1000 * seconds
+let steps = 0
+for (; Date.now() < end; steps++) {
+  const begin = (Math.floor((rank * pages) / size) + steps * 7) % pages
+  for (let index = 0; index < strip; index++) {
+    const page = (begin + index) % pages
+    await region.write(page * pageBytes + 2048, word.fill(steps))
+    const read = (page + pages - Math.floor(pages / size)) % pages
+    await region.read(read * pageBytes + 2048, word)
   }
   // One page that everybody wants to write: it is worth following.
   await region.fetchAdd(0, 1n)
   await sleep(20)
 }
+
+await region.fetchAdd(8, BigInt(steps))
 await group.barrier()
+const [counted, taken] = await region.read(0, new BigUint64Array(2))
+await group.barrier()
+if (rank === 0) console.log(counted === taken ? 'no step was lost' : `${taken} steps, ${counted} counted`) // prints [0] no step was lost
