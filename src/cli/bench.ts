@@ -18,6 +18,7 @@ import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
 import { nearestWord } from './suggestion.ts'
+import { withTraceFile } from './trace-file.ts'
 import { UsageError } from './usage-error.ts'
 
 const benches: Readonly<Record<string, (options: RpcBenchOptions) => Promise<BenchRow[]>>> = {
@@ -54,6 +55,7 @@ const table = {
   keys: { type: 'string' },
   writes: { type: 'string' },
   full: { type: 'boolean', default: false },
+  trace: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -117,6 +119,7 @@ Options of dsm:
   --page-sizes N,N,...  bytes (default ${defaultPageBytes.join(',')})
   --iterations N        how often each access is measured (default ${DEFAULT_ITERATIONS})
   --cell-ms N           how long each cell of the grid of sharing and stores is measured (default ${DEFAULT_CELL_MS}; 0: no grid)
+  --trace FILE          write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing
   --json                print the rows as one JSON array and nothing else:
                         [{ "op", "coherence", "ranks", "pageBytes", "samples", "p50Ns", "p99Ns", "maxNs",
                            "messages", "bytes", "hitRate", "baseline", "ratio" }]
@@ -157,8 +160,10 @@ export const benchCommand: Command = {
 
   async run(args) {
     const { values, positionals } = parseOptions('bench', args, table, 1)
+    if (values.trace !== undefined && positionals[0] !== 'dsm')
+      throw new UsageError('--trace is for bench dsm', 'bench')
     if (positionals[0] === 'collectives') return await runCollectivesBench(values)
-    if (positionals[0] === 'dsm') return await runDsmBench(values)
+    if (positionals[0] === 'dsm') return await withTraceFile('bench', values.trace, () => runDsmBench(values))
     if (positionals[0] === 'scaling') return runScalingBench(values)
     if (positionals[0] === 'structures') return await runStructuresBench(values)
     const run = chooseBench(positionals[0])

@@ -45,6 +45,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./replay.ts')).replayCommand,
   },
   {
+    name: 'trace',
+    summary: 'put the parts of a trace file together, and check it',
+    load: async () => (await import('./trace.ts')).traceCommand,
+  },
+  {
     name: 'simulate',
     summary: 'play clusters of coherent memory in virtual time, with everything that may go wrong',
     load: async () => (await import('./simulate.ts')).simulateCommand,

@@ -2,6 +2,7 @@ import { type Command, ExitCode } from './command.ts'
 import { demoHelp, parseDemoOptions } from './demo/demo-options.ts'
 import { runDemo } from './demo/demo-run.ts'
 import { Screen } from './output/screen.ts'
+import { withTraceFile } from './trace-file.ts'
 import { readVersion } from './version.ts'
 
 /** `aether demo`, which is `npm start`. */
@@ -13,7 +14,7 @@ export const demoCommand: Command = {
     const screen = new Screen(options.json ? undefined : process.stdout)
     screen.line(`Aether ${readVersion()}: shared memory for Node.js`)
     screen.line()
-    const outcome = await runDemo(options, screen)
+    const outcome = await withTraceFile('demo', options.trace, () => runDemo(options, screen))
     if (options.json) process.stdout.write(`${JSON.stringify(outcome, undefined, 2)}\n`)
     return outcome.right ? ExitCode.Done : ExitCode.Failed
   },

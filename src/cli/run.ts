@@ -1,6 +1,7 @@
 import { launch, parseHosts, slotsOf } from '../cluster/index.ts'
 import type { Command } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
+import { traceHelp, withTraceFile } from './trace-file.ts'
 import { UsageError } from './usage-error.ts'
 
 const ranksMax = 256
@@ -16,6 +17,7 @@ const table = {
   'remote-node': { type: 'string' },
   address: { type: 'string' },
   port: { type: 'string', default: '0' },
+  trace: { type: 'string' },
 } as const
 
 const help = `Usage: aether run -n N [options] script.js [arguments ...]
@@ -29,6 +31,8 @@ Options (before the script; what comes after it is the script's):
   -n, --ranks N            how many processes, 1 ... ${ranksMax}
   --on-failure stop        when a rank fails, end the others (default)
   --on-failure continue    when a rank fails, let the others go on
+  ${traceHelp};
+                           of one machine only
   --hosts A,B:2,...        where they run: names as ssh takes them, each with how many; without a number they share evenly.
                            This package and the script have to be at the same paths there
   --ssh 'COMMAND ...'      reaches a host; its name and a command line for its shell follow (default ssh, which must not
@@ -42,6 +46,7 @@ signal that ended it. 2 when the command line cannot be understood.
 
 Examples:
   aether run -n 4 app.js
+  aether run -n 4 --trace app.trace.json app.js
   aether run -n 2 --on-failure continue worker.js --verbose input.txt
   aether run --hosts node1:2,node2:2 app.js`
 
@@ -61,17 +66,21 @@ export const runCommand: Command = {
     const port = integerOption('run', '--port', values.port, 0, 65_535)
     if (script === undefined) throw new UsageError('which script? Its name is missing', 'run')
     const { address, 'remote-node': remoteNode, ssh = process.env[SSH_VARIABLE] } = values
-    const { status } = await launch({
-      script,
-      args: scriptArguments,
-      ranks,
-      onFailure,
-      port,
-      ...(hosts && { hosts }),
-      ...(address && { address }),
-      ...(remoteNode && { remoteNode }),
-      ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
-    })
+    if (values.trace !== undefined && hosts !== undefined)
+      throw new UsageError('--trace is for one machine: the clocks of several differ', 'run')
+    const start = () =>
+      launch({
+        script,
+        args: scriptArguments,
+        ranks,
+        onFailure,
+        port,
+        ...(hosts && { hosts }),
+        ...(address && { address }),
+        ...(remoteNode && { remoteNode }),
+        ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
+      })
+    const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, start) : start())
     return status
   },
 }

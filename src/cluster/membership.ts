@@ -8,6 +8,7 @@ import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
 import { PROFILING_OFFSET } from './layout.ts'
 import type { Member } from './member-table.ts'
+import { traceMember } from './member-trace.ts'
 import { type MemberChange, MemberTracker } from './member-tracker.ts'
 import { PeerWatch } from './peer-watch.ts'
 import { isAlive } from './process-identity.ts'
@@ -66,8 +67,10 @@ export class Membership implements AsyncDisposable {
     this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
     this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
       changed: () => this.#wake(),
+      saw: (change) => traceMember(this.name, change),
       sawDeath: () => this.#settleSoon(),
     })
+    traceMember(this.name, { type: 'joined', member: this.self })
     onExit(this.#exit)
     this.#ringOthers()
   }
@@ -246,6 +249,7 @@ export class Membership implements AsyncDisposable {
   #leave(locked: boolean): void {
     const { table, file, self } = this.#entry
     table.end(self.slot, self.epoch, 'left')
+    traceMember(this.name, { type: 'left', member: this.self })
     if (locked) {
       settleMembers(table)
       this.#settleParts()

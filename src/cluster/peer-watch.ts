@@ -2,7 +2,7 @@ import process from 'node:process'
 import { native, type Watcher } from '../native/index.ts'
 import type { Doorbell } from './doorbell.ts'
 import type { MemberRecord, MemberTable } from './member-table.ts'
-import type { MemberTracker } from './member-tracker.ts'
+import type { MemberChange, MemberTracker } from './member-tracker.ts'
 import { isAlive } from './process-identity.ts'
 
 /** The watcher's token of our own doorbell; epochs, which begin at 1, are the tokens of others. */
@@ -16,6 +16,8 @@ const CHECK_MS = 1000
 export interface PeerWatchListener {
   /** The table may have changed. */
   changed(): void
+  /** Somebody has come or gone. */
+  saw(change: MemberChange): void
   /** This process was the first to see that a member died, so it is the one to clear up. */
   sawDeath(): void
 }
@@ -79,6 +81,7 @@ export class PeerWatch {
   #look(): void {
     for (const change of this.#tracker.advance()) {
       const { epoch, slot } = change.member
+      this.#listener.saw(change)
       if (change.type === 'joined') {
         const record = this.#table.read(slot)
         if (record?.epoch === epoch) this.#watch(record)

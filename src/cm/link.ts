@@ -1,4 +1,5 @@
 import { ClosedError } from '../native/index.ts'
+import { TraceLevel, traceChannel } from '../profiling/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { Access, type QueuePair, type QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
@@ -25,6 +26,9 @@ export interface LinkTarget {
   /** The device that the program insists on. */
   readonly deviceName: string | undefined
 }
+
+/** Addresses and how connections fare; never what is sent along. */
+const trace = traceChannel('cm')
 
 const ALL_RIGHTS = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
@@ -65,6 +69,7 @@ export class Link implements ConnectionActions {
       this.#end = resolve
     })
     identifier.onEvent = (event) => this.#carried(event)
+    if (offer !== undefined) this.#trace(TraceLevel.Info, 'requested')
   }
 
   /** @throws where there is no queue pair yet. */
@@ -77,6 +82,7 @@ export class Link implements ConnectionActions {
 
   open(target: LinkTarget, options: ConnectionOptions): Promise<void> {
     this.#target = target
+    this.#trace(TraceLevel.Info, 'connecting')
     return this.#attempt(options, `a connection to ${formatAddress(target.destination)}`, () =>
       this.machine.step('start'),
     )
@@ -185,10 +191,12 @@ export class Link implements ConnectionActions {
   }
 
   sendReply(): void {
+    this.#trace(TraceLevel.Info, 'accepting')
     this.identifier.accept(connectionParameters(this.#options, this.pair, this.limits, DEFAULT_RETRY_COUNT))
   }
 
   sendReject(): void {
+    this.#trace(TraceLevel.Info, 'rejecting')
     this.identifier.reject(this.#rejection)
   }
 
@@ -197,6 +205,7 @@ export class Link implements ConnectionActions {
   }
 
   sendDisconnect(): void {
+    this.#trace(TraceLevel.Debug, 'disconnecting')
     if (!this.#isDatagram) this.identifier.disconnect()
   }
 
@@ -209,16 +218,19 @@ export class Link implements ConnectionActions {
 
   connected(): void {
     this.#wasConnected = true
+    this.#trace(TraceLevel.Info, 'connected')
     this.#deadline?.clear()
     this.#resolve?.()
   }
 
   failed(error: unknown): void {
     this.withdrawn = error
+    this.#trace(TraceLevel.Warn, 'failed', error instanceof Error ? error.message : String(error))
     this.#reject?.(error)
   }
 
   ended(reason: CloseReason): void {
+    this.#trace(reason === 'local' || reason === 'peer' ? TraceLevel.Info : TraceLevel.Warn, 'ended', reason)
     this.#end(reason)
   }
 
@@ -226,6 +238,15 @@ export class Link implements ConnectionActions {
 
   get #isDatagram(): boolean {
     return this.identifier.portSpace === 'udp'
+  }
+
+  #trace(level: TraceLevel, type: string, why?: string): void {
+    trace.publish(level, type, () => ({
+      peer: this.remoteText,
+      device: this.identifier.deviceName,
+      queuePair: this.#made?.pair.number,
+      why,
+    }))
   }
 
   #attempt(options: ConnectionOptions, what: string, begin: () => void): Promise<void> {

@@ -1,4 +1,5 @@
 import { AetherError, ArgumentError, ClosedError } from '../native/index.ts'
+import { TraceLevel, traceChannel } from '../profiling/index.ts'
 import type { DeparturePlace, Departures } from './departures.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
 import { IncomingRing } from './incoming-ring.ts'
@@ -14,6 +15,9 @@ import { OutgoingRing } from './outgoing-ring.ts'
 import { longestMessage } from './ring-record.ts'
 import { RoomWaiters } from './room-waiters.ts'
 import type { SendLimiter } from './send-limit.ts'
+
+/** Of messages how long they are, never what is in them. */
+const trace = traceChannel('messaging')
 
 /**
  * Messages of one turn leave together, but no more of them: the peer works on the first while this end makes the next. With 64 calls under way each end would
@@ -127,6 +131,8 @@ export abstract class RingLink implements MessageLink {
     if (!(kind >= 0 && kind <= MESSAGE_KIND_MAX))
       throw new ArgumentError('kind', `a kind is an integer from 0 to ${MESSAGE_KIND_MAX}, not ${kind}`)
     this.#out.commit(length, immediate, kind)
+    if (trace.wants(TraceLevel.Trace))
+      trace.publish(TraceLevel.Trace, 'sent', () => ({ link: this.label, length, kind }))
     this.#limiter?.take(length, 1)
     this.#gathered += 1
     if (this.#gathered >= GATHERED_MAX) {
@@ -228,6 +234,8 @@ export abstract class RingLink implements MessageLink {
     try {
       this.progress()
       count = this.#deliver()
+      if (count > 0 && trace.wants(TraceLevel.Trace))
+        trace.publish(TraceLevel.Trace, 'delivered', () => ({ link: this.label, messages: count }))
       this.#payDebts()
       if (inTurn) this.#leave()
       else this.#flushNow(Number.POSITIVE_INFINITY)
@@ -263,6 +271,11 @@ export abstract class RingLink implements MessageLink {
   abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
 
   // ---- what carries it ---------------------------------------------------------------------------------------------------------
+
+  /** What it is called in traces. */
+  protected get label(): string {
+    return 'link'
+  }
 
   /** Send `first` bytes of `outgoing` from `offset` on and `rest` from its start to the same places of the peer's ring; then tell the peer of all of them. False: later. */
   protected abstract transmit(offset: number, first: number, rest: number): boolean
@@ -334,6 +347,10 @@ export abstract class RingLink implements MessageLink {
   protected finish(error: Error | undefined): void {
     if (this.#end !== undefined) return
     this.#end = { error }
+    trace.publish(error === undefined ? TraceLevel.Info : TraceLevel.Warn, 'ended', () => ({
+      link: this.label,
+      why: error?.message,
+    }))
     this.#limiter?.close()
     this.#place?.quit()
     this.release(error === undefined)

@@ -147,6 +147,10 @@ export class VerbsLink extends RingLink {
       this.#keepAlive = setInterval(() => this.#askAfterPeer(), settings.keepAliveMs).unref()
   }
 
+  protected override get label(): string {
+    return `queue pair ${this.pair.number}`
+  }
+
   /** @internal Where its completions arrive. */
   get queue(): CompletionQueue {
     return this.#end.queue

@@ -33,4 +33,22 @@ export { type BlockReading, type CounterReading, type HistogramReading, Profile 
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
 export { shareThreadProfiling, threadProfile, threadProfiling } from './thread-profiling.ts'
-export { type TraceChannel, TraceLevel, type TraceMessage, traceChannel } from './trace-channel.ts'
+export {
+  checkTrace,
+  flushTrace,
+  identifyTrace,
+  type MergedTrace,
+  mergeTrace,
+  removeTraceParts,
+  setTraceLevel,
+  TraceChannel,
+  type TraceFields,
+  type TraceIdentity,
+  TraceLevel,
+  type TraceMessage,
+  type TraceSlice,
+  type TraceSummary,
+  traceChannel,
+  traceClockNs,
+  traceParts,
+} from './trace/index.ts'

@@ -40,6 +40,7 @@ export class ClientCall {
   waiting: WaitingFrame | undefined
   answers: IncomingStream<unknown> | undefined
   requestCredit: Credit | undefined
+  traced = 0
 
   constructor(slot: number) {
     this.slot = slot

@@ -8,6 +8,7 @@ import type { Extension } from './extension.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
+import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { type FrameTaker, NO_BYTES, Session, type SessionLimits } from './session.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
@@ -107,6 +108,7 @@ export class ClientSession implements FrameTaker {
     call.method = method
     call.deadline = deadline
     if (deadline !== Infinity) this.#timer.due(deadline)
+    if (tracesCalls()) traceCall(call, 'client', method.name, call.id)
     return call
   }
 
@@ -166,6 +168,7 @@ export class ClientSession implements FrameTaker {
 
   #fail(call: ClientCall, error: unknown): void {
     const { sync, answers, reject } = call
+    if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, error ?? 'CANCELLED')
     call.leave()
     if (sync !== undefined) {
       sync.error = error
@@ -176,6 +179,7 @@ export class ClientSession implements FrameTaker {
 
   /** Ends a call whose request could not be made. */
   discard(call: ClientCall): void {
+    if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, 'NOT_SENT')
     call.leave()
     this.calls.release(call)
   }
@@ -273,6 +277,7 @@ export class ClientSession implements FrameTaker {
     this.#told(call, extension)
     if (!call.open) return
     const { sync, resolve } = call
+    if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
     call.leave()
     if (sync !== undefined) {
       sync.value = value
@@ -328,6 +333,7 @@ export class ClientSession implements FrameTaker {
     if (call.open) this.#told(call, extension)
     const { answers, open } = call
     if (open) {
+      if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id)
       call.leave()
       answers?.finish()
     }

@@ -23,6 +23,7 @@ export class ServerCall implements CallContext {
   answerCredit: Credit | undefined
   /** Of a call with an idempotency key: where its answer is kept. */
   kept: KeptAnswer | undefined
+  traced = 0
   #controller: AbortController | undefined
   #abortReason: { readonly reason: unknown } | undefined
 

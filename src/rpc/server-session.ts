@@ -6,6 +6,7 @@ import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidRequest, validate } from './method-info.ts'
+import { nameOfFailure, traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
 import { type FrameTaker, NO_BYTES, Session } from './session.ts'
@@ -192,6 +193,7 @@ export class ServerSession implements FrameTaker {
       return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
+    if (tracesCalls()) traceCall(call, 'server', info.name, id)
     if (info.streamsRequests) {
       this.#runStream(call, served, this.#requestsOf(call))
       return
@@ -339,6 +341,7 @@ export class ServerSession implements FrameTaker {
       if (call.kept === undefined && call.answerMetadata === undefined) {
         call.finished = true
         codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
+        if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
         return
       }
       const body = codec.codec.encode(value)
@@ -378,6 +381,14 @@ export class ServerSession implements FrameTaker {
 
   #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
     call.finished = true
+    if (call.traced !== 0)
+      traceCallEnd(
+        call,
+        'server',
+        call.method,
+        call.id,
+        frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
+      )
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     const { kept } = call
     if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)
@@ -467,6 +478,7 @@ export class ServerSession implements FrameTaker {
     this.#calls.clear()
     for (const call of calls) {
       call.finished = true
+      if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id, 'CONNECTION_LOST')
       call.abort(
         new RpcError(
           'ERR_AETHER_RPC_CONNECTION_LOST',

@@ -7,6 +7,7 @@
 import { writeSync } from 'node:fs'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
+import { flushTrace, identifyTrace } from '../profiling/index.ts'
 import {
   type AgentContext,
   type AgentMessage,
@@ -63,6 +64,7 @@ class Loop {
       }
     }
     this.#machine.close()
+    flushTrace()
     native.unguardEnvironment()
     Atomics.store(words, AgentWord.State, AgentState.Closed)
     Atomics.notify(words, AgentWord.State)
@@ -92,6 +94,7 @@ class Loop {
 
   #sleep(): void {
     const descriptors = this.#machine.descriptors
+    flushTrace()
     Atomics.store(words, AgentWord.Asleep, 1)
     if (Atomics.load(words, AgentWord.Bell) === this.#bellSeen && this.#machine.prepareSleep()) {
       const timeoutMs = Math.max(0, Math.min(sleepMsMax, (this.#timers.nextNs - native.monotonicNs()) / 1e6))
@@ -161,6 +164,7 @@ function say(message: AgentMessage): void {
   port.postMessage(message)
 }
 
+identifyTrace({ threadName: 'agent' })
 native.guardEnvironment(
   70,
   'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n',

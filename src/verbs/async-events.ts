@@ -1,8 +1,10 @@
+import { TraceLevel } from '../profiling/index.ts'
 import { asyncEventName, type ProviderAsyncEvent, type ProviderQueuePair } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
 import type { Device } from './device.ts'
 import type { QueuePair } from './queue-pair.ts'
 import type { SharedReceiveQueue } from './shared-receive-queue.ts'
+import { rdmaTrace } from './verbs-trace.ts'
 
 /** What happened to which object: ibv_get_async_event(3). An object that was closed meanwhile is left out. */
 export interface AsyncEvent {
@@ -26,7 +28,14 @@ export interface EventOptions {
 /** Take the events that wait, without blocking. */
 export function drainAsyncEvents(device: Device): AsyncEvent[] {
   const events: AsyncEvent[] = []
-  device.provider.drainEvents((event) => events.push(nounsOf(device, event)))
+  device.provider.drainEvents((event) => {
+    rdmaTrace.publish(TraceLevel.Warn, 'asyncEvent', () => ({
+      device: device.name,
+      event: asyncEventName(event.type),
+      port: event.port,
+    }))
+    events.push(nounsOf(device, event))
+  })
   return events
 }
 

@@ -1,10 +1,12 @@
 import { ArgumentError } from '../native/index.ts'
+import { TraceLevel } from '../profiling/index.ts'
 import { CompletionBatch, type ProviderCompletionQueue } from '../providers/index.ts'
 import type { CompletionChannel } from './completion-channel.ts'
 import { CompletionStash } from './completion-stash.ts'
 import type { Device } from './device.ts'
 import { Closable } from './lifetime.ts'
 import { Operations } from './operation.ts'
+import { rdmaTrace, traceCompletions } from './verbs-trace.ts'
 
 export interface CompletionQueueOptions {
   /** How many completions it holds. */
@@ -59,6 +61,7 @@ export class CompletionQueue extends Closable {
     this.assertOpen()
     if (this.#stash.count > 0) return this.#stash.take(batch)
     const count = this.provider.poll(batch)
+    if (count > 0 && rdmaTrace.wants(TraceLevel.Warn)) traceCompletions(batch, count)
     return count === 0 || this.operations.outstanding === 0 ? count : this.operations.filter(batch, count)
   }
 
@@ -82,6 +85,7 @@ export class CompletionQueue extends Closable {
   reap(): void {
     const batch = this.#scratch
     for (let count = this.provider.poll(batch); count > 0; count = this.provider.poll(batch)) {
+      if (rdmaTrace.wants(TraceLevel.Warn)) traceCompletions(batch, count)
       this.#stash.add(batch, this.operations.filter(batch, count))
     }
   }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
+import { TraceLevel } from '../profiling/index.ts'
 import {
   type EncodedRequest,
   Errno,
@@ -46,6 +47,7 @@ import type { InvalidateFields, OneSidedFields, OperationOptions, SendFields, Sy
 import type { SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
 import { untilAborted } from './until-aborted.ts'
+import { rdmaTrace, tracePost } from './verbs-trace.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
 export interface QueuePairOptions {
@@ -137,6 +139,11 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
       maxInlineBytes: options.maxInlineBytes ?? 0,
       signalAll: options.signalAll ?? false,
     })
+    rdmaTrace.publish(TraceLevel.Debug, 'created', () => ({
+      queuePair: provider.number,
+      of: provider.type,
+      device: domain.device.name,
+    }))
     return new QueuePair(domain, provider, options)
   }
 
@@ -192,7 +199,9 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** ibv_modify_qp(3). Throws TransitionError with the missing and the extra attributes; then nothing changed. */
   modify(attributes: QueuePairAttributes): void {
     this.assertOpen()
+    const before = this.provider.state
     this.provider.modify(attributes)
+    this.#traceState(before)
   }
 
   /** ibv_query_qp(3). */
@@ -243,7 +252,9 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     signal?.throwIfAborted()
     for (const step of this.#connectSteps(remote, rest)) {
       this.assertOpen()
+      const before = this.provider.state
       await this.#untilClosed(untilAborted(this.provider.modifyAsync(step), signal))
+      this.#traceState(before)
       signal?.throwIfAborted()
     }
   }
@@ -333,6 +344,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
       requests.map((request) => request.encoded),
       requests.length,
     )
+    if (rdmaTrace.wants(TraceLevel.Trace))
+      for (const { encoded } of requests.slice(0, taken)) tracePost(this.number, encoded)
     if (taken < requests.length)
       this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
@@ -353,6 +366,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.assertOpen()
     const errno = this.provider.postSend(encoded)
     if (errno !== 0) this.#refuse('ibv_post_send', errno, '')
+    if (rdmaTrace.wants(TraceLevel.Trace)) tracePost(this.number, encoded)
   }
 
   /** @internal A post that another object of the provider carries out. */
@@ -385,6 +399,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   protected release(): void {
+    rdmaTrace.publish(TraceLevel.Debug, 'destroyed', () => ({ queuePair: this.number }))
     this.provider.destroy()
     this.closeScratch()
     this.domain.queuePairs.remove(this)
@@ -416,8 +431,21 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     return request
   }
 
+  #traceState(before: QueuePairState): void {
+    if (!rdmaTrace.wants(TraceLevel.Debug)) return
+    const { state } = this.provider
+    const level = state === QueuePairState.Error ? TraceLevel.Info : TraceLevel.Debug
+    if (state !== before)
+      rdmaTrace.publish(level, 'state', () => ({
+        queuePair: this.number,
+        was: stateNames[before],
+        is: stateNames[state],
+      }))
+  }
+
   #refuse(verb: string, errno: number, prefix: string): never {
     const name = errnoName(errno)
+    rdmaTrace.publish(TraceLevel.Warn, 'refused', () => ({ queuePair: this.number, verb, errno: name }))
     if (errno === Errno.EOPNOTSUPP)
       throw new UnsupportedError(`${verb}: ${this.label}: ${prefix}this device does not do that operation`)
     const why =

@@ -19,6 +19,8 @@ export interface DemoOptions {
   readonly json: boolean
   /** Where the ranks run; undefined for this machine. */
   readonly hosts: DemoHosts | undefined
+  /** Where a trace of it goes. */
+  readonly trace: string | undefined
 }
 
 const nodesDefault = 4
@@ -38,6 +40,7 @@ const table = {
   port: { type: 'string', default: '0' },
   'page-size': { type: 'string', default: pageBytesDefault },
   json: { type: 'boolean', default: false },
+  trace: { type: 'string' },
 } as const
 
 /** Kinds in which each member has memory of its own. */
@@ -61,6 +64,7 @@ Options:
   --page-size SIZE    grain of coherence where memories are many, a multiple of 4KiB (default ${pageBytesDefault})
   --hosts A,B:2,...   rank it on other machines, over RDMA (default mesi); --ssh, --address and --port as for 'aether run'.
                       The first part is left out; graph files have to be at the same paths there
+  --trace FILE        write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing; without --hosts
   --json              print figures as one JSON document and nothing else
 
 Exit status: 0 all checks held; 1 one did not, or something failed; 2 the command line cannot be understood.
@@ -75,6 +79,8 @@ This machine has ${availableParallelism()} processors; more nodes than that only
 export function parseDemoOptions(args: readonly string[]): DemoOptions {
   const { values } = parseOptions('demo', args, table)
   const hosts = chooseHosts(values)
+  if (values.trace !== undefined && hosts !== undefined)
+    throw new UsageError('--trace is for one machine: the clocks of several differ', 'demo')
   const coherence = chooseCoherence(values.coherence, hosts)
   const nodes = values.nodes ?? String(hosts === undefined ? nodesDefault : slotsOf(hosts.hosts))
   return {
@@ -84,6 +90,7 @@ export function parseDemoOptions(args: readonly string[]): DemoOptions {
     pageBytes: parsePageSize(values['page-size']),
     json: values.json,
     hosts,
+    trace: values.trace,
   }
 }
 

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { native } from '../../native/index.ts'
+import { flushTrace, identifyTrace, TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
@@ -44,6 +45,7 @@ export type GroupNote =
   /** The program of another rank says something to this one's. */
   | { readonly type: 'told'; readonly rank: number; readonly topic: string; readonly value: unknown }
 
+const trace = traceChannel('cluster')
 const COORDINATOR = 0
 /** A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has ended. */
 const BEAT_NS_MAX = 1e9
@@ -95,6 +97,7 @@ export class GroupMachine {
   constructor(context: AgentContext, start: GroupStart) {
     this.#context = context
     this.#start = start
+    identifyTrace({ rank: start.rank })
     this.mesh = new Mesh({
       rank: start.rank,
       size: start.size,
@@ -149,6 +152,7 @@ export class GroupMachine {
   /** The first barrier, which ends `join()`, has ended here: from now on the group outlives its members. */
   #begin(): void {
     this.#complete = true
+    trace.publish(TraceLevel.Info, 'complete', () => ({ members: this.#start.size, device: this.#start.device }))
     this.#beat()
   }
 
@@ -168,6 +172,7 @@ export class GroupMachine {
     const { rank, why } = event as { rank: number; why: string }
     // Who has left stays until all have: one that ends after we left is missed by nobody.
     if (this.#hasLeft && this.#gone.get(rank) === 'left') return
+    trace.publish(TraceLevel.Warn, event.type, () => ({ of: rank, why }))
     if (this.#complete) this.#step(event)
     // A group that is not complete yet will never be.
     if (!this.#complete || this.#hasLeft) this.#remove(rank, why)
@@ -189,12 +194,15 @@ export class GroupMachine {
 
   #install(view: MembershipView, gone: readonly { readonly rank: number; readonly why: string }[]): void {
     for (const { rank, why } of gone) this.#remove(rank, why)
+    trace.publish(TraceLevel.Info, 'epoch', () => ({ epoch: view.epoch, members: view.members }))
     this.#listener?.viewChanged(view)
   }
 
   #endProcess(why: string): void {
     if (this.#isAlone()) return
     const { rank } = this.#start
+    trace.publish(TraceLevel.Error, 'removed', () => ({ why }))
+    flushTrace()
     writeSync(
       2,
       `aether: rank ${rank} is out of its group: ${why}. Ending the process, so that it does not work with what may be stale.\n`,
@@ -360,6 +368,7 @@ export class GroupMachine {
 
   #end(rank: number, type: 'left' | 'died', reason: string, passed?: number): void {
     this.#gone.set(rank, type)
+    trace.publish(type === 'left' ? TraceLevel.Info : TraceLevel.Warn, type, () => ({ of: rank, why: reason }))
     for (const [token, asked] of this.#asked) {
       if (asked.rank !== rank) continue
       this.#asked.delete(token)

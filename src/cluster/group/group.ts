@@ -1,7 +1,7 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
 import { ArgumentError, ClosedError } from '../../native/index.ts'
-import { PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
+import { identifyTrace, PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import { PROFILING_OFFSET } from '../layout.ts'
@@ -70,6 +70,7 @@ export abstract class Group implements AsyncDisposable {
     this.parts = parts
     this.locks = new Locks(parts.agent)
     this.rank = parts.plan.rank
+    identifyTrace({ rank: this.rank })
     this.size = parts.plan.size
     this.#ranks = parts.ranks
     notes.open((note) => this.#hear(note))

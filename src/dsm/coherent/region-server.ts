@@ -39,6 +39,7 @@ import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
 import { encodeRecovery } from './recovery-channel.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
+import { RegionTrace } from './region-trace.ts'
 import type { ReplicaStore } from './replica-store.ts'
 import { WindowTable } from './window-table.ts'
 
@@ -121,9 +122,11 @@ export class RegionServer implements EpochPort {
   #opened = NO_PAGE
   /** Where the region has replicas. */
   readonly #saving: PageSaving | undefined
+  readonly #trace: RegionTrace
 
   constructor(options: RegionServerOptions) {
     const { plan, runtime } = options
+    this.#trace = new RegionTrace(plan.name, options.id, options.mesh.rank)
     this.#options = options
     this.id = options.id
     this.plan = plan
@@ -221,6 +224,7 @@ export class RegionServer implements EpochPort {
     counters.add('demands', 1)
     if (thread !== 0 || !this.#demands.has(page))
       this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
+    this.#trace.demanded(page, write, thread === 0 ? 'call' : 'touch')
     const ahead = thread === 0 ? undefined : this.#readahead.faulted(page)
     if (this.#claims.isKnown(page)) this.#ask(page, write)
     else this.#claims.claim(page, write)
@@ -236,6 +240,7 @@ export class RegionServer implements EpochPort {
   /** The lane has opened a page of ours that nobody had: now the protocol is told. */
   #makeGood(page: number, write: boolean, tookNs: number): void {
     this.#options.faultNs.record(tookNs)
+    this.#trace.opened(page, write, tookNs)
     this.#opened = page
     this.#fetch(page, write)
     this.#opened = NO_PAGE
@@ -263,6 +268,7 @@ export class RegionServer implements EpochPort {
       const isWanted = this.#demands.has(page) || this.#words.right(page) >= right
       if (isWanted || !this.#claims.isKnown(page) || this.#failures.get(page) !== undefined) continue
       this.#options.counters.add('prefetches', 1)
+      this.#trace.demanded(page, write, 'prefetch')
       this.#ask(page, write)
     }
   }
@@ -283,6 +289,11 @@ export class RegionServer implements EpochPort {
   }
 
   receive(message: CoherenceMessage, epoch: number): void {
+    if (this.#trace.listens) this.#trace.receiving(message, this.#node, () => this.#receive(message, epoch))
+    else this.#receive(message, epoch)
+  }
+
+  #receive(message: CoherenceMessage, epoch: number): void {
     if (message.from !== this.#options.mesh.rank) this.#countReceived(message)
     const isRefused = isRequest(message.kind) && !this.#memory.tryTake(message.page)
     this.#words.touch(message.page)
@@ -371,6 +382,7 @@ export class RegionServer implements EpochPort {
   /** The members agree again on who has what, and the region is served. */
   recovered(): void {
     this.#watch.changedAll()
+    this.#trace.recovered(this.#node.epoch)
     this.#givingUp.beginAgain()
     this.#cache.recovered()
     this.#saving?.begin()
@@ -409,6 +421,7 @@ export class RegionServer implements EpochPort {
   send(to: number, message: CoherenceMessage, epoch: number): void {
     this.#options.counters.add('messagesSent', 1)
     this.#watch.sent(to, message)
+    this.#trace.sent(to, message)
     this.#options.mesh.send(to, this.#codec.encode(this.id, message, epoch))
   }
 
@@ -443,6 +456,7 @@ export class RegionServer implements EpochPort {
 
   protect(page: number): void {
     this.#options.counters.add('downgrades', 1)
+    this.#trace.taken(page, 'read')
     this.#mmu.protect(page)
     this.#words.take(page, PageRight.Read)
   }
@@ -450,6 +464,7 @@ export class RegionServer implements EpochPort {
   unmap(page: number): void {
     this.#options.counters.add('invalidations', 1)
     this.#watch.lost(page)
+    this.#trace.taken(page, 'none')
     this.#saving?.forget(page)
     this.#mmu.unmap(page)
     this.#words.take(page, PageRight.None)
@@ -476,6 +491,7 @@ export class RegionServer implements EpochPort {
 
   #fail(page: number, failure: PageFailure): void {
     this.#failures.add(page, failure)
+    this.#trace.failed(page, failure.kind, failure.rank)
     this.#saving?.forget(page)
     this.evicted(page)
     this.#words.fail(page)
@@ -503,6 +519,7 @@ export class RegionServer implements EpochPort {
   // ---- details ---------------------------------------------------------------------------------------------------------------
 
   #grant(page: number, right: number, map: () => void): void {
+    this.#trace.granted(page, right === PageRight.Write)
     const demand = this.#demands.get(page)
     if (demand !== undefined) {
       this.#demands.delete(page)

@@ -1,4 +1,5 @@
 import { AetherError, ArgumentError, ClosedError } from '../../native/index.ts'
+import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { Channel } from './channel.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
 import { CollectiveError, PeerError } from './errors.ts'
@@ -6,6 +7,10 @@ import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.t
 import { behind, type Frame, FrameKind } from './frame.ts'
 import type { Plan } from './plan.ts'
 import type { OutgoingStream } from './streams.ts'
+
+/** Collectives by what was called; never what is combined. */
+const trace = traceChannel('messaging')
+const TRACK = 'collectives'
 
 /** What came for a collective that this rank has not called yet. */
 interface Early {
@@ -112,6 +117,7 @@ export class GroupEngine implements RunOwner {
     const run = new CollectiveRun(sequence, plan, memory, this)
     this.#signatures[sequence & (HISTORY - 1)] = plan.signature
     this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs })
+    if (trace.wants(TraceLevel.Debug)) this.#traceBegin(sequence, plan.call)
     for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
     const early = this.#early.get(sequence) ?? []
     this.#early.delete(sequence)
@@ -233,6 +239,7 @@ export class GroupEngine implements RunOwner {
   finished(run: CollectiveRun): void {
     const pending = this.#pending.get(run.sequence)!
     this.#pending.delete(run.sequence)
+    if (trace.wants(TraceLevel.Debug)) this.#traceEnd(run, 'OK')
     const [oldest] = this.#pending.keys()
     this.#done = oldest === undefined ? (this.#next - 1) | 0 : (oldest - 1) | 0
     for (const rank of this.#wanted.keys()) this.#answer(rank)
@@ -368,9 +375,28 @@ export class GroupEngine implements RunOwner {
     const pending = [...this.#pending.values()]
     this.#pending.clear()
     this.#early.clear()
-    for (const { run } of pending) run.abandon()
+    for (const { run } of pending) {
+      run.abandon()
+      this.#traceEnd(run, codeOf(this.#failure))
+    }
     if (note !== undefined) this.#tellAll(FrameKind.Abort, 0, encodeFailure(note))
     for (const { reject } of pending) reject(error)
+  }
+
+  #traceBegin(sequence: number, call: string): void {
+    const slice = { phase: 'begin', name: call, track: TRACK, id: this.#traceId(sequence) } as const
+    trace.publish(TraceLevel.Debug, 'collective', () => ({ group: this.group, sequence, call }), slice)
+  }
+
+  #traceEnd({ sequence, plan }: CollectiveRun, code: string): void {
+    const slice = { phase: 'end', track: TRACK, id: this.#traceId(sequence) } as const
+    const level = code === 'OK' ? TraceLevel.Debug : TraceLevel.Warn
+    trace.publish(level, 'collectiveEnd', () => ({ group: this.group, sequence, call: plan.call, code }), slice)
+  }
+
+  /** A thread may be in several groups. */
+  #traceId(sequence: number): number {
+    return this.group * 2 ** 32 + (sequence >>> 0)
   }
 
   #tellAll(kind: number, sequence: number, payload?: Uint8Array): void {
@@ -382,6 +408,8 @@ export class GroupEngine implements RunOwner {
     return new CollectiveError(code, rank, this.peers[rank]!, message, cause === undefined ? undefined : { cause })
   }
 }
+
+const codeOf = (error: Error): string => (error instanceof AetherError ? error.code : error.name)
 
 /** @throws PeerError where a member is not there. */
 export function checkMembers(

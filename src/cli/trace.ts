@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import process from 'node:process'
+import { ArgumentError } from '../native/index.ts'
+import { checkTrace, mergeTrace, type TraceSummary, traceParts } from '../profiling/index.ts'
+import { type Command, ExitCode } from './command.ts'
+import { parseOptions } from './options.ts'
+import { Screen } from './output/screen.ts'
+import { formatCount } from './output/units.ts'
+import { inWords } from './trace-file.ts'
+import { UsageError } from './usage-error.ts'
+
+const table = { json: { type: 'boolean', default: false } } as const
+
+const help = `Usage: aether trace [options] FILE
+
+Puts the parts together that processes have written where AETHER_TRACE_FILE=FILE was set, if there are any: what 'aether run', 'aether demo' and
+'aether bench' do by themselves at their end. Then holds the file to the rules of the Trace Event Format and says what is in it.
+
+Open it at ui.perfetto.dev (nothing is sent anywhere) or chrome://tracing.
+
+Options:
+  --json       what is in the file as one JSON document
+
+Exit status: 0 the file is sound; 1 it breaks a rule, or there is none.
+
+Examples:
+  aether trace app.trace.json      (after AETHER_TRACE_FILE=app.trace.json node app.js)
+  aether trace --json app.trace.json`
+
+function readSummary(path: string): TraceSummary {
+  try {
+    return checkTrace(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new ArgumentError('FILE', `${path} cannot be read as a trace: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** `aether trace`. */
+export const traceCommand: Command = {
+  help,
+
+  async run(args) {
+    const { values, positionals } = parseOptions('trace', args, table, 1)
+    if (positionals[0] === undefined) throw new UsageError('trace takes the file of a trace', 'trace')
+    const path = resolve(positionals[0])
+    const screen = new Screen(values.json ? undefined : process.stdout)
+    if (traceParts(path).length > 0) screen.line(inWords(path, mergeTrace(path)))
+    const summary = readSummary(path)
+    if (values.json) process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`)
+    const { processes, events, flows, unfinished, dropped, faults } = summary
+    screen.line(`${formatCount(events)} events of ${processes.join(', ')}`)
+    screen.line(
+      `${formatCount(flows)} flows, ${formatCount(unfinished)} slices without an end, ${formatCount(dropped)} events that did not fit`,
+    )
+    for (const fault of faults) screen.line(fault)
+    return faults.length === 0 ? ExitCode.Done : ExitCode.Failed
+  },
+}

@@ -1,0 +1,128 @@
+import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { ArgumentError } from '../../native/index.ts'
+import type { TraceEvent } from './trace-event.ts'
+import { TraceFlows } from './trace-flows.ts'
+import { HEAD_BYTES } from './trace-part.ts'
+import { wholeLines } from './trace-reading.ts'
+
+/** What a trace file was made of. */
+export interface MergedTrace {
+  readonly processes: number
+  readonly events: number
+  /** Arrows from a cause through what it caused. */
+  readonly flows: number
+  /** Events that are missing, because a thread's part was full. */
+  readonly dropped: number
+}
+
+const WRITE_BYTES = 65_536
+
+/** The parts that threads have written for `file`, in the order of their names. */
+export function traceParts(file: string): string[] {
+  const directory = dirname(file)
+  const prefix = `${basename(file)}.`
+  const names = readdirSync(directory).filter(
+    (name) => name.startsWith(prefix) && /^\d+\.\d+\.part$/.test(name.slice(prefix.length)),
+  )
+  return names.sort().map((name) => join(directory, name))
+}
+
+/** Remove parts of an earlier run, so that they do not get into the file of the next. */
+export function removeTraceParts(file: string): void {
+  for (const part of traceParts(file)) rmSync(part, { force: true })
+}
+
+/**
+ * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them. Each part is read twice, line by line: first for what began,
+ * then for what that caused. What cannot be read, the last line of a process that was killed, is left out.
+ * @throws ArgumentError where there is no part; errors of the file system.
+ */
+export function mergeTrace(file: string): MergedTrace {
+  const parts = traceParts(file)
+  if (parts.length === 0) throw new ArgumentError('file', `nobody has written a part of ${file}`)
+  const flows = new TraceFlows()
+  /** The last word on each name. */
+  const names = new Map<string, TraceEvent>()
+  let dropped = 0
+  for (const part of parts) {
+    for (const event of partEvents(part, (missing) => (dropped += missing))) {
+      if (event.ph === 'M') names.set(`${event.name} ${event.pid} ${event.tid}`, event)
+      else flows.begin(event)
+    }
+  }
+  const temporary = `${file}.merging`
+  const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped })
+  for (const event of names.values()) output.add(event)
+  for (const part of parts) {
+    for (const event of partEvents(part)) {
+      if (event.ph === 'M') continue
+      flows.join(event)
+      output.add(event)
+    }
+  }
+  const events = output.count - names.size
+  for (const event of flows.arrows()) output.add(event)
+  const arrows = output.flows
+  output.close()
+  renameSync(temporary, file)
+  for (const part of parts) rmSync(part)
+  const processes = new Set([...names.values()].map(({ pid }) => pid)).size
+  return { processes, events, flows: arrows, dropped }
+}
+
+function* partEvents(part: string, onDropped?: (dropped: number) => void): Generator<TraceEvent, void> {
+  let first = true
+  for (const line of wholeLines(part)) {
+    const said = parsed(line)
+    if (first) {
+      first = false
+      if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== 1)
+        throw new ArgumentError('file', `${part} is no part of a trace of this version`)
+      onDropped?.(Number(said['dropped']))
+    } else if (said !== undefined) {
+      yield said as unknown as TraceEvent
+    }
+  }
+}
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes the JSON object form of the format, an event a line. */
+class EventWriter {
+  readonly #descriptor: number
+  #text: string
+  count = 0
+  /** How many flows have begun. */
+  flows = 0
+
+  constructor(path: string, said: Readonly<Record<string, unknown>>) {
+    this.#descriptor = openSync(path, 'w', 0o600)
+    this.#text = `{"displayTimeUnit":"ns","otherData":${JSON.stringify(said)},"traceEvents":[`
+  }
+
+  add(event: TraceEvent): void {
+    this.#text += `${this.count === 0 ? '' : ','}\n${JSON.stringify(event)}`
+    this.count++
+    if (event.ph === 's') this.flows++
+    if (this.#text.length >= WRITE_BYTES) this.#write()
+  }
+
+  close(): void {
+    this.#text += '\n]}\n'
+    this.#write()
+    closeSync(this.#descriptor)
+  }
+
+  #write(): void {
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at)
+  }
+}

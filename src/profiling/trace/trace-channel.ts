@@ -1,0 +1,124 @@
+import { type Channel, channel } from 'node:diagnostics_channel'
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { traceClockNs, traceIdentity } from './trace-identity.ts'
+import type { TraceLevel } from './trace-level.ts'
+import { traceLine } from './trace-line.ts'
+import type { TraceFields, TraceMessage, TraceSlice } from './trace-message.ts'
+import { TracePart } from './trace-part.ts'
+import { defaultLevel, traceSettings } from './trace-settings.ts'
+
+/**
+ * One room's trace: the diagnostics channel `aether:<room>`; lines on standard error where `AETHER_TRACE_<ROOM>=1` is set, and a part of the trace file
+ * where `AETHER_TRACE_FILE` is.
+ *
+ * Where nobody listens, `wants` reads a boolean and nothing else happens.
+ */
+export class TraceChannel {
+  readonly name: string
+  readonly #target: Channel
+
+  /** @internal Made by {@link traceChannel}. */
+  constructor(name: string, target: Channel) {
+    this.name = name
+    this.#target = target
+  }
+
+  /** True where somebody listens. */
+  get enabled(): boolean {
+    return this.#target.hasSubscribers
+  }
+
+  /** True where somebody listens and events of that level are told: the guard of hot paths. */
+  wants(level: TraceLevel): boolean {
+    return this.#target.hasSubscribers && level <= most
+  }
+
+  /** Tell of an event. `fields` is called only where it is wanted; it gives names and numbers, never bytes that a program shares, keys or secrets. */
+  publish(level: TraceLevel, type: string, fields?: () => TraceFields, slice?: TraceSlice): void {
+    if (!this.wants(level)) return
+    const message: TraceMessage = {
+      channel: this.name,
+      level,
+      timeNs: traceClockNs(),
+      rank: traceIdentity().rank,
+      type,
+      fields: fields?.() ?? {},
+      slice,
+    }
+    this.#target.publish(message)
+  }
+}
+
+/** The finest level that is told in this thread: the finest that lines or file want. */
+let most: TraceLevel = mostOf()
+/** That of this thread, if any of its channels has made one. */
+let part: TracePart | undefined
+const channels = new Map<string, TraceChannel>()
+
+/** Tell of events up to `level` in this thread, whatever `AETHER_TRACE_LEVEL` says: for programs that subscribe. */
+export function setTraceLevel(level: TraceLevel): void {
+  most = level
+}
+
+/**
+ * The trace of room `room`, in lower case. There are those of `AETHER_TRACE_RDMA`, `AETHER_TRACE_CM`, `AETHER_TRACE_MESSAGING`, `AETHER_TRACE_RPC`,
+ * `AETHER_TRACE_CLUSTER` and `AETHER_TRACE_DSM`.
+ */
+export function traceChannel(room: string): TraceChannel {
+  const known = channels.get(room)
+  if (known !== undefined) return known
+  const target = channel(`aether:${room}`)
+  const made = new TraceChannel(room, target)
+  channels.set(room, made)
+  if (process.env[`AETHER_TRACE_${room.toUpperCase()}`] === '1') target.subscribe(printLine)
+  if (traceSettings().file !== undefined) target.subscribe(writeToPart)
+  return made
+}
+
+/** Hand what this thread has of the trace file to the kernel. A thread without an event loop does so before it sleeps; with nothing to write it costs nothing. */
+export function flushTrace(): void {
+  part?.flush()
+}
+
+function mostOf(): TraceLevel {
+  const { level, file } = traceSettings()
+  return level ?? (file === undefined ? defaultLevel.lines : defaultLevel.file)
+}
+
+/** Writes straight to the descriptor: in a Worker `console` goes through the main thread, which may be waiting for this very Worker. */
+function printLine(message: unknown): void {
+  const event = message as TraceMessage
+  const { level = defaultLevel.lines, filter } = traceSettings()
+  if (event.level <= level && event.slice?.phase !== 'step' && filter?.(event) !== false) writeWhole(traceLine(event))
+}
+
+/** How often a full pipe is looked at again, a millisecond apart; then the line is lost rather than the program stopped. */
+const PATIENCE = 100
+const waiting = new Int32Array(new SharedArrayBuffer(4))
+
+function writeWhole(line: string): void {
+  const bytes = Buffer.from(line)
+  let tries = 0
+  for (let at = 0; at < bytes.length && tries < PATIENCE; ) {
+    try {
+      at += writeSync(2, bytes, at)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      tries++
+      Atomics.wait(waiting, 0, 0, 1)
+    }
+  }
+}
+
+function writeToPart(message: unknown): void {
+  const event = message as TraceMessage
+  const { level = defaultLevel.file, filter, file, fileBytesMax } = traceSettings()
+  if (event.level > level || event.slice?.phase === 'start' || filter?.(event) === false) return
+  if (part === undefined) {
+    const made = new TracePart(file as string, fileBytesMax)
+    part = made
+    process.on('exit', () => made.flush())
+  }
+  part.take(event)
+}

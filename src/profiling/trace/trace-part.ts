@@ -1,0 +1,187 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import process from 'node:process'
+import { threadId } from 'node:worker_threads'
+import { laneNumber, microseconds, type TraceEvent, threadNumber, traceArguments } from './trace-event.ts'
+import { type TraceIdentity, traceIdentity } from './trace-identity.ts'
+import { TraceLanes } from './trace-lanes.ts'
+import type { TraceMessage, TraceSlice } from './trace-message.ts'
+
+/** What is not written yet: at most so much, and for so long while events come. */
+const BUFFER_BYTES = 32_768
+const BUFFER_NS = 20e6
+/** Where there are no more events, an event loop writes the rest after this. */
+const IDLE_MS = 50
+/** The first line has this length, so that it can be written again in place. */
+export const HEAD_BYTES = 80
+
+/** What the first line of a part says. */
+export interface PartHead {
+  readonly processId: number
+  /** Events that are missing: there was no room for them. */
+  readonly dropped: number
+}
+
+/** Which file the part of a thread is. */
+export const partName = (file: string, processId: number, thread: number): string =>
+  `${file}.${processId}.${thread}.part`
+
+/** The first line of a part. */
+export function partHead({ processId, dropped }: PartHead): string {
+  return `${JSON.stringify({ aetherTracePart: 1, processId, dropped }).padEnd(HEAD_BYTES - 1)}\n`
+}
+
+/**
+ * What one thread contributes to a trace file: a head, then one event of the Trace Event Format a line. It is written as it comes, so the part of a thread that
+ * was killed holds all but its last moments; a line that was cut is not taken into the file. From `bytesMax` on events are counted and not written.
+ */
+export class TracePart {
+  readonly #file: string
+  readonly #bytesMax: number
+  readonly #lanes = new TraceLanes()
+  #descriptor: number | undefined
+  #buffer = ''
+  #flushedNs = 0
+  #bytes = HEAD_BYTES
+  #dropped = 0
+  #droppedSaid = 0
+  #timer: NodeJS.Timeout | undefined
+  #known: TraceIdentity | undefined
+  #failed = false
+
+  constructor(file: string, bytesMax: number) {
+    this.#file = file
+    this.#bytesMax = bytesMax
+  }
+
+  /** Never throws: a disk that is full must not be why a program fails. */
+  take(message: TraceMessage): void {
+    if (this.#failed) return
+    this.#introduce(message.rank)
+    const { slice } = message
+    const event = slice === undefined ? momentOf(message) : this.#sliceOf(message, slice)
+    if (event !== undefined) this.#add(event, slice?.phase === 'end')
+    else if (slice?.phase === 'begin') this.#dropped++
+    if (message.timeNs - this.#flushedNs > BUFFER_NS) {
+      this.#flushedNs = message.timeNs
+      this.flush()
+    } else this.#flushSoon()
+  }
+
+  /** Hand what there is to the kernel: it outlives the process. */
+  flush(): void {
+    if (this.#failed) return
+    try {
+      this.#write()
+    } catch (error) {
+      this.#failed = true
+      this.#buffer = ''
+      writeSync(2, `aether: ${this.#file}: the trace of this thread ends here: ${(error as Error).message}\n`)
+    }
+  }
+
+  close(): void {
+    this.flush()
+    clearTimeout(this.#timer)
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+    this.#descriptor = undefined
+    this.#failed = true
+  }
+
+  /** Say who this is, before its first event and when it has become a rank. */
+  #introduce(rank: number | undefined): void {
+    const identity = traceIdentity()
+    if (this.#known?.rank === rank && this.#known?.threadName === identity.threadName) return
+    this.#known = { ...identity, rank }
+    const name = rank === undefined ? `process ${process.pid}` : `rank ${rank}`
+    this.#name('process_name', 0, { name })
+    if (rank !== undefined) this.#name('process_sort_index', 0, { sort_index: rank })
+    this.#name('thread_name', threadNumber(process.pid, threadId), { name: identity.threadName })
+    this.#name('thread_sort_index', threadNumber(process.pid, threadId), { sort_index: threadId })
+  }
+
+  #name(name: string, tid: number, args: Readonly<Record<string, number | string>>): void {
+    this.#add({ name, ph: 'M', pid: process.pid, tid: tid || threadNumber(process.pid, 0), args }, true)
+  }
+
+  #sliceOf(message: TraceMessage, slice: TraceSlice): TraceEvent | undefined {
+    if (slice.phase === 'start') return undefined
+    const pid = process.pid
+    const at = microseconds(message.timeNs)
+    const args = traceArguments(message)
+    if (slice.phase === 'end') {
+      const lane = this.#lanes.end(slice.track, slice.id)
+      return lane === undefined ? undefined : { ph: 'E', ts: at, pid, tid: laneNumber(pid, threadId, lane), args }
+    }
+    const { name, flow } = slice
+    const cat = message.channel
+    const all = flow === undefined ? args : { ...args, flow }
+    if (slice.phase === 'step') {
+      const ts = microseconds(slice.sinceNs)
+      return {
+        name,
+        cat,
+        ph: 'X',
+        ts,
+        dur: microseconds(message.timeNs - slice.sinceNs),
+        pid,
+        tid: threadNumber(pid, threadId),
+        args: all,
+      }
+    }
+    if (this.#bytes >= this.#bytesMax) return undefined
+    const lane = this.#lanes.begin(slice.track, slice.id)
+    if (lane === undefined) return undefined
+    const tid = laneNumber(pid, threadId, lane.number)
+    if (lane.isNew) {
+      this.#name('thread_name', tid, { name: lane.name })
+      this.#name('thread_sort_index', tid, { sort_index: 1000 + lane.number })
+    }
+    return { name, cat, ph: 'B', ts: at, pid, tid, args: all }
+  }
+
+  /** `always`: also beyond the limit; names and the ends of what has begun, which are few. */
+  #add(event: TraceEvent, always: boolean): void {
+    if (this.#bytes >= this.#bytesMax && !always) {
+      this.#dropped++
+      return
+    }
+    const line = `${JSON.stringify(event)}\n`
+    this.#buffer += line
+    this.#bytes += line.length
+    if (this.#buffer.length >= BUFFER_BYTES) this.flush()
+  }
+
+  #flushSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.flush()
+    }, IDLE_MS).unref()
+  }
+
+  #write(): void {
+    if (this.#descriptor === undefined) {
+      if (this.#buffer === '') return
+      this.#descriptor = openSync(partName(this.#file, process.pid, threadId), 'w', 0o600)
+      writeSync(this.#descriptor, partHead({ processId: process.pid, dropped: 0 }))
+    }
+    const bytes = Buffer.from(this.#buffer)
+    this.#buffer = ''
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at)
+    if (this.#dropped === this.#droppedSaid) return
+    this.#droppedSaid = this.#dropped
+    writeSync(this.#descriptor, partHead({ processId: process.pid, dropped: this.#dropped }), 0)
+  }
+}
+
+function momentOf(message: TraceMessage): TraceEvent {
+  return {
+    name: message.type,
+    cat: message.channel,
+    ph: 'i',
+    ts: microseconds(message.timeNs),
+    pid: process.pid,
+    tid: threadNumber(process.pid, threadId),
+    s: 't',
+    args: traceArguments(message),
+  }
+}

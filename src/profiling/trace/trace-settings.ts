@@ -1,0 +1,59 @@
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { parseTraceFilter, type TraceFilter } from './trace-filter.ts'
+import { parseTraceLevel, TraceLevel } from './trace-level.ts'
+
+/** What the environment says about tracing. */
+export interface TraceSettings {
+  /** Undefined where it is not said. */
+  readonly level: TraceLevel | undefined
+  readonly filter: TraceFilter | undefined
+  /** Where the events of this thread go as a part of a trace file. */
+  readonly file: string | undefined
+  readonly fileBytesMax: number
+}
+
+const FILE_MIB_DEFAULT = 16
+const FILE_MIB_MAX = 4096
+
+/** Read the environment. What cannot be understood is said once on standard error, and is as if it were not set: tracing must never be why a program fails. */
+export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings {
+  const { AETHER_TRACE_LEVEL, AETHER_TRACE_FILTER, AETHER_TRACE_FILE, AETHER_TRACE_FILE_MIB } = environment
+  return {
+    level: understood('AETHER_TRACE_LEVEL', AETHER_TRACE_LEVEL, parseTraceLevel, 'ERROR, WARN, INFO, DEBUG or TRACE'),
+    filter: understood('AETHER_TRACE_FILTER', AETHER_TRACE_FILTER, parseTraceFilter, 'terms like type=fault,page!=7'),
+    file: AETHER_TRACE_FILE || undefined,
+    fileBytesMax:
+      2 ** 20 *
+      (understood('AETHER_TRACE_FILE_MIB', AETHER_TRACE_FILE_MIB, parseMib, `1 to ${FILE_MIB_MAX}`) ??
+        FILE_MIB_DEFAULT),
+  }
+}
+
+/** What is told where nobody says how much: to people, and in a file, which is read with tools. */
+export const defaultLevel: { readonly lines: TraceLevel; readonly file: TraceLevel } = {
+  lines: TraceLevel.Info,
+  file: TraceLevel.Debug,
+}
+
+function parseMib(text: string): number | undefined {
+  const mib = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  return mib >= 1 && mib <= FILE_MIB_MAX ? mib : undefined
+}
+
+function understood<T>(
+  name: string,
+  text: string | undefined,
+  parse: (text: string) => T | undefined,
+  takes: string,
+): T | undefined {
+  if (text === undefined || text === '') return undefined
+  const value = parse(text)
+  if (value === undefined) writeSync(2, `aether: ${name} takes ${takes}, not '${text.slice(0, 100)}'; it is ignored\n`)
+  return value
+}
+
+let settings: TraceSettings | undefined
+
+/** Those of this process, read when the first channel is made. */
+export const traceSettings = (): TraceSettings => (settings ??= readTraceSettings(process.env))

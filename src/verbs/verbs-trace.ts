@@ -1,0 +1,48 @@
+import { type TraceChannel, TraceLevel, traceChannel } from '../profiling/index.ts'
+import {
+  type CompletionBatch,
+  CompletionStatus,
+  type EncodedRequest,
+  Opcode,
+  RequestSlot,
+  SEGMENT_SLOTS,
+  segmentSlot,
+  statusName,
+} from '../providers/index.ts'
+
+/** The channel `aether:rdma`: of requests and memory how long they are, never what is in them, where it lies or by which key it is reached. */
+export const rdmaTrace: TraceChannel = traceChannel('rdma')
+
+const opcodeNames = new Map(Object.entries(Opcode).map(([name, opcode]) => [opcode as number, name]))
+
+/** A request was handed to the device. */
+export function tracePost(queuePair: number, { words }: EncodedRequest): void {
+  rdmaTrace.publish(TraceLevel.Trace, 'post', () => {
+    const segments = words[RequestSlot.SegmentCount] as number
+    let length = 0
+    for (let index = 0; index < segments; index++) length += words[segmentSlot(index) + LENGTH] as number
+    const operation = opcodeNames.get(words[RequestSlot.Opcode] as number)
+    return { queuePair, operation, id: words[RequestSlot.Id], length }
+  })
+}
+
+/** Where in a segment its length stands. */
+const LENGTH = SEGMENT_SLOTS - 2
+
+/** Requests have ended: each that failed, and, where every operation is told, each that did not. */
+export function traceCompletions(batch: CompletionBatch, count: number): void {
+  for (let row = 0; row < count; row++) {
+    const status = batch.status[row] as number
+    const isGood = status === CompletionStatus.Success
+    const level = isGood ? TraceLevel.Trace : isFlush(status) ? TraceLevel.Debug : TraceLevel.Warn
+    rdmaTrace.publish(level, isGood ? 'completion' : 'failed', () => ({
+      queuePair: batch.queuePairNumber[row],
+      id: batch.id[row],
+      status: statusName(status),
+      ...(isGood ? { length: batch.byteLength[row] } : { vendorError: batch.vendorError[row] }),
+    }))
+  }
+}
+
+/** What was outstanding when a queue pair failed or was closed: the cause is told before. */
+const isFlush = (status: number): boolean => status === CompletionStatus.WorkRequestFlushed

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, test } from 'node:test'
+import { checkTrace, mergeTrace, removeTraceParts, traceParts } from '../../src/profiling/index.ts'
+
+const module = new URL('../../src/profiling/index.js', import.meta.url).href
+const directory = mkdtempSync(join(tmpdir(), 'aether-trace-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+interface Event {
+  readonly name?: string
+  readonly ph: string
+  readonly ts: number
+  readonly pid: number
+  readonly tid: number
+  readonly id?: number
+  readonly args?: Record<string, unknown>
+}
+
+/** Run a process that publishes so, as a rank. */
+function publishing(file: string, rank: number, program: string, environment: Record<string, string> = {}): void {
+  const head = `const { traceChannel, TraceLevel, traceClockNs, flushTrace } = await import(${JSON.stringify(module)})
+    const trace = traceChannel('dsm')
+    const begin = (id, name, flow) => trace.publish(4, 'fault', () => ({ page: id }), { phase: 'begin', name, track: 'faults', id, flow })
+    const end = (id) => trace.publish(4, 'granted', () => ({ page: id }), { phase: 'end', track: 'faults', id })
+    const step = (name, flow) => trace.publish(4, 'received', () => ({}), { phase: 'step', name, sinceNs: traceClockNs(), flow })
+    `
+  const env = { ...process.env, AETHER_TRACE_FILE: file, AETHER_RANK: String(rank), ...environment }
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', head + program], {
+    env,
+    encoding: 'utf8',
+  })
+  assert.equal(stderr, '')
+}
+
+const eventsOf = (file: string): Event[] =>
+  (JSON.parse(readFileSync(file, 'utf8')) as { traceEvents: Event[] }).traceEvents
+
+test('each process writes a part, and the parts become one sound file', () => {
+  const file = join(directory, 'two.json')
+  publishing(
+    file,
+    0,
+    `begin(1, 'one', undefined); begin(2, 'two', undefined); end(1); end(2); trace.publish(3, 'hello', () => ({ n: 12n }))`,
+  )
+  publishing(file, 1, `step('work', undefined)`)
+  assert.equal(traceParts(file).length, 2)
+  assert.equal(statSync(traceParts(file)[0]!).mode & 0o777, 0o600)
+  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0 })
+  assert.deepEqual(traceParts(file), [])
+  const { processes, unfinished, faults } = checkTrace(readFileSync(file, 'utf8'))
+  assert.deepEqual([[...processes].sort(), unfinished, faults], [['rank 0', 'rank 1'], 0, []])
+  const events = eventsOf(file)
+  assert.deepEqual(events.find(({ name }) => name === 'hello')?.args, { n: '12' })
+  // What overlaps lies side by side.
+  const lanes = events.filter(({ ph }) => ph === 'B').map(({ tid }) => tid)
+  assert.equal(new Set(lanes).size, 2)
+  const names = events.filter(({ name }) => name === 'thread_name').map(({ args }) => args!['name'])
+  assert.deepEqual(names.sort(), ['faults', 'faults 2', 'main', 'main'])
+  assert.throws(() => mergeTrace(file), /nobody has written a part/)
+})
+
+test('steps of one flow at other processes are joined to the beginning that was under way then, in the order of time', () => {
+  const file = join(directory, 'flows.json')
+  // One clock: what happens at the other process is between the two beginnings of this one.
+  publishing(
+    file,
+    0,
+    `const pause = async (ms) => await new Promise((done) => setTimeout(done, ms))
+    const { spawnSync } = await import('node:child_process')
+    const other = (name) => spawnSync(process.execPath, ['--input-type=module', '-e', \`
+      const { traceChannel, traceClockNs } = await import(${JSON.stringify(module)})
+      const trace = traceChannel('dsm')
+      trace.publish(4, 'received', () => ({}), { phase: 'step', name: '\${name}', sinceNs: traceClockNs(), flow: 'page 7' })
+    \`], { env: { ...process.env, AETHER_RANK: '1' } })
+    other('before')
+    begin(1, 'first', 'page 7'); other('of first'); step('of first too', 'page 7'); end(1)
+    other('between')
+    begin(2, 'second', 'page 7'); step('of another', 'page 8'); other('of second'); end(2)`,
+  )
+  assert.equal(mergeTrace(file).flows, 2)
+  assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).faults, [])
+  const events = eventsOf(file)
+  const sliceAt = ({ ts, tid }: Event): string | undefined =>
+    events.filter((event) => (event.ph === 'X' || event.ph === 'B') && event.tid === tid && event.ts <= ts).at(-1)?.name
+  const flow = (id: number): (string | undefined)[] =>
+    events.filter((event) => 'stf'.includes(event.ph) && event.id === id).map(sliceAt)
+  assert.deepEqual(flow(1), ['first', 'of first', 'of first too'])
+  assert.deepEqual(flow(2), ['second', 'of second'])
+})
+
+test('a part has a bound; what did not fit is counted, also beyond lanes', () => {
+  const file = join(directory, 'bounded.json')
+  publishing(
+    file,
+    0,
+    `for (let n = 0; n < 20_000; n++) trace.publish(3, 'event', () => ({ n, text: 'x'.repeat(100) }))`,
+    {
+      AETHER_TRACE_FILE_MIB: '1',
+    },
+  )
+  const bytes = statSync(traceParts(file)[0]!).size
+  assert.ok(bytes > 2 ** 20 && bytes < 2 ** 20 + 1000, `${bytes}`)
+  const { events, dropped } = mergeTrace(file)
+  assert.equal(events + dropped, 20_000)
+  assert.ok(dropped > 10_000)
+  assert.equal(checkTrace(readFileSync(file, 'utf8')).dropped, dropped)
+  const crowded = join(directory, 'crowded.json')
+  publishing(crowded, 0, `for (let n = 0; n < 40; n++) begin(n, 'n'); for (let n = 0; n < 40; n++) end(n)`)
+  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 64, flows: 0, dropped: 8 })
+})
+
+test('of a process that was killed there is what it had written, but for a line that was cut', () => {
+  const file = join(directory, 'killed.json')
+  publishing(
+    file,
+    0,
+    `begin(1, 'wait', 'page 1'); step('done', 'page 1'); flushTrace(); begin(2, 'lost'); process.kill(process.pid, 'SIGKILL')`,
+  )
+  appendFileSync(traceParts(file)[0]!, '{"name":"cut","ph"')
+  assert.equal(mergeTrace(file).events, 2)
+  const { unfinished, flows, faults } = checkTrace(readFileSync(file, 'utf8'))
+  assert.deepEqual({ unfinished, flows, faults }, { unfinished: 1, flows: 1, faults: [] })
+})
+
+test('what is no part of a trace is refused, and parts of an earlier run can be removed', () => {
+  const file = join(directory, 'wrong.json')
+  writeFileSync(`${file}.1.0.part`, 'something else\n')
+  writeFileSync(`${file}.notes.part`, 'not ours\n')
+  assert.throws(() => mergeTrace(file), /no part of a trace/)
+  removeTraceParts(file)
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.startsWith('wrong.json')),
+    ['wrong.json.notes.part'],
+  )
+})
+
+test('the filter and the level hold for the file, too', () => {
+  const file = join(directory, 'filtered.json')
+  const program = `for (const page of [1, 2]) for (const level of [3, 4, 5]) trace.publish(level, 'event', () => ({ page, level }))`
+  publishing(file, 0, program, { AETHER_TRACE_FILTER: 'page=2', AETHER_TRACE_LEVEL: 'INFO' })
+  assert.equal(mergeTrace(file).events, 1)
+  publishing(file, 0, program)
+  assert.equal(mergeTrace(file).events, 4)
+})
+
+test('the checker finds what breaks the rules of the format', () => {
+  const event = { name: 'a', ph: 'X', ts: 10, dur: 10, pid: 1, tid: 1 }
+  const faultsOf = (...events: object[]): readonly string[] =>
+    checkTrace(JSON.stringify({ traceEvents: events })).faults
+  assert.deepEqual(faultsOf(event), [])
+  assert.match(faultsOf({ ...event, ph: 'Q' })[0]!, /phase/)
+  assert.match(faultsOf({ ...event, ts: 'soon' })[0]!, /microseconds/)
+  assert.match(faultsOf({ ...event, pid: undefined })[0]!, /integers/)
+  assert.match(faultsOf({ ...event, dur: -1 })[0]!, /duration/)
+  assert.match(faultsOf(event, { ...event, ts: 15 })[0]!, /overlap/)
+  assert.deepEqual(faultsOf(event, { ...event, ts: 12, dur: 3 }), [])
+  assert.match(faultsOf({ ph: 'E', ts: 1, pid: 1, tid: 1 })[0]!, /not begun/)
+  const [s, f] = ['s', 'f'].map((ph, at) => ({ name: 'a', ph, id: 1, ts: 12 + at, pid: 1, tid: 1, bp: 'e' }))
+  assert.deepEqual(faultsOf(event, s!, f!), [])
+  assert.match(faultsOf(event, s!)[0]!, /one f/)
+  assert.match(faultsOf(event, { ...s, ts: 14 }, f!)[0]!, /goes fs/)
+  assert.match(faultsOf(event, s!, { ...f, ts: 30 })[0]!, /no slice/)
+  assert.match(checkTrace('{}').faults[0]!, /traceEvents/)
+})
