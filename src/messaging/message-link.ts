@@ -50,6 +50,8 @@ export interface MessageLink {
   readonly outgoing: Uint8Array
   /** False once `onEnd` was called. */
   readonly open: boolean
+  /** Both ends are on one machine and write into each other's memory by themselves: no adapter takes part. Default: not known. */
+  readonly throughSharedMemory?: boolean
   /**
    * A place for a message of up to `length` bytes: its offset in `outgoing`, a multiple of 8; or -1 where the ring has no room just now. One place at a time: a second call
    * takes the first one back. Throws ArgumentError beyond `messageBytesMax`, LinkError once the link has ended.

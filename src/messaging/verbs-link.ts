@@ -52,6 +52,7 @@ interface Operation {
 /** A link over a connected queue pair. */
 export class VerbsLink extends RingLink {
   readonly pair: QueuePair
+  readonly throughSharedMemory: boolean
   readonly completion: CompletionMode
   readonly closeTimeoutMs: number
   /** What the peer sent along beside this room's own, filled up with zeros. */
@@ -113,6 +114,7 @@ export class VerbsLink extends RingLink {
       priority: settings.priority,
     })
     this.pair = pair
+    this.throughSharedMemory = pair.domain.device.attributes.provider === 'shm'
     this.completion = settings.completion
     this.closeTimeoutMs = settings.closeTimeoutMs
     this.privateData = privateData

@@ -48,11 +48,11 @@ async function benchCall(
   about: number,
   cellMs: number,
 ): Promise<CollectivesRow[]> {
-  const { size } = members
+  const { size, oneMachine } = members
   const rows: CollectivesRow[] = []
   // The tokens of a barrier are bytes.
   const elementBytes = op === 'barrier' ? 1 : ELEMENT_BYTES
-  for (const traffic of countTraffic({ collective: op, size, bytes: about, elementBytes })) {
+  for (const traffic of countTraffic({ collective: op, size, bytes: about, elementBytes, oneMachine })) {
     const { algorithm, count, bytes, chosen, chosenInRankOrder, rounds, messages, elements, busiestElements } = traffic
     const warm = await members.carryOut({ op, algorithm, count, calls: WARM_CALLS })
     const eachNs = Math.max(1, warm.ns.reduce((sum, ns) => sum + ns, 0) / warm.ns.length)
@@ -83,17 +83,23 @@ async function benchCall(
 /** Processes that are connected with each other; rank is the place in the list. */
 class Members {
   readonly size: number
+  /** As the members find by themselves. */
+  readonly oneMachine: boolean
   readonly #children: readonly ChildProcess[]
 
-  private constructor(children: readonly ChildProcess[]) {
+  private constructor(device: string, children: readonly ChildProcess[]) {
     this.size = children.length
+    this.oneMachine = device.startsWith('shm')
     this.#children = children
   }
 
   static async start(device: string, size: number): Promise<Members> {
     const program = fileURLToPath(new URL('./collectives-member.js', import.meta.url))
     const numbers = Array.from({ length: size }, (_, number) => String(number))
-    const members = new Members(numbers.map((number) => fork(program, [number, device, addressOf(device)])))
+    const members = new Members(
+      device,
+      numbers.map((number) => fork(program, [number, device, addressOf(device)])),
+    )
     try {
       const addresses = await members.#heard<PeerAddress>()
       await members.#ask<string>(addresses)

@@ -34,6 +34,7 @@ import {
   broadcastScatterAllGather,
 } from './broadcast.ts'
 import { type GatherAlgorithm, type GatherTask, gatherBinomial, gatherLinear } from './gather.ts'
+import { oneMachineAlgorithms } from './one-machine.ts'
 import {
   type ReduceAlgorithm,
   type ReduceTask,
@@ -94,6 +95,9 @@ export const algorithms: {
 
 export type CollectiveName = keyof typeof algorithms
 
+/** Names of algorithms by collective. */
+export type Names = { readonly [Name in CollectiveName]: keyof (typeof algorithms)[Name] }
+
 /** Algorithms that combine in the order of ranks, by collective. */
 export const rankOrderAlgorithms: Readonly<
   Record<'reduce' | 'allReduce' | 'reduceScatter' | 'scan', readonly string[]>
@@ -111,19 +115,13 @@ export interface Call {
   readonly bytes: number
   /** Combine in the order of ranks. */
   readonly rankOrder: boolean
+  /** All links of the group go through shared memory. */
+  readonly oneMachine: boolean
 }
 
 /*
- * The thresholds. `aether bench collectives` measures both sides of each: every algorithm by length and number of processes, in messages and bytes (counted
- * in the schedules, `countTraffic`, so exact) and in processor time of all processes that sleep between messages. Time on a clock says nothing where there are more processes
- * than processors. They follow the rules of that paper (rounds below, bytes of the busiest rank above), and the counts bear them out; they are not tuned. The processor time beside them is of one run over `shm`, 4 and 8 processes,
- * 1 KiB to 256 KiB, at least 20 calls each, on two processors that others used as well; equal cells scattered widely there, so only large ratios are told:
- *
- * - `LONG_BYTES` for all-reduce: recursive doubling and Rabenseifner's take the same at 64 KiB (0.9 and 1.1 times, for 8 and 4) and below it the former takes less but for
- *   one cell; three quarters of the bytes of the busiest rank remain for 4 ranks, 7/12 for 8.
- * - `LONG_BYTES` and `FEW_RANKS` for broadcast: scattering spares the root 5/12 of its bytes for 8 ranks, and costs 63 messages instead of 7, with 3 times the processor
- *   time at 64 and 256 KiB. It is for networks; on one machine a program may name `binomial`.
- * - `SHORT_BLOCK_BYTES`: Bruck's sends 24 messages instead of 56 for 8 ranks, and was no cheaper in processor time. It gains with latency, not over `shm`.
+ * The thresholds for networks follow the rules of that paper (rounds below, bytes of the busiest rank above), and messages and bytes counted in the schedules (`countTraffic`, so exact) bear
+ * them out; they are not tuned on a network. For one machine they are, by measurement: one-machine.ts.
  */
 
 /** From here on a message is long: what counts is how often a byte is sent, and no longer the number of rounds. */
@@ -133,44 +131,48 @@ const SHORT_BLOCK_BYTES = 256
 /** Fewer ranks than this do better with everything in flight. */
 const FEW_RANKS = 8
 
-/** The algorithm that is taken where nobody names one. Source of the rules: Thakur, Rabenseifner and Gropp 2005; the thresholds are ours. */
-export const defaultAlgorithms: { readonly [Name in CollectiveName]: (call: Call) => keyof (typeof algorithms)[Name] } =
-  {
-    broadcast: ({ size, bytes }) => (bytes < LONG_BYTES || size < FEW_RANKS ? 'binomial' : 'scatter-all-gather'),
-    scatter: ({ size, bytes }) => (bytes / size < LONG_BYTES && size >= FEW_RANKS ? 'binomial' : 'linear'),
-    gather: ({ size, bytes }) => (bytes / size < LONG_BYTES && size >= FEW_RANKS ? 'binomial' : 'linear'),
-    allGather: ({ size, bytes }) =>
-      bytes >= LONG_BYTES
-        ? 'ring'
-        : size < FEW_RANKS
-          ? 'concurrent'
-          : isPowerOfTwo(size)
-            ? 'recursive-doubling'
-            : 'bruck',
-    reduce: ({ bytes, rankOrder }) =>
-      bytes >= LONG_BYTES ? 'rank-order-blocks' : rankOrder ? 'rank-order' : 'binomial',
-    allReduce: ({ size, bytes, rankOrder }) =>
-      rankOrder
-        ? bytes >= SHORT_BLOCK_BYTES * size
-          ? 'rank-order-blocks'
-          : 'rank-order'
-        : bytes < LONG_BYTES
+/** For networks. Source of the rules: Thakur, Rabenseifner and Gropp 2005; the thresholds are ours. */
+const networkAlgorithms: { readonly [Name in CollectiveName]: (call: Call) => Names[Name] } = {
+  broadcast: ({ size, bytes }) => (bytes < LONG_BYTES || size < FEW_RANKS ? 'binomial' : 'scatter-all-gather'),
+  scatter: ({ size, bytes }) => (bytes / size < LONG_BYTES && size >= FEW_RANKS ? 'binomial' : 'linear'),
+  gather: ({ size, bytes }) => (bytes / size < LONG_BYTES && size >= FEW_RANKS ? 'binomial' : 'linear'),
+  allGather: ({ size, bytes }) =>
+    bytes >= LONG_BYTES
+      ? 'ring'
+      : size < FEW_RANKS
+        ? 'concurrent'
+        : isPowerOfTwo(size)
           ? 'recursive-doubling'
-          : isPowerOfTwo(size)
-            ? 'rabenseifner'
-            : 'ring',
-    reduceScatter: ({ bytes, rankOrder }) => (rankOrder ? 'rank-order' : bytes >= LONG_BYTES ? 'ring' : 'pairwise'),
-    scan: ({ rankOrder }) => (rankOrder ? 'rank-order' : 'recursive-doubling'),
-    allToAll: ({ size, bytes }) =>
-      size >= FEW_RANKS && bytes / size <= SHORT_BLOCK_BYTES
-        ? 'bruck'
-        : bytes / size >= LONG_BYTES
-          ? 'pairwise'
-          : 'concurrent',
-    // Only the parts' own pair of ranks knows how long they are, so the choice must not depend on that.
-    allToAllV: () => 'concurrent',
-    barrier: () => 'dissemination',
-  }
+          : 'bruck',
+  reduce: ({ bytes, rankOrder }) => (bytes >= LONG_BYTES ? 'rank-order-blocks' : rankOrder ? 'rank-order' : 'binomial'),
+  allReduce: ({ size, bytes, rankOrder }) =>
+    rankOrder
+      ? bytes >= SHORT_BLOCK_BYTES * size
+        ? 'rank-order-blocks'
+        : 'rank-order'
+      : bytes < LONG_BYTES
+        ? 'recursive-doubling'
+        : isPowerOfTwo(size)
+          ? 'rabenseifner'
+          : 'ring',
+  reduceScatter: ({ bytes, rankOrder }) => (rankOrder ? 'rank-order' : bytes >= LONG_BYTES ? 'ring' : 'pairwise'),
+  scan: ({ rankOrder }) => (rankOrder ? 'rank-order' : 'recursive-doubling'),
+  allToAll: ({ size, bytes }) =>
+    size >= FEW_RANKS && bytes / size <= SHORT_BLOCK_BYTES
+      ? 'bruck'
+      : bytes / size >= LONG_BYTES
+        ? 'pairwise'
+        : 'concurrent',
+  // Only the parts' own pair of ranks knows how long they are, so the choice must not depend on that.
+  allToAllV: () => 'concurrent',
+  barrier: () => 'dissemination',
+}
+
+/** The algorithm that is taken where nobody names one. */
+export function defaultAlgorithm<Name extends CollectiveName>(collective: Name, call: Call): Names[Name] {
+  const near = call.oneMachine ? oneMachineAlgorithms[collective]?.(call) : undefined
+  return near ?? networkAlgorithms[collective](call)
+}
 
 function isPowerOfTwo(size: number): boolean {
   return (size & (size - 1)) === 0

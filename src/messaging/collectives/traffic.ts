@@ -1,4 +1,4 @@
-import { algorithms, type CollectiveName, defaultAlgorithms } from './choose.ts'
+import { algorithms, type CollectiveName, defaultAlgorithm } from './choose.ts'
 import type { Schedule } from './schedule.ts'
 
 /** What a collective sends by an algorithm, counted in the schedules of all ranks. */
@@ -29,6 +29,8 @@ export interface TrafficCall {
   /** About as many as the call shall have: see {@link CollectiveTraffic.bytes}. Each part has at least one element. */
   readonly bytes: number
   readonly elementBytes: number
+  /** Whether the choice is that for links through shared memory; default false. */
+  readonly oneMachine?: boolean
 }
 
 /** A schedule by any algorithm of a collective, for parts of the same length. */
@@ -79,12 +81,14 @@ const ofParts: ReadonlySet<CollectiveName> = new Set([
 ])
 
 /** Every algorithm of a collective, counted. */
-export function countTraffic({ collective, size, bytes: about, elementBytes }: TrafficCall): CollectiveTraffic[] {
+export function countTraffic(call: TrafficCall): CollectiveTraffic[] {
+  const { collective, size, bytes: about, elementBytes, oneMachine = false } = call
   const parts = ofParts.has(collective) ? size : 1
   const count = Math.max(1, Math.floor(about / elementBytes / parts))
   const bytes = collective === 'barrier' ? 0 : count * elementBytes * parts
-  const choose = defaultAlgorithms[collective]
-  const [chosen, ordered] = [false, true].map((rankOrder) => choose({ size, bytes, rankOrder }))
+  const [chosen, ordered] = [false, true].map((rankOrder) =>
+    defaultAlgorithm(collective, { size, bytes, rankOrder, oneMachine }),
+  )
   return Object.keys(algorithms[collective]).map((algorithm) => {
     const schedules = Array.from({ length: size }, (_, rank) =>
       draws[collective](algorithm as never, rank, size, count),

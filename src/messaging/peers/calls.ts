@@ -1,5 +1,5 @@
 import { ArgumentError } from '../../native/index.ts'
-import { algorithms, type CollectiveName, defaultAlgorithms, rankOrderAlgorithms } from '../collectives/choose.ts'
+import { algorithms, type CollectiveName, defaultAlgorithm, rankOrderAlgorithms } from '../collectives/choose.ts'
 import { type ElementArray, type ElementKind, elementKind, elementKindOf } from '../collectives/element-kind.ts'
 import { kernelFor, needsRankOrder, type Operation, operationName } from '../collectives/operation.ts'
 import { prefixSums } from '../collectives/parts.ts'
@@ -11,6 +11,8 @@ import { type Plan, type PlanCache, planOf } from './plan.ts'
 export interface Shape {
   readonly rank: number
   readonly size: number
+  /** All links of the group go through shared memory; then every rank says so. */
+  readonly oneMachine: boolean
   readonly plans: PlanCache
 }
 
@@ -274,11 +276,11 @@ function draw<Name extends CollectiveName>(
 function chooseAlgorithm<Name extends CollectiveName>(
   collective: Name,
   options: AnyOptions,
-  { size }: Shape,
+  { size, oneMachine }: Shape,
   bytes: number,
 ): keyof (typeof algorithms)[Name] {
   const { algorithm, deterministic: rankOrder = false } = options
-  if (algorithm === undefined) return defaultAlgorithms[collective]({ size, bytes, rankOrder })
+  if (algorithm === undefined) return defaultAlgorithm(collective, { size, bytes, rankOrder, oneMachine })
   const table = algorithms[collective]
   if (!Object.hasOwn(table, algorithm))
     throw new ArgumentError('algorithm', `${collective} goes by ${Object.keys(table).join(', ')}, not by ${algorithm}`)

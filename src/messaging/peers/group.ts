@@ -85,7 +85,8 @@ export class PeerGroup {
     this.rank = engine.rank
     this.size = engine.peers.length
     this.members = engine.peers
-    this.#shape = { rank: this.rank, size: this.size, plans: new PlanCache() }
+    const oneMachine = hub.sharesMemoryWith(engine.peers)
+    this.#shape = { rank: this.rank, size: this.size, oneMachine, plans: new PlanCache() }
   }
 
   /** Why no collective is possible any more; undefined: they are. */

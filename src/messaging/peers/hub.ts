@@ -120,6 +120,13 @@ export class Hub implements ChannelOwner {
     return engine
   }
 
+  /** Whether the links to all of them go through shared memory: then all are on this machine, and so do the links among them. */
+  sharesMemoryWith(members: readonly number[]): boolean {
+    return members.every(
+      (peer) => peer === this.number || this.#peers.get(peer)?.channel.link.throughSharedMemory === true,
+    )
+  }
+
   dropGroup(engine: GroupEngine): void {
     this.#groups.delete(engine.group)
     this.#closedGroups.add(engine.group)

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { algorithms, defaultAlgorithms, rankOrderAlgorithms } from '../../../src/messaging/collectives/choose.ts'
+import {
+  algorithms,
+  type CollectiveName,
+  defaultAlgorithm,
+  rankOrderAlgorithms,
+} from '../../../src/messaging/collectives/choose.ts'
 import {
   type ElementArray,
   type ElementKind,
@@ -382,14 +387,34 @@ test('an operation that does not fit is refused with what would', () => {
 })
 
 test('every choice by size and number is an algorithm that there is, and in rank order one that keeps it', () => {
-  for (const [collective, choose] of Object.entries(defaultAlgorithms)) {
-    for (let size = 1; size <= 130; size += 1) {
-      for (const bytes of [0, 1, 8, 100, 4096, 65_535, 65_536, 2 ** 20, 2 ** 31]) {
-        const known = Object.keys(algorithms[collective as keyof typeof algorithms])
-        assert.ok(known.includes(choose({ size, bytes, rankOrder: false })))
-        const ordered = (rankOrderAlgorithms as Record<string, readonly string[]>)[collective]
-        assert.ok(ordered?.includes(choose({ size, bytes, rankOrder: true })) ?? true)
+  for (const collective of Object.keys(algorithms) as CollectiveName[]) {
+    const known = Object.keys(algorithms[collective])
+    const ordered = (rankOrderAlgorithms as Record<string, readonly string[]>)[collective]
+    for (const oneMachine of [false, true]) {
+      for (let size = 1; size <= 130; size += 1) {
+        for (const bytes of [0, 1, 8, 100, 4096, 65_535, 65_536, 2 ** 19, 2 ** 20, 2 ** 31]) {
+          assert.ok(known.includes(defaultAlgorithm(collective, { size, bytes, rankOrder: false, oneMachine })))
+          const inOrder = defaultAlgorithm(collective, { size, bytes, rankOrder: true, oneMachine })
+          assert.ok(ordered?.includes(inOrder) ?? true, `${collective} of ${size}, ${bytes} bytes: ${inOrder}`)
+        }
       }
     }
   }
+})
+
+test('on one machine no byte is sent in parts that make more work in all than they spare a link', () => {
+  const choice = (collective: CollectiveName, size: number, bytes: number, oneMachine: boolean): string =>
+    defaultAlgorithm(collective, { size, bytes, rankOrder: false, oneMachine })
+  assert.deepEqual(
+    [true, false].map((near) => choice('broadcast', 8, 2 ** 20, near)),
+    ['binomial', 'scatter-all-gather'],
+  )
+  assert.deepEqual(
+    [true, false].map((near) => choice('allGather', 4, 2 ** 20, near)),
+    ['concurrent', 'ring'],
+  )
+  assert.deepEqual(
+    [true, false].map((near) => choice('allReduce', 2, 2 ** 17, near)),
+    ['recursive-doubling', 'rabenseifner'],
+  )
 })
