@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -34,9 +35,7 @@ static napi_value SetAffinity(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-static napi_value GetAffinity(napi_env env, napi_callback_info) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return throwSystem(env, "sched_getaffinity", errno);
+static napi_value makeProcessors(napi_env env, const cpu_set_t& set) {
   const auto count = static_cast<size_t>(CPU_COUNT(&set));
   void* data = nullptr;
   napi_value buffer = nullptr, result = nullptr;
@@ -46,6 +45,32 @@ static napi_value GetAffinity(napi_env env, napi_callback_info) {
   for (int processor = 0; processor < CPU_SETSIZE; processor++)
     if (CPU_ISSET(static_cast<size_t>(processor), &set)) static_cast<int32_t*>(data)[next++] = processor;
   return result;
+}
+
+static napi_value GetAffinity(napi_env env, napi_callback_info) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return throwSystem(env, "sched_getaffinity", errno);
+  return makeProcessors(env, set);
+}
+
+// Asks for all processors; the kernel gives those that are there and that the cpuset of the process allows.
+static void* askForAll(void* data) {
+  auto* set = static_cast<cpu_set_t*>(data);
+  memset(set, 0xff, sizeof *set);
+  const bool asked = sched_setaffinity(0, sizeof *set, set) == 0 && sched_getaffinity(0, sizeof *set, set) == 0;
+  return reinterpret_cast<void*>(static_cast<intptr_t>(asked ? 0 : errno));
+}
+
+// In a thread of its own: the calling one stays where it is.
+static napi_value AllowedProcessors(napi_env env, napi_callback_info) {
+  cpu_set_t set;
+  pthread_t thread;
+  const int error = pthread_create(&thread, nullptr, askForAll, &set);
+  if (error != 0) return throwSystem(env, "pthread_create", error);
+  void* failure = nullptr;
+  pthread_join(thread, &failure);
+  if (failure != nullptr) return throwSystem(env, "sched_setaffinity", static_cast<int>(reinterpret_cast<intptr_t>(failure)));
+  return makeProcessors(env, set);
 }
 
 // struct sched_attr of linux/sched/types.h, which clashes with older sched.h of the C library.
@@ -182,6 +207,7 @@ void registerThreads(napi_env env, napi_value exports) {
   define(env, exports, "threadId", ThreadId);
   define(env, exports, "setAffinity", SetAffinity);
   define(env, exports, "getAffinity", GetAffinity);
+  define(env, exports, "allowedProcessors", AllowedProcessors);
   define(env, exports, "setSlice", SetSlice);
   define(env, exports, "setTimerSlack", SetTimerSlack);
   define(env, exports, "threadTurns", ThreadTurns);

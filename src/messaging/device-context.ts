@@ -42,6 +42,12 @@ export class DeviceContext {
     return context
   }
 
+  /** For a thread that ends: close what its contexts opened, whoever uses it. */
+  static closeAll(): void {
+    for (const context of contexts.values()) context.#own?.close()
+    contexts.clear()
+  }
+
   release(): void {
     this.#users -= 1
     if (this.#users > 0) return

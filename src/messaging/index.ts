@@ -81,4 +81,19 @@ export { openPeers, type PeerAddress, type PeerConnectOptions, Peers, type Peers
 export { EndpointPhysicalPeer } from './physical-peer.ts'
 export { RingLink, type RingLinkParts } from './ring-link.ts'
 export type { SendLimit } from './send-limit.ts'
+export { AffinityError, IoThreadError } from './threads/errors.ts'
+export type { IoThreadStatistics } from './threads/io-thread.ts'
+export {
+  type EndpointThreadModule,
+  type ListenEndpointsOnThreadsOptions,
+  listenEndpointsOnThreads,
+} from './threads/listen-endpoints-on-threads.ts'
+export type { IoThread, LinkTaker, ThreadLinkOptions, ThreadRole } from './threads/thread-contract.ts'
+export {
+  type CloseThreadsOptions,
+  type ListenOnThreadsOptions,
+  listenOnThreads,
+  ThreadListener,
+} from './threads/thread-listener.ts'
+export type { IoThreadOptions, RestartOptions } from './threads/thread-options.ts'
 export { type OperationDone, VerbsLink } from './verbs-link.ts'

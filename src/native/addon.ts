@@ -224,6 +224,8 @@ export interface Addon {
   threadId(): number
   setAffinity(processors: Int32Array): void
   getAffinity(): Int32Array
+  /** The processors that this machine has and the cpuset of the process allows, whatever the calling thread is pinned to: what `setAffinity` can be given. */
+  allowedProcessors(): Int32Array
   /**
    * sched_setattr(2): the calling thread asks the fair scheduler for turns of `sliceNs` (100 µs to 100 ms). A thread with short turns that wakes is put on a
    * processor before one with long turns that computes (EEVDF, Linux >= 6.12). False where the kernel or the thread's policy knows no slices.

@@ -51,6 +51,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'threadId',
   'setAffinity',
   'getAffinity',
+  'allowedProcessors',
   'setSlice',
   'setTimerSlack',
   'threadTurns',

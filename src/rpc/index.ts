@@ -19,6 +19,7 @@
  *
  * @module
  */
+
 export type {
   CompletionMode,
   ConnectLinkOptions,
@@ -34,6 +35,15 @@ export type {
   RemoteAddress,
   VerbsLink,
 } from '../messaging/index.ts'
+export {
+  AffinityError,
+  type IoThread,
+  IoThreadError,
+  type IoThreadOptions,
+  type IoThreadStatistics,
+  type ListenOnThreadsOptions,
+  type ThreadListener,
+} from '../messaging/index.ts'
 export type { CallContext } from './call-context.ts'
 export type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
 export type { ClientCallInfo, ClientInterceptor } from './caller.ts'
@@ -44,6 +54,7 @@ export type { AnswerStream, Awaitable, Client, ClientMethod, Handler, Handlers, 
 export { type CallOutcome, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 export type { Metadata } from './extension.ts'
 export type { ReconnectOptions } from './reconnection.ts'
+export { type ServerThreadModule, serveOnThreads } from './serve-on-threads.ts'
 export { createServer, type Server, type ServerInterceptor, type ServerOptions } from './server.ts'
 export type { ServerLimits } from './server-core.ts'
 export {

@@ -45,6 +45,22 @@ test('processors that are not there are refused', () => {
     )
 })
 
+test('which processors a thread may be given does not depend on where it is, nor move it', async () => {
+  const allowed = [...native.allowedProcessors()]
+  const before = native.getAffinity()
+  assert.ok(before.every((processor) => allowed.includes(processor)))
+  const worker = startWorker(({ aether: { native }, threads }, processor) => {
+    native.setAffinity(Int32Array.of(processor))
+    const seen = [...native.allowedProcessors()]
+    native.setAffinity(Int32Array.from(seen))
+    threads.parentPort?.postMessage([seen, [...native.getAffinity()]])
+  }, allowed[0] as number)
+  const ended = once(worker, 'exit')
+  assert.deepEqual(await once(worker, 'message'), [[allowed, allowed]])
+  assert.deepEqual(native.getAffinity(), before)
+  await ended
+})
+
 test('a thread takes turns of the length it asks for, where the kernel knows how', () => {
   assert.throws(() => native.setSlice(99_999), ArgumentError)
   assert.throws(() => native.setSlice(100_000_001), ArgumentError)

@@ -92,6 +92,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   threadId: [],
   setAffinity: [() => native.getAffinity()],
   getAffinity: [],
+  allowedProcessors: [],
   setSlice: [one(3_000_000)],
   setTimerSlack: [one(50_000)],
   threadTurns: [one(process.pid)],

@@ -6,10 +6,14 @@ import { fileURLToPath } from 'node:url'
 import {
   connectEndpoint,
   type Endpoint,
+  type IoThreadError,
   type LinkConnectionOptions,
   listenEndpoints,
+  listenEndpointsOnThreads,
 } from '../../src/messaging/index.ts'
 import { Random } from '../../src/runtime/index.ts'
+import { Order } from '../messaging/threads/fixtures/handlers.ts'
+import { allowedList, ask, placeOf } from '../messaging/threads/support.ts'
 
 const where = { device: 'rxe0', address: process.env['AETHER_RDMA_ADDRESS'] ?? '' }
 const program = fileURLToPath(new URL('../messaging/fixtures/peer-program.js', import.meta.url))
@@ -125,4 +129,37 @@ test('over a real device: the traffic class of each end is in its way to the oth
   await client.send(Uint8Array.of(7))
   assert.deepEqual((await server.messages().next()).value?.data, Uint8Array.of(7))
   await close()
+})
+
+test('over a real device two IO threads serve, each over its own device, and one that ends takes only its own along', async () => {
+  const failures: IoThreadError[] = []
+  const shared = new SharedArrayBuffer(8)
+  const module = new URL('../messaging/threads/fixtures/handlers.js', import.meta.url)
+  const listener = await listenEndpointsOnThreads({
+    ...where,
+    threads: {
+      module,
+      count: 2,
+      cpus: [0],
+      data: { shared },
+      startTimeoutMs: 240_000,
+      failed: (error) => failures.push(error),
+    },
+  })
+  const clients = [await connectEndpoint({ ...where, port: listener.port })]
+  clients.push(await connectEndpoint({ ...where, port: listener.port }))
+  const places = await Promise.all(clients.map(placeOf))
+  assert.deepEqual(places.map(({ index }) => index).sort(), [0, 1])
+  assert.equal(new Set([process.pid, ...places.map(({ threadId }) => threadId)]).size, 3)
+  for (const { threadId } of places) assert.equal(allowedList(threadId), '0')
+  const met = await Promise.all(clients.map((client) => ask(client, Order.Meet, 2)))
+  assert.deepEqual(met.map(({ immediate }) => immediate).sort(), [0, 1])
+  const [victim, other] = places[0]?.index === 1 ? clients : clients.toReversed()
+  void victim?.send(Uint8Array.of(Order.ThrowLater)).catch(() => undefined)
+  assert.equal((await victim?.ended)?.reason, 'lost')
+  while (failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.deepEqual([failures[0]?.thread, failures[0]?.connections], [1, 1])
+  assert.deepEqual((await ask(other as Endpoint, Order.Echo, 5)).data, Uint8Array.of(0, 5))
+  await listener.close()
+  assert.equal(await other?.ended, undefined)
 })

@@ -1,0 +1,51 @@
+import { AetherError } from '../../native/index.ts'
+
+/** Processors were named that the machine does not have, or that the cpuset of this process (its container) does not allow. */
+export class AffinityError extends AetherError {
+  override readonly name = 'AffinityError'
+  /** Those that cannot be had. */
+  readonly processors: readonly number[]
+  /** Those that can. */
+  readonly allowed: readonly number[]
+
+  constructor(processors: readonly number[], allowed: readonly number[]) {
+    const which = processors.length === 1 ? `processor ${processors[0]}` : `processors ${processors.join(', ')}`
+    super('ERR_AETHER_AFFINITY', `no thread can be bound to ${which}; this process may use ${rangesOf(allowed)}`)
+    this.processors = processors
+    this.allowed = allowed
+  }
+}
+
+/** An IO thread has ended that was not asked to, or could not be started; `cause` says why where that is known. */
+export class IoThreadError extends AetherError {
+  override readonly name = 'IoThreadError'
+  /** Which of the threads, from 0. */
+  readonly thread: number
+  /** Connections that ended with it. Their peers are told. */
+  readonly connections: number
+  /** It is started again after so many milliseconds; undefined: never. */
+  readonly restartMs: number | undefined
+
+  constructor(thread: number, connections: number, restartMs: number | undefined, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const next = restartMs === undefined ? 'it is not started again' : `it is started again in ${restartMs} ms`
+    super(
+      'ERR_AETHER_IO_THREAD',
+      `IO thread ${thread} has ended, and ${connections} of its connections: ${why}; ${next}`,
+      { cause },
+    )
+    this.thread = thread
+    this.connections = connections
+    this.restartMs = restartMs
+  }
+}
+
+/** `0-3,8`, as the kernel writes it. */
+function rangesOf(numbers: readonly number[]): string {
+  const parts: string[] = []
+  for (let first = 0, last = 0; first < numbers.length; first = last + 1) {
+    for (last = first; numbers[last + 1] === (numbers[last] as number) + 1; last += 1);
+    parts.push(first === last ? `${numbers[first]}` : `${numbers[first]}-${numbers[last]}`)
+  }
+  return parts.join(',')
+}

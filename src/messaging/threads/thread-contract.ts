@@ -1,0 +1,71 @@
+import type { HandedRequest } from '../../cm/index.ts'
+import { AetherError, type AetherErrorCode } from '../../native/index.ts'
+import type { AdmissionOptions, LinkPeer } from '../link-admission.ts'
+import type { VerbsLink } from '../verbs-link.ts'
+
+/** The thread in which a module is loaded. */
+export interface IoThread {
+  /** Which of the listener's threads, from 0; it keeps that when it is started again. */
+  readonly index: number
+  /** The kernel's number of it: `/proc/self/task/<threadId>`. */
+  readonly threadId: number
+  /** Where it may run. */
+  readonly cpus: readonly number[]
+  /** What was given as `threads.data`. */
+  readonly data: unknown
+}
+
+/** Options of a connection that can be told to another thread. */
+export type ThreadLinkOptions = Omit<AdmissionOptions, 'onLink' | 'onClientError' | 'domain'>
+
+/**
+ * What a thread does with connections, as the export `open` of a module of this package: endpoints and RPC have one each.
+ * @internal
+ */
+export interface ThreadRole {
+  open(module: unknown, thread: IoThread, options: ThreadLinkOptions): LinkTaker | Promise<LinkTaker>
+}
+
+/** @internal */
+export interface LinkTaker {
+  onLink(link: VerbsLink, peer: LinkPeer): void
+  /** End all connections in order, within that time. */
+  close(timeoutMs: number): Promise<void>
+}
+
+/** What a thread begins with. */
+export interface ThreadStart {
+  readonly roleUrl: string
+  readonly moduleUrl: string
+  readonly index: number
+  readonly cpus: readonly number[]
+  readonly data: unknown
+  readonly options: ThreadLinkOptions
+  /** Of {@link ThreadWord}: written by the thread, and to be seen also while it is busy or when it is gone. */
+  readonly words: SharedArrayBuffer
+}
+
+export const ThreadWord = { Connections: 0, Accepted: 1, Refused: 2, Count: 3 } as const
+
+export type ToThread =
+  | { readonly kind: 'request'; readonly request: HandedRequest }
+  | { readonly kind: 'close'; readonly timeoutMs: number }
+
+export type FromThread =
+  | { readonly kind: 'up'; readonly threadId: number; readonly cpus: readonly number[] }
+  | { readonly kind: 'client-error'; readonly error: PackedError }
+
+/** Structured clone forgets the class and the fields of an error. */
+export interface PackedError {
+  readonly code: AetherErrorCode
+  readonly message: string
+}
+
+export function packError(error: unknown): PackedError {
+  if (error instanceof AetherError) return { code: error.code, message: error.message }
+  return { code: 'ERR_AETHER_IO_THREAD', message: error instanceof Error ? error.message : String(error) }
+}
+
+export function unpackError({ code, message }: PackedError): AetherError {
+  return new AetherError(code, message)
+}

@@ -1,0 +1,100 @@
+import { availableParallelism } from 'node:os'
+import { ArgumentError, native } from '../../native/index.ts'
+import { AffinityError, type IoThreadError } from './errors.ts'
+
+/** Whether and when a thread that has ended is started again. */
+export interface RestartOptions {
+  /** Before the first time; it doubles each time that the thread has ended soon. Default 50. */
+  readonly delayMs?: number
+  /** Default 5000. A thread that has run for longer begins with `delayMs` again. */
+  readonly delayMsMax?: number
+}
+
+/** Threads that serve the connections of a listener. */
+export interface IoThreadOptions {
+  /** Which each thread loads for itself. What it has to export is up to what is served. */
+  readonly module: URL | string
+  /** 1 to 256; default: one for each entry of `cpus`, else one for each processor but one, which is left to the caller's thread. */
+  readonly count?: number
+  /** Where thread 0, 1, … runs: a processor, or several. With fewer entries than threads it begins from the front again. Default: as the caller's thread. */
+  readonly cpus?: readonly (number | readonly number[])[]
+  /** Handed to each by structured clone, as `thread.data`; SharedArrayBuffers are shared. */
+  readonly data?: unknown
+  /** A thread that ends is started again, by default; false: never. */
+  readonly restart?: RestartOptions | boolean
+  /** Until a thread has loaded its module; default 30,000. */
+  readonly startTimeoutMs?: number
+  /** A thread has ended with its connections. Others go on. Default: a warning of the process. */
+  readonly failed?: (error: IoThreadError) => void
+}
+
+/** The same, checked and complete. */
+export interface ThreadSettings {
+  readonly moduleUrl: string
+  readonly count: number
+  /** One a thread; empty: wherever the caller's thread may run. */
+  readonly cpus: readonly (readonly number[])[]
+  readonly data: unknown
+  readonly restart: Required<RestartOptions> | undefined
+  readonly startTimeoutMs: number
+  readonly failed: (error: IoThreadError) => void
+}
+
+const THREADS_MAX = 256
+const TIMER_MS_MAX = 2 ** 31 - 1
+const DEFAULT_DELAY_MS = 50
+const DEFAULT_DELAY_MS_MAX = 5000
+const DEFAULT_START_TIMEOUT_MS = 30_000
+
+/** @throws ArgumentError; AffinityError, which names the processors that can be had. */
+export function threadSettings(options: IoThreadOptions): ThreadSettings {
+  const { module, cpus = [], data, restart = true, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = options
+  const processors = cpus.map((each) => (typeof each === 'number' ? [each] : [...each]))
+  const count = options.count ?? (processors.length > 0 ? processors.length : Math.max(1, availableParallelism() - 1))
+  checkInteger('threads.count', count, 1, THREADS_MAX)
+  checkInteger('threads.startTimeoutMs', startTimeoutMs, 1, TIMER_MS_MAX)
+  checkProcessors(processors)
+  return {
+    moduleUrl: urlOf(module),
+    count,
+    cpus: Array.from({ length: count }, (_, index) => processors[index % processors.length] ?? []),
+    data,
+    restart: restart === false ? undefined : delays(restart === true ? {} : restart),
+    startTimeoutMs,
+    failed: options.failed ?? ((error) => process.emitWarning(error)),
+  }
+}
+
+function delays({
+  delayMs = DEFAULT_DELAY_MS,
+  delayMsMax = DEFAULT_DELAY_MS_MAX,
+}: RestartOptions): Required<RestartOptions> {
+  checkInteger('threads.restart.delayMs', delayMs, 1, TIMER_MS_MAX)
+  checkInteger('threads.restart.delayMsMax', delayMsMax, delayMs, TIMER_MS_MAX)
+  return { delayMs, delayMsMax }
+}
+
+function urlOf(module: URL | string): string {
+  try {
+    return new URL(module).href
+  } catch (cause) {
+    const advice = "new URL('./handlers.js', import.meta.url)"
+    throw new ArgumentError('threads.module', `a module is named by its URL: ${advice}, not ${String(module)}`, {
+      cause,
+    })
+  }
+}
+
+function checkProcessors(cpus: readonly (readonly number[])[]): void {
+  if (cpus.some((each) => each.length === 0))
+    throw new ArgumentError('threads.cpus', 'each entry names a processor, or several')
+  const named = [...new Set(cpus.flat())]
+  const allowed = named.length === 0 ? [] : [...native.allowedProcessors()]
+  const wrong = named.filter((each) => !allowed.includes(each))
+  if (wrong.length > 0) throw new AffinityError(wrong, allowed)
+}
+
+function checkInteger(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return
+  throw new ArgumentError(name, `${name} is an integer from ${least} to ${most}, not ${value}`)
+}

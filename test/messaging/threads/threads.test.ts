@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConnectionRejectedError } from '../../../src/cm/index.ts'
+import { AffinityError, IoThreadError, LinkError, listenEndpointsOnThreads } from '../../../src/messaging/index.ts'
+import { AetherError, ArgumentError, native } from '../../../src/native/index.ts'
+import { Order } from './fixtures/handlers.ts'
+import { allowedList, ask, connectTo, descriptors, openThreads, placeOf, where } from './support.ts'
+
+const allowed = [...native.allowedProcessors()]
+
+test('two threads serve at once, each with its connections, on the processors that were named', async () => {
+  const first = allowed[0] as number
+  const last = allowed.at(-1) as number
+  const { listener } = await openThreads({ cpus: [first, [last]] })
+  const clients = [await connectTo(listener), await connectTo(listener)] as const
+  const places = await Promise.all(clients.map(placeOf))
+  assert.deepEqual(places.map(({ index }) => index).sort(), [0, 1])
+  assert.equal(new Set([process.pid, ...places.map(({ threadId }) => threadId)]).size, 3)
+  for (const { index, threadId } of places) {
+    assert.equal(allowedList(threadId), String(index === 0 ? first : last))
+    assert.equal(listener.threads[index]?.threadId, threadId)
+  }
+  assert.equal(allowedList(process.pid), allowedList(native.threadId()))
+  // Each waits inside its handler until the other is in its own: one thread alone would wait for ever.
+  const met = await Promise.all(clients.map((client) => ask(client, Order.Meet, 2)))
+  assert.deepEqual(
+    met.map(({ data }) => [...data]),
+    [[1], [1]],
+  )
+  assert.deepEqual(met.map(({ immediate }) => immediate).sort(), [0, 1])
+  await listener.close()
+  assert.deepEqual(await Promise.all(clients.map((client) => client.ended)), [undefined, undefined])
+})
+
+test('a connection goes to the thread that has the fewest', async () => {
+  const { listener } = await openThreads({ count: 3 })
+  const clients = await Promise.all(Array.from({ length: 6 }, () => connectTo(listener)))
+  const indexes = (await Promise.all(clients.map(placeOf))).map(({ index }) => index)
+  assert.deepEqual(indexes.toSorted(), [0, 0, 1, 1, 2, 2])
+  assert.deepEqual(
+    listener.threads.map(({ connections, accepted, state }) => [connections, accepted, state]),
+    [
+      [2, 2, 'running'],
+      [2, 2, 'running'],
+      [2, 2, 'running'],
+    ],
+  )
+  const leaving = clients.filter((_, at) => indexes[at] === 1)
+  await Promise.all(leaving.map((client) => client.close()))
+  while (listener.threads[1]?.connections !== 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  const coming = [await connectTo(listener), await connectTo(listener)]
+  assert.deepEqual(
+    (await Promise.all(coming.map(placeOf))).map(({ index }) => index),
+    [1, 1],
+  )
+  assert.ok((listener.threads[1]?.processorMs ?? 1) > 0)
+  await listener.close()
+})
+
+test('processors that cannot be had are refused by name, with those that can', async () => {
+  const wrong = (allowed.at(-1) as number) + 1
+  await assert.rejects(openThreads({ cpus: [allowed[0] as number, wrong, -1] }), (error) => {
+    assert.ok(error instanceof AffinityError)
+    assert.equal(error.code, 'ERR_AETHER_AFFINITY')
+    assert.deepEqual(error.processors, [wrong, -1])
+    assert.deepEqual(error.allowed, allowed)
+    assert.match(error.message, /this process may use \d/)
+    return true
+  })
+  await assert.rejects(openThreads({ cpus: [[]] }), ArgumentError)
+  await assert.rejects(openThreads({ count: 0 }), ArgumentError)
+  await assert.rejects(openThreads({ count: 1, module: './handlers.js' }), ArgumentError)
+  await assert.rejects(openThreads({ count: 1, restart: { delayMs: 10, delayMsMax: 5 } }), ArgumentError)
+  await assert.rejects(openThreads({ count: 1 }, { ringBytes: 1000 }), ArgumentError)
+})
+
+test('a thread that cannot be started: no listener, and the reason', async () => {
+  const before = descriptors()
+  for (const [name, reason] of [
+    ['no-handlers', /exports `accept/],
+    ['not-there', /Cannot find module/],
+  ] as const) {
+    const url = new URL(`./fixtures/${name}.js`, import.meta.url)
+    await assert.rejects(openThreads({ count: 2, module: url }), (error) => {
+      assert.ok(error instanceof IoThreadError)
+      assert.equal(error.restartMs, undefined)
+      assert.match(error.message, reason)
+      return true
+    })
+  }
+  assert.equal(descriptors(), before)
+  const endless = new URL('data:text/javascript,await new Promise(() => setInterval(() => {}, 1000))')
+  await assert.rejects(openThreads({ count: 1, module: endless, startTimeoutMs: 300 }), /within 300 ms/)
+})
+
+for (const [what, order, reason] of [
+  ['throws outside of a handler', Order.ThrowLater, /as the client told it/],
+  ['calls process.exit', Order.Exit, /process\.exit\(3\)/],
+] as const) {
+  test(`a thread that ${what} takes its connections along and no others, says so, and comes back`, async () => {
+    let failure!: (error: IoThreadError) => void
+    const failed = new Promise<IoThreadError>((resolve) => {
+      failure = resolve
+    })
+    const { listener } = await openThreads({ count: 2, restart: { delayMs: 5 }, failed: failure })
+    const clients = await Promise.all(Array.from({ length: 4 }, () => connectTo(listener)))
+    const places = await Promise.all(clients.map(placeOf))
+    const victims = clients.filter((_, at) => places[at]?.index === 1)
+    const others = clients.filter((_, at) => places[at]?.index === 0)
+    assert.equal(victims.length, 2)
+    void victims[0]?.send(Uint8Array.of(order)).catch(() => undefined)
+    for (const victim of victims) {
+      const end = await victim.ended
+      assert.ok(end instanceof LinkError)
+      assert.equal(end.reason, 'lost')
+    }
+    const error = await failed
+    assert.deepEqual([error.code, error.thread, error.connections, error.restartMs], ['ERR_AETHER_IO_THREAD', 1, 2, 5])
+    assert.match(error.message, reason)
+    for (const other of others) assert.deepEqual((await ask(other, Order.Echo, 9)).data, Uint8Array.of(0, 9))
+    while (listener.threads[1]?.state !== 'running') await new Promise((resolve) => setTimeout(resolve, 2))
+    const again = await connectTo(listener)
+    const place = await placeOf(again)
+    assert.equal(place.index, 1)
+    assert.notEqual(place.threadId, places.find(({ index }) => index === 1)?.threadId)
+    assert.equal(listener.threads[1]?.failures, 1)
+    await listener.close()
+    assert.equal(await again.ended, undefined)
+  })
+}
+
+test('a handler that throws ends its own connection, and the thread goes on', async () => {
+  const { listener } = await openThreads({ count: 1 })
+  const [one, other] = [await connectTo(listener), await connectTo(listener)]
+  void one.send(Uint8Array.of(Order.Throw)).catch(() => undefined)
+  assert.equal((await one.ended)?.reason, 'lost')
+  assert.equal((await ask(other, Order.Echo)).immediate, 0)
+  assert.equal(listener.threads[0]?.failures, 0)
+  await listener.close()
+})
+
+test('without a thread that runs clients are turned away, and told why at the listener', async () => {
+  const errors: unknown[] = []
+  let over!: () => void
+  const failed = new Promise<void>((resolve) => {
+    over = resolve
+  })
+  const { listener } = await openThreads(
+    { count: 1, restart: false, failed: over },
+    { clientError: (error) => errors.push(error) },
+  )
+  const client = await connectTo(listener)
+  void client.send(Uint8Array.of(Order.Exit)).catch(() => undefined)
+  await failed
+  assert.equal(listener.threads[0]?.state, 'ended')
+  await assert.rejects(connectTo(listener), ConnectionRejectedError)
+  assert.ok(errors[0] instanceof AetherError && errors[0].code === 'ERR_AETHER_IO_THREAD')
+  await listener.close()
+})
+
+test('a module that does not load again is tried with growing delays', async () => {
+  const delays: (number | undefined)[] = []
+  let enough!: () => void
+  const three = new Promise<void>((resolve) => {
+    enough = resolve
+  })
+  const shared = new SharedArrayBuffer(4)
+  const listener = await listenEndpointsOnThreads({
+    ...where,
+    threads: {
+      module: new URL('./fixtures/once.js', import.meta.url),
+      data: shared,
+      count: 1,
+      restart: { delayMs: 2, delayMsMax: 5 },
+      failed: (error) => {
+        if (delays.push(error.restartMs) === 4) enough()
+      },
+    },
+  })
+  const client = await connectTo(listener)
+  void client.send(Uint8Array.of(Order.Exit)).catch(() => undefined)
+  await three
+  assert.deepEqual(delays.slice(0, 4), [2, 4, 5, 5])
+  await listener.close()
+  assert.equal(listener.threads[0]?.state, 'ended')
+})
+
+test('a thread that is stuck is ended by force when its time is up, and its clients learn of it', async () => {
+  const { listener } = await openThreads({ count: 1 })
+  const client = await connectTo(listener)
+  await ask(client, Order.Echo)
+  await client.send(Uint8Array.of(Order.Block))
+  await listener.close({ timeoutMs: 50 })
+  assert.equal(listener.threads[0]?.state, 'ended')
+  assert.equal((await client.ended)?.reason, 'lost')
+  await assert.rejects(connectTo(listener))
+})
+
+test('a signal closes it; what clients sent before has arrived', async () => {
+  const stop = new AbortController()
+  const { listener } = await openThreads({ count: 1 }, { signal: stop.signal })
+  const client = await connectTo(listener)
+  let echoed = 0
+  client.handlers = {
+    receive: () => {
+      echoed += 1
+    },
+  }
+  for (let index = 0; index < 100; index += 1) await client.send(Uint8Array.of(Order.Echo, index))
+  while (echoed === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  stop.abort()
+  assert.equal(await client.ended, undefined)
+  assert.equal(listener.closed, true)
+  await listener.close()
+  await assert.rejects(openThreads({ count: 1 }, { signal: AbortSignal.abort() }), /abort/)
+})
+
+test('threads that fail leave nothing open in the process', async () => {
+  let failures = 0
+  let changed = (): void => undefined
+  const { listener } = await openThreads({
+    count: 1,
+    restart: { delayMs: 1, delayMsMax: 1 },
+    failed: () => {
+      failures += 1
+      changed()
+    },
+  })
+  const counts: number[] = []
+  for (let round = 1; round <= 4; round += 1) {
+    while (listener.threads[0]?.state !== 'running') await new Promise((resolve) => setTimeout(resolve, 2))
+    counts.push(descriptors())
+    const client = await connectTo(listener)
+    void client.send(Uint8Array.of(Order.ThrowLater)).catch(() => undefined)
+    await client.ended
+    while (failures < round)
+      await new Promise<void>((resolve) => {
+        changed = resolve
+      })
+  }
+  await listener.close()
+  assert.equal(Math.max(...counts.slice(1)), counts[1], counts.join(' '))
+})
