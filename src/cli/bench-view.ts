@@ -1,9 +1,10 @@
+import { beforeRatio } from './bench/compare.ts'
 import type { BenchRow } from './bench/row.ts'
 import type { Screen } from './output/screen.ts'
 import type { Column } from './output/table.ts'
 import { formatBytes, formatRate, formatRatio, formatTime } from './output/units.ts'
 
-const columns: readonly Column[] = [
+const ownColumns: readonly Column[] = [
   { title: 'operation', align: 'left' },
   { title: 'through', align: 'left' },
   { title: 'length', align: 'right' },
@@ -37,9 +38,26 @@ export const rpcNotes: readonly string[] = [
   'take it, too. ratio is how many times the time of the row it names.',
 ]
 
+const beforeColumn: Column = { title: 'before', align: 'right' }
+
+/** The table: titles, and cells by row; with an earlier run beside it, each row's ratio to that. */
+export interface BenchTable {
+  readonly columns: readonly Column[]
+  readonly cells: readonly (readonly string[])[]
+}
+
+export function benchTable(rows: readonly BenchRow[], before: readonly BenchRow[] | undefined): BenchTable {
+  if (before === undefined) return { columns: ownColumns, cells: rows.map(cellsOf) }
+  const cells = rows.map((row) => {
+    const ratio = beforeRatio(row, before)
+    return [...cellsOf(row), ratio === null ? 'no such row' : formatRatio(ratio)]
+  })
+  return { columns: [...ownColumns, beforeColumn], cells }
+}
+
 /** All rows as a table, and how to read it. */
-export function showBench(screen: Screen, rows: readonly BenchRow[], notes: readonly string[]): void {
-  screen.table(columns, rows.map(cellsOf))
+export function showBench(screen: Screen, { columns, cells }: BenchTable, notes: readonly string[]): void {
+  screen.table(columns, cells)
   screen.line()
   for (const note of notes) screen.line(`  ${note}`)
 }

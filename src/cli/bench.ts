@@ -1,11 +1,14 @@
-import { availableParallelism, cpus } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, release } from 'node:os'
 import { collectiveNames } from '../messaging/index.ts'
 import { openDevice } from '../verbs/index.ts'
 import { benchBandwidth } from './bench/bandwidth.ts'
+import { beforeRatio, readRun } from './bench/compare.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
 import { benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import { benchMessaging } from './bench/messaging.ts'
 import { type PeerName, peerNames } from './bench/peers/peer-name.ts'
+import { reportPage } from './bench/report/report-page.ts'
 import type { BenchRow } from './bench/row.ts'
 import { benchRpc, defaultClients, defaultDepths, defaultRpcSizes, type RpcBenchOptions } from './bench/rpc.ts'
 import { storeNames } from './bench/structures/bench-store.ts'
@@ -13,7 +16,7 @@ import { runCollectivesBench } from './bench-collectives.ts'
 import { runDsmBench } from './bench-dsm.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
-import { batchNotes, messagingNotes, rpcNotes, showBench } from './bench-view.ts'
+import { type BenchTable, batchNotes, benchTable, messagingNotes, rpcNotes, showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
@@ -42,6 +45,8 @@ const table = {
   depths: { type: 'string', default: defaultDepths.join(',') },
   clients: { type: 'string', default: defaultClients.join(',') },
   peers: { type: 'string', default: 'all' },
+  compare: { type: 'string' },
+  html: { type: 'string' },
   ranks: { type: 'string', default: defaultDsmRanks.join(',') },
   'page-sizes': { type: 'string', default: defaultPageBytes.join(',') },
   iterations: { type: 'string', default: String(DEFAULT_ITERATIONS) },
@@ -90,6 +95,8 @@ Options of latency, bandwidth, messaging and rpc:
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
                     rpc ${defaultRpcSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
+  --compare FILE    beside each row, how many times as long it took as in an earlier run, of which FILE is the --json (there: "beforeRatio")
+  --html FILE       write a page with plots, too: by length with p50 and p99, and by number of calls and clients; it needs nothing else
   --json            print the rows as one JSON array and nothing else:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp",
                        "baseline", "ratio" }]
@@ -148,6 +155,7 @@ Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
   aether bench bandwidth --json > bandwidth.json
+  aether bench bandwidth --compare bandwidth.json --html bandwidth.html
   aether bench messaging --sizes 8,4096
   aether bench collectives --collectives allReduce --processes 4
   aether bench rpc --sizes 8 --depths 1,64 --clients 1 --peers gRPC,Redis
@@ -181,13 +189,33 @@ export const benchCommand: Command = {
     screen.line()
     const onRow = ({ op, bytes }: BenchRow) => screen.progress(`${op}, ${bytes} bytes, done …`)
     const peers = peersOf(values.peers)
+    const before = values.compare === undefined ? undefined : readRun(values.compare)
     // Standard output is for the rows.
     const onMissing = (peer: PeerName, why: string): void => void process.stderr.write(`without ${peer}: ${why}\n`)
     const rows = await run({ device: values.device, sizes, timeMs, depths, clients, peers, onMissing, onRow })
-    showBench(screen, rows, notes[positionals[0]!] ?? batchNotes)
-    if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
+    const noted = notes[positionals[0]!] ?? batchNotes
+    const measured = benchTable(rows, before)
+    showBench(screen, measured, noted)
+    if (values.html !== undefined) writeFileSync(values.html, pageOf(positionals[0]!, args, rows, measured, noted))
+    const told = before === undefined ? rows : rows.map((row) => ({ ...row, beforeRatio: beforeRatio(row, before) }))
+    if (values.json) process.stdout.write(`${JSON.stringify(told, undefined, 2)}\n`)
     return ExitCode.Done
   },
+}
+
+function pageOf(
+  name: string,
+  args: readonly string[],
+  rows: readonly BenchRow[],
+  { columns, cells }: BenchTable,
+  noted: readonly string[],
+): string {
+  const facts = [
+    `${availableParallelism()} processors, ${cpus()[0]?.model ?? 'of unknown kind'}; Linux ${release()}, Node.js ${process.versions.node}`,
+    `aether bench ${args.join(' ')}; ${new Date().toISOString()}`,
+  ]
+  const titles = columns.map(({ title }) => title)
+  return reportPage({ title: `aether bench ${name}`, facts, rows, columns: titles, cells, notes: noted })
 }
 
 function peersOf(text: string): readonly PeerName[] {

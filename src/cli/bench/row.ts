@@ -82,6 +82,7 @@ export function withBaselines(
   })
 }
 
-function timeOf({ op, p50Ns, opsPerSec }: BenchRow): number {
+/** The median of an operation; of streams, and where no median is told, the mean. Nanoseconds. */
+export function timeOf({ op, p50Ns, opsPerSec }: BenchRow): number {
   return p50Ns === null || op.includes('stream') ? 1e9 / opsPerSec : p50Ns
 }
