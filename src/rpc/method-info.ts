@@ -1,6 +1,7 @@
 import { BodyCodec } from './body-codec.ts'
 import { RpcError } from './errors.ts'
 import { methodNumber } from './frame.ts'
+import { type CallSide, type MethodMeter, meterOf } from './method-meter.ts'
 import type { Method, MethodKind, Service } from './service.ts'
 import { type SchemaIssue, type SchemaResult, type StandardSchema, takesAnything } from './standard-schema.ts'
 
@@ -18,8 +19,10 @@ export class MethodInfo {
   /** Undefined where anything is taken. */
   readonly request: StandardSchema | undefined
   readonly response: StandardSchema | undefined
+  /** Undefined where nobody profiles. */
+  readonly meter: MethodMeter | undefined
 
-  constructor(service: string, method: string, { kind, codec, request, response }: Method) {
+  constructor(side: CallSide, service: string, method: string, { kind, codec, request, response }: Method) {
     this.name = `${service}/${method}`
     this.number = methodNumber(service, method)
     this.kind = kind
@@ -28,13 +31,14 @@ export class MethodInfo {
     this.codec = new BodyCodec(codec)
     this.request = takesAnything(request) ? undefined : request
     this.response = takesAnything(response) ? undefined : response
+    this.meter = meterOf(side, this.name)
   }
 }
 
-/** The methods of a service, by name. */
-export function methodsOf(service: Service): ReadonlyMap<string, MethodInfo> {
+/** The methods of a service, by name, as one end uses them. */
+export function methodsOf(service: Service, side: CallSide): ReadonlyMap<string, MethodInfo> {
   return new Map(
-    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(service.name, name, each)]),
+    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(side, service.name, name, each)]),
   )
 }
 
