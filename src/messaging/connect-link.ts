@@ -120,6 +120,10 @@ export function linkOver(connection: Connection, end: LinkEnd, context: DeviceCo
   const carrier: LinkCarrier = {
     departures: context.departures,
     wakeSoon: (link) => context.loop.wake(link),
+    hold: () => {
+      context.retain()
+      return () => context.release()
+    },
     release: (link) => {
       context.loop.remove(link)
       connection.close()

@@ -48,6 +48,11 @@ export class DeviceContext {
     contexts.clear()
   }
 
+  /** One more that needs it, with a `release` of its own. */
+  retain(): void {
+    this.#users += 1
+  }
+
   release(): void {
     this.#users -= 1
     if (this.#users > 0) return

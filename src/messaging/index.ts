@@ -51,6 +51,7 @@ export type { AdmissionOptions, LinkPeer } from './link-admission.ts'
 export { LinkListener, type ListenLinksOptions, type ListenPlace, listenLinks } from './link-listener.ts'
 export type { CompletionMode, LinkOptions } from './link-options.ts'
 export { type ListenEndpointsOptions, listenEndpoints } from './listen-endpoints.ts'
+export type { LendingMeans, Loan, MemoryLending } from './memory-lending.ts'
 export {
   type LocalRange,
   MESSAGE_KIND_MAX,

@@ -1,5 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 import { isRingLength } from './hello.ts'
+import type { LendingMeans } from './memory-lending.ts'
 import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
 import { checkSendLimit, type SendLimit } from './send-limit.ts'
 
@@ -29,6 +30,8 @@ export interface LinkOptions {
   readonly sendLimit?: SendLimit
   /** Of the bytes that leave, beside other connections of this thread over the same device (or `domain`) with the same priority: 1 to 16; default 1. */
   readonly weight?: number
+  /** By what memory is lent to the peer for a call; default `auto`: memory windows where the device has good ones, registrations of the part elsewhere. */
+  readonly lending?: LendingMeans | 'auto'
   /** 0 to 7; default 0. What has a higher one leaves first, always. */
   readonly priority?: number
 }
@@ -57,6 +60,7 @@ export function linkSettings(options: LinkOptions): LinkSettings {
     sendLimit: options.sendLimit ?? {},
     weight: options.weight ?? 1,
     priority: options.priority ?? 0,
+    lending: options.lending ?? 'auto',
   }
   if (!isRingLength(settings.ringBytes))
     throw new ArgumentError(
@@ -71,6 +75,8 @@ export function linkSettings(options: LinkOptions): LinkSettings {
   checkSendLimit(settings.sendLimit)
   checkInteger('weight', settings.weight, 1, WEIGHT_MAX)
   checkInteger('priority', settings.priority, 0, PRIORITY_MAX)
+  if (!['auto', 'window', 'registration'].includes(settings.lending))
+    throw new ArgumentError('lending', `'auto', 'window' or 'registration', not '${settings.lending}'`)
   if (!['events', 'polling', 'adaptive'].includes(settings.completion))
     throw new ArgumentError('completion', `completion is events, polling or adaptive, not ${settings.completion}`)
   return settings

@@ -1,3 +1,5 @@
+import type { MemoryLending } from './memory-lending.ts'
+
 /** Memory of this end that the peer may be told of: address and key are what it names to reach it. */
 export interface RegisteredBuffer {
   readonly address: number
@@ -82,6 +84,8 @@ export interface MessageLink {
    * The same for memory that exists. Pinned by real devices; `shm` reaches it by copies between processes, which the machine may forbid: prefer `allocate`.
    */
   register(memory: Uint8Array): RegisteredBuffer
+  /** Memory of which the peer reaches parts only, and for a time only. Undefined where the link has no such thing. */
+  readonly lending?: MemoryLending | undefined
   /** READ from the peer's memory. Rejects with a LinkError when the link ends first: then how much was carried out is not known. */
   read(local: LocalRange, remote: RemoteAddress): Promise<void>
   /** WRITE to the peer's memory. Messages committed after this call arrive after its bytes. */

@@ -15,6 +15,7 @@ import { LinkError, ProtocolViolation } from './errors.ts'
 import type { Hello } from './hello.ts'
 import { CREDIT_BYTES, emptyReceive, type LinkEnd } from './link-end.ts'
 import type { CompletionMode } from './link-options.ts'
+import { type MemoryLending, VerbsLending } from './memory-lending.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { Progressing } from './progress-loop.ts'
 import { RingLink } from './ring-link.ts'
@@ -36,6 +37,8 @@ export interface LinkCarrier {
   wakeSoon(link: Progressing): void
   /** The link has ended: give the queue pair back. */
   release(link: Progressing): void
+  /** Keep the domain open, also without the link, until what it gives is called. Where it is missing, the domain is the program's own. */
+  hold?(): () => void
   /** The order among links over this device. */
   readonly departures?: Departures
 }
@@ -96,6 +99,7 @@ export class VerbsLink extends RingLink {
   #spent = 0
   #completions = 0
   #completionsAtProbe = 0
+  #lending: VerbsLending | undefined
   #flushed = false
   #takingDown = false
 
@@ -185,6 +189,13 @@ export class VerbsLink extends RingLink {
 
   register(memory: Uint8Array): RegisteredBuffer {
     return new VerbsBuffer(this.#end.domain.register(memory, PEER_RIGHTS))
+  }
+
+  get lending(): MemoryLending {
+    const { domain, settings } = this.#end
+    const hold = (): (() => void) => this.#carrier.hold?.() ?? (() => {})
+    this.#lending ??= new VerbsLending(this, domain, hold, settings.lending)
+    return this.#lending
   }
 
   read(local: LocalRange, remote: RemoteAddress): Promise<void> {
@@ -308,7 +319,9 @@ export class VerbsLink extends RingLink {
     const left = [...this.#operations.values(), ...this.#waiting.splice(0)]
     this.#operations.clear()
     for (const operation of left) operation.done(error)
-    this.#carrier.release(this)
+    const closePair = (): void => this.#carrier.release(this)
+    if (this.#lending === undefined) closePair()
+    else this.#lending.linkEnded(closePair)
     this.#end.queue.close()
     // Handlers that are running may look at the memory until they return.
     setImmediate(() => {

@@ -1,4 +1,6 @@
 import type { Metadata } from './extension.ts'
+import type { RdmaBuffer, RdmaRange } from './rdma-buffer.ts'
+import type { BufferUse } from './service.ts'
 
 /** What a call that blocks takes. */
 export interface SyncCallOptions {
@@ -23,3 +25,20 @@ export interface CallOptions extends StreamCallOptions {
    */
   readonly idempotencyKey?: string | true
 }
+
+interface SourceOption {
+  /** What the handler may read, until the call has ended. */
+  readonly source: RdmaBuffer | RdmaRange
+}
+
+interface TargetOption {
+  /** What the handler may write, until the call has ended. */
+  readonly target: RdmaBuffer | RdmaRange
+}
+
+/**
+ * What a call with buffers takes. It ends, for whatever reason, when the server reaches the buffers no more: after an abort or a deadline that is when the server has said so, or `fenceMs` of the channel later. It cannot be repeated safely, so it has no
+ * idempotency key.
+ */
+export type RdmaCallOptions<Use extends BufferUse = BufferUse> = StreamCallOptions &
+  { source: SourceOption; target: TargetOption; both: SourceOption & TargetOption }[Use]

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ArgumentError } from '../native/index.ts'
+import { CallLoans, type LentParts } from './call-loans.ts'
 import type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import { budgetOf, type ClientSession } from './client-session.ts'
@@ -56,7 +57,7 @@ export class Caller {
 
   client(service: Service): Readonly<Record<string, unknown>> {
     const functions: Record<string, unknown> = {}
-    for (const [name, method] of methodsOf(service, 'client')) {
+    for (const [name, method] of methodsOf(service)) {
       functions[name] = this.#function(method, false)
       if (method.kind === 'unary') functions[`${name}Sync`] = this.#function(method, true)
     }
@@ -84,6 +85,8 @@ export class Caller {
     switch (method.kind) {
       case 'unary':
         return (request, options) => this.#unary(method, request, options)
+      case 'rdma':
+        return (request, options) => this.#rdma(method, request, options)
       case 'client-stream':
         return (requests, options) => this.#clientStream(method, requests as Stream<unknown>, options)
       default:
@@ -146,7 +149,7 @@ export class Caller {
       const budget = timeoutMs === Infinity ? NO_BUDGET : budgetOf(timeoutMs)
       session.request(call, budget, entries, request)
     } catch (error) {
-      session.discard(call, error)
+      session.discard(call)
       throw error
     }
     if (options.signal !== undefined) session.watch(call, options.signal)
@@ -209,6 +212,43 @@ export class Caller {
     const checked = validate(method.response, answer.value, (issues) => invalidResponse(method.name, issues))
     if (checked instanceof Promise) throw asyncSchema(method.name, checked)
     return checked
+  }
+
+  // ---- buffers -----------------------------------------------------------------------------------------------------------------
+
+  /** Ends when the server reaches the buffers no more, however the call itself has ended. */
+  async #rdma(
+    method: MethodInfo,
+    request: unknown,
+    options: StreamCallOptions & LentParts = NO_OPTIONS,
+  ): Promise<unknown> {
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs
+    checkTimeout(timeoutMs)
+    const deadline = performance.now() + timeoutMs
+    const { current } = this.#connection
+    const session = current ?? (await this.#connection.session(method.name, deadline, options.signal))
+    options.signal?.throwIfAborted()
+    const loans = new CallLoans(session.session.link, method, options)
+    let last: Promise<void> | undefined
+    try {
+      const answer = new Promise<unknown>(take)
+      const resolve = resolveTaken
+      const reject = rejectTaken
+      const leftMs = Math.max(0.001, deadline - performance.now())
+      const call = this.#begin(session, method, options, leftMs)
+      call.resolve = resolve
+      call.reject = reject
+      const isLast = new Promise<void>((say) => {
+        call.onLast = say
+      })
+      const { metadata } = options
+      const extension = encodeExtension({ ...NO_EXTENSION, metadata, ...loans.parts })
+      this.#send(session, call, request, leftMs, options, extension)
+      last = isLast
+      return await answer
+    } finally {
+      await loans.takeBack(last, session.fenceMs, method.name)
+    }
   }
 
   // ---- streams -----------------------------------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-import { type ConnectLinkOptions, connectLink, type MessageLink } from '../messaging/index.ts'
+import { type ConnectLinkOptions, connectLink, type MemoryLending, type MessageLink } from '../messaging/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import { Caller, type ClientInterceptor } from './caller.ts'
 import type { ClientSessionOptions, ServerHealth } from './client-session.ts'
 import type { Client } from './contract-types.ts'
-import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, FENCE_MS, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
+import { lendingOf, RdmaBuffer } from './rdma-buffer.ts'
 import { Reconnection, type ReconnectOptions } from './reconnection.ts'
 import type { Service } from './service.ts'
 
@@ -20,9 +21,17 @@ export interface ChannelOptions extends Partial<ClientSessionOptions>, Reconnect
   readonly interceptors?: readonly ClientInterceptor[]
 }
 
+/** How long to wait for a connection, where there is none. */
+export interface WaitForConnection {
+  /** Default 30,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
 /** Calls that a channel has under way at a time, unless told otherwise. */
 const CALLS_MAX = 16_384
 const TIMEOUT_MS = 30_000
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** A client's way to a server: clients of its services share it. Bounds and their defaults are in {@link ChannelOptions}. */
 export class Channel implements AsyncDisposable {
@@ -32,10 +41,12 @@ export class Channel implements AsyncDisposable {
   /** @internal Use {@link openChannel}. */
   constructor(source: LinkSource, options: ChannelOptions) {
     const { callsMax = CALLS_MAX, streamWindow = STREAM_WINDOW, keepAliveMs = KEEP_ALIVE_MS } = options
-    const { bodyBytesMax = BODY_BYTES_MAX, assemblyBytesMax = ASSEMBLY_BYTES_MAX } = options
-    for (const [name, value] of Object.entries({ callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax }))
+    const { bodyBytesMax = BODY_BYTES_MAX, assemblyBytesMax = ASSEMBLY_BYTES_MAX, fenceMs = FENCE_MS } = options
+    const session = { callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax, fenceMs }
+    for (const [name, value] of Object.entries(session))
       if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `it is at least 1, not ${value}`)
-    const session = { callsMax, streamWindow, keepAliveMs, bodyBytesMax, assemblyBytesMax }
+    if (fenceMs > TIMER_MS_MAX)
+      throw new ArgumentError('options.fenceMs', `it is at most ${TIMER_MS_MAX}, not ${fenceMs}`)
     this.#reconnection = new Reconnection(
       connector(source),
       typeof source === 'function' || isAddress(source),
@@ -51,16 +62,34 @@ export class Channel implements AsyncDisposable {
   }
 
   /** Resolves when there is a connection, and the server has said hello. @throws RpcError when there is none in time. */
-  async ready(options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}): Promise<void> {
+  async ready(options: WaitForConnection = {}): Promise<void> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
     await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
   }
 
   /** Asks the server how it is. @throws RpcError where there is no connection. */
-  async health(options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}): Promise<ServerHealth> {
+  async health(options: WaitForConnection = {}): Promise<ServerHealth> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
     const session = await this.#reconnection.session('channel.health', performance.now() + timeoutMs, signal)
     return session.ping()
+  }
+
+  /**
+   * New zeroed memory for calls with buffers, over the device of the present connection. Servers reach it without a copy between, in calls that name it. It stays until it is released.
+   * @throws RpcError when there is no connection in time; UnsupportedError where the link has no such memory; VerbsError ENOMEM.
+   */
+  async allocate(lengthBytes: number, options: WaitForConnection = {}): Promise<RdmaBuffer> {
+    return new RdmaBuffer((await this.#lending('channel.allocate', options)).allocate(lengthBytes))
+  }
+
+  /** The same for memory that exists. `shm` reaches it by copies between processes, which the machine may forbid: prefer `allocate` there. */
+  async register(bytes: Uint8Array, options: WaitForConnection = {}): Promise<RdmaBuffer> {
+    return new RdmaBuffer((await this.#lending('channel.register', options)).register(bytes))
+  }
+
+  async #lending(what: string, { timeoutMs = TIMEOUT_MS, signal }: WaitForConnection): Promise<MemoryLending> {
+    const session = await this.#reconnection.session(what, performance.now() + timeoutMs, signal)
+    return lendingOf(session.session.link)
   }
 
   /** Takes what has come, without the event loop; how many messages. For a thread that spins. */

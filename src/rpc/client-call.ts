@@ -33,8 +33,6 @@ export class ClientCall {
   sync: SyncAnswer | undefined
   /** Of `performance.now()`. */
   deadline: number = Infinity
-  /** Of the monotonic clock, where calls are counted. */
-  beganNs = 0
   signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
   onMetadata: ((metadata: Metadata) => void) | undefined
@@ -43,6 +41,8 @@ export class ClientCall {
   answers: IncomingStream<unknown> | undefined
   requestCredit: Credit | undefined
   traced = 0
+  /** Called when the server has said its last, or never will. */
+  onLast: (() => void) | undefined
 
   constructor(slot: number) {
     this.slot = slot
@@ -113,10 +113,22 @@ export class CallTable {
     call.method = undefined
     call.id = (call.id + SLOTS_MAX) >>> 0
     this.#free.push(call.slot)
+    if (call.onLast !== undefined) last(call)
+  }
+
+  /** The link has ended: nothing more comes for any of them. */
+  lost(): void {
+    for (const call of this.#calls) if (call.onLast !== undefined) last(call)
   }
 
   /** Those that somebody waits for. */
   *open(): IterableIterator<ClientCall> {
     for (const call of this.#calls) if (call.open) yield call
   }
+}
+
+function last(call: ClientCall): void {
+  const { onLast } = call
+  call.onLast = undefined
+  onLast?.()
 }

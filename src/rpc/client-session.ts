@@ -20,6 +20,8 @@ const failures = new BodyCodec(values)
 /** How a session of a client behaves. */
 export interface ClientSessionOptions extends SessionLimits {
   readonly callsMax: number
+  /** How long a call with buffers that has ended without an answer waits for the server to be done with them, in ms; then they are taken from it. */
+  readonly fenceMs: number
   readonly streamWindow: number
   readonly keepAliveMs: number
 }
@@ -106,11 +108,15 @@ export class ClientSession implements FrameTaker {
       )
     call.open = true
     call.method = method
-    if (method.meter !== undefined) call.beganNs = method.meter.begin()
     call.deadline = deadline
     if (deadline !== Infinity) this.#timer.due(deadline)
     if (tracesCalls()) traceCall(call, 'client', method.name, call.id)
     return call
+  }
+
+  /** @internal */
+  get fenceMs(): number {
+    return this.#options.fenceMs
   }
 
   /** Sends the request; none where a stream of them follows. What it throws has ended the call. */
@@ -170,7 +176,6 @@ export class ClientSession implements FrameTaker {
   #fail(call: ClientCall, error: unknown): void {
     const { sync, answers, reject } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, error ?? 'CANCELLED')
-    call.method?.meter?.failed(call.beganNs, error)
     call.leave()
     if (sync !== undefined) {
       sync.error = error
@@ -180,8 +185,7 @@ export class ClientSession implements FrameTaker {
   }
 
   /** Ends a call whose request could not be made. */
-  discard(call: ClientCall, error: unknown): void {
-    call.method?.meter?.failed(call.beganNs, error)
+  discard(call: ClientCall): void {
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, 'NOT_SENT')
     call.leave()
     this.calls.release(call)
@@ -229,7 +233,6 @@ export class ClientSession implements FrameTaker {
       case FrameKind.Item: {
         const call = this.calls.find(callId)
         if (call?.answers === undefined) return
-        call.method!.meter?.received(length)
         const item = call.method!.codec.decode(bytes, offset, length, own)
         if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
         return
@@ -282,10 +285,6 @@ export class ClientSession implements FrameTaker {
     if (!call.open) return
     const { sync, resolve } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
-    if (method.meter !== undefined) {
-      method.meter.received(length)
-      method.meter.answered(call.beganNs)
-    }
     call.leave()
     if (sync !== undefined) {
       sync.value = value
@@ -342,7 +341,6 @@ export class ClientSession implements FrameTaker {
     const { answers, open } = call
     if (open) {
       if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id)
-      call.method!.meter?.answered(call.beganNs)
       call.leave()
       answers?.finish()
     }
@@ -423,6 +421,7 @@ export class ClientSession implements FrameTaker {
       const { sent } = call
       this.#fail(call, lost(call.method!.name, sent, error))
     }
+    this.calls.lost()
     const gone = error ?? new ClosedError('the connection')
     for (const ping of this.#pings.values()) ping.reject(gone)
     this.#pings.clear()

@@ -1,6 +1,6 @@
-import type { CallContext } from './call-context.ts'
-import type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
-import type { Method, Methods, Service } from './service.ts'
+import type { CallContext, RdmaCallContext } from './call-context.ts'
+import type { CallOptions, RdmaCallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
+import type { BufferUse, Method, Methods, Service } from './service.ts'
 import type { SchemaInput, SchemaOutput } from './standard-schema.ts'
 
 /** A value now or later. */
@@ -14,6 +14,8 @@ export type AnswerStream<T> = AsyncIterableIterator<T>
 /** A request, which may be left out where the method takes none. */
 type Arguments<R, O> = undefined extends R ? [request?: R, options?: O] : [request: R, options?: O]
 
+type UseOf<M> = M extends { readonly buffers: infer U extends BufferUse } ? U : never
+
 /** A method as its caller sees it. */
 export type ClientMethod<M extends Method> =
   M extends Method<infer K, infer Q, infer A>
@@ -22,6 +24,7 @@ export type ClientMethod<M extends Method> =
         'server-stream': (...call: Arguments<SchemaInput<Q>, StreamCallOptions>) => AnswerStream<SchemaOutput<A>>
         'client-stream': (requests: Stream<SchemaInput<Q>>, options?: StreamCallOptions) => Promise<SchemaOutput<A>>
         bidirectional: (requests: Stream<SchemaInput<Q>>, options?: StreamCallOptions) => AnswerStream<SchemaOutput<A>>
+        rdma: (request: SchemaInput<Q>, options: RdmaCallOptions<UseOf<M>>) => Promise<SchemaOutput<A>>
       }[K]
     : never
 
@@ -57,6 +60,7 @@ export type Handler<M extends Method> =
           requests: AsyncIterableIterator<SchemaOutput<Q>>,
           context: CallContext,
         ) => Stream<SchemaInput<A>>
+        rdma: (request: SchemaOutput<Q>, context: RdmaCallContext<UseOf<M>>) => Awaitable<SchemaInput<A>>
       }[K]
     : never
 

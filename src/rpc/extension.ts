@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ArgumentError } from '../native/index.ts'
+import type { RemotePart, RemoteParts } from './call-memory.ts'
 import { MalformedFrameError } from './errors.ts'
 import { EXTENSION_BYTES_MAX, ExtensionTag, KEY_BYTES_MAX } from './frame.ts'
 
@@ -13,7 +14,7 @@ export interface Repetition {
 }
 
 /** What a frame carries besides its body. */
-export interface Extension {
+export interface Extension extends RemoteParts {
   /** Of the whole body, where it comes in parts; 0 where it does not. */
   readonly totalBytes: number
   readonly metadata: Metadata | undefined
@@ -22,6 +23,7 @@ export interface Extension {
 }
 
 const ENTRY_BYTES = 4
+const PART_BYTES = 20
 
 function entry(tag: number, bytes: Uint8Array): Uint8Array {
   const whole = new Uint8Array(ENTRY_BYTES + bytes.length)
@@ -33,7 +35,14 @@ function entry(tag: number, bytes: Uint8Array): Uint8Array {
 }
 
 /** The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too long. */
-export function encodeExtension({ totalBytes, metadata, key, repeated }: Extension): Uint8Array | undefined {
+export function encodeExtension({
+  totalBytes,
+  metadata,
+  key,
+  repeated,
+  source,
+  target,
+}: Extension): Uint8Array | undefined {
   const entries: Uint8Array[] = []
   if (totalBytes > 0) entries.push(entry(ExtensionTag.TotalBytes, new Uint8Array(Uint32Array.of(totalBytes).buffer)))
   if (metadata !== undefined) entries.push(entry(ExtensionTag.Metadata, metadataBytes(metadata)))
@@ -42,6 +51,8 @@ export function encodeExtension({ totalBytes, metadata, key, repeated }: Extensi
     const numbers = Float64Array.of(repeated.incarnation, repeated.ageMs)
     entries.push(entry(ExtensionTag.Repeated, new Uint8Array(numbers.buffer)))
   }
+  if (source !== undefined) entries.push(entry(ExtensionTag.Source, partBytes(source)))
+  if (target !== undefined) entries.push(entry(ExtensionTag.Target, partBytes(target)))
   return entries.length === 0 ? undefined : Buffer.concat(entries)
 }
 
@@ -60,11 +71,22 @@ function keyBytes(key: string): Uint8Array {
   throw new ArgumentError('options.idempotencyKey', `a key has 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
 }
 
+function partBytes({ address, key, length }: RemotePart): Uint8Array {
+  const bytes = new Uint8Array(PART_BYTES)
+  const view = new DataView(bytes.buffer)
+  view.setFloat64(0, address, true)
+  view.setFloat64(8, length, true)
+  view.setUint32(16, key, true)
+  return bytes
+}
+
 export const NO_EXTENSION: Extension = {
   totalBytes: 0,
   metadata: undefined,
   key: undefined,
   repeated: undefined,
+  source: undefined,
+  target: undefined,
 }
 
 /** @throws MalformedFrameError. `bytes` are of the reader alone. */
@@ -89,6 +111,17 @@ function decodeEntry(tag: number, bytes: Uint8Array, found: { -readonly [K in ke
   if (tag === ExtensionTag.Key && bytes.length <= KEY_BYTES_MAX) found.key = textOf(bytes)
   if (tag === ExtensionTag.Repeated && bytes.length === 16)
     found.repeated = { incarnation: view.getFloat64(0, true), ageMs: view.getFloat64(8, true) }
+  if (tag === ExtensionTag.Source) found.source = decodePart(view)
+  if (tag === ExtensionTag.Target) found.target = decodePart(view)
+}
+
+function decodePart(view: DataView): RemotePart {
+  if (view.byteLength !== PART_BYTES) throw new MalformedFrameError(`a part of memory in ${view.byteLength} bytes`)
+  const [address, length] = [view.getFloat64(0, true), view.getFloat64(8, true)]
+  const isPart = address >= 0 && length > 0 && Number.isSafeInteger(address + length)
+  if (!isPart || !Number.isSafeInteger(address) || !Number.isSafeInteger(length))
+    throw new MalformedFrameError('a part of memory that cannot be')
+  return { address, length, key: view.getUint32(16, true) }
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -61,6 +61,10 @@ export const ExtensionTag = {
   Key: 3,
   /** f64, f64: incarnation of the server to which the call first went, and how many milliseconds ago. Only in repetitions. */
   Repeated: 4,
+  /** f64, f64, u32: address and length of the caller's memory that the handler may read, and the key. */
+  Source: 5,
+  /** The same of what it may write. */
+  Target: 6,
 } as const
 
 /** Why a call failed, as the server says it. */

@@ -23,12 +23,15 @@
 export type {
   CompletionMode,
   ConnectLinkOptions,
+  LendingMeans,
   LinkConnectionOptions,
   LinkListener,
   LinkOptions,
   LinkPeer,
   ListenLinksOptions,
+  Loan,
   LocalRange,
+  MemoryLending,
   MessageHandler,
   MessageLink,
   RegisteredBuffer,
@@ -44,21 +47,24 @@ export {
   type ListenOnThreadsOptions,
   type ThreadListener,
 } from '../messaging/index.ts'
-export type { CallContext } from './call-context.ts'
-export type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
+export type { CallContext, RdmaCallContext } from './call-context.ts'
+export type { OwnBytes, RemoteSource, RemoteTarget } from './call-memory.ts'
+export type { CallOptions, RdmaCallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
 export type { ClientCallInfo, ClientInterceptor } from './caller.ts'
-export { type Channel, type ChannelOptions, type LinkSource, openChannel } from './channel.ts'
+export { type Channel, type ChannelOptions, type LinkSource, openChannel, type WaitForConnection } from './channel.ts'
 export type { ClientSessionOptions, ServerHealth } from './client-session.ts'
 export { borrowedBytes, bytes, json, type RpcCodec } from './codec.ts'
 export type { AnswerStream, Awaitable, Client, ClientMethod, Handler, Handlers, Stream } from './contract-types.ts'
 export { type CallOutcome, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 export type { Metadata } from './extension.ts'
+export { RdmaBuffer, type RdmaRange } from './rdma-buffer.ts'
 export type { ReconnectOptions } from './reconnection.ts'
 export { type ServerThreadModule, serveOnThreads } from './serve-on-threads.ts'
 export { createServer, type Server, type ServerInterceptor, type ServerOptions } from './server.ts'
 export type { ServerLimits } from './server-core.ts'
 export {
   type Bidirectional,
+  type BufferUse,
   bidirectional,
   type ClientStream,
   clientStream,
@@ -67,6 +73,9 @@ export {
   type MethodKind,
   type MethodOptions,
   type Methods,
+  type RdmaCall,
+  type RdmaMethod,
+  rdmaCall,
   type ServerStream,
   type Service,
   type ServiceErrors,

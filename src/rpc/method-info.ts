@@ -1,8 +1,7 @@
 import { BodyCodec } from './body-codec.ts'
 import { RpcError } from './errors.ts'
 import { methodNumber } from './frame.ts'
-import { type CallSide, type MethodMeter, meterOf } from './method-meter.ts'
-import type { Method, MethodKind, Service } from './service.ts'
+import type { BufferUse, Method, MethodKind, RdmaMethod, Service } from './service.ts'
 import { type SchemaIssue, type SchemaResult, type StandardSchema, takesAnything } from './standard-schema.ts'
 
 type Awaitable<T> = T | PromiseLike<T>
@@ -15,30 +14,36 @@ export class MethodInfo {
   readonly kind: MethodKind
   readonly streamsRequests: boolean
   readonly streamsAnswers: boolean
+  /** Of kind `rdma`. */
+  readonly buffers: BufferUse | undefined
   readonly codec: BodyCodec
   /** Undefined where anything is taken. */
   readonly request: StandardSchema | undefined
   readonly response: StandardSchema | undefined
-  /** Undefined where nobody profiles. */
-  readonly meter: MethodMeter | undefined
 
-  constructor(side: CallSide, service: string, method: string, { kind, codec, request, response }: Method) {
-    this.name = `${service}/${method}`
-    this.number = methodNumber(service, method)
+  constructor(service: string, name: string, method: Method) {
+    const { kind, codec, request, response } = method
+    this.name = `${service}/${name}`
+    this.number = methodNumber(service, name)
     this.kind = kind
     this.streamsRequests = kind === 'client-stream' || kind === 'bidirectional'
     this.streamsAnswers = kind === 'server-stream' || kind === 'bidirectional'
+    this.buffers = (method as Partial<RdmaMethod>).buffers
     this.codec = new BodyCodec(codec)
     this.request = takesAnything(request) ? undefined : request
     this.response = takesAnything(response) ? undefined : response
-    this.meter = meterOf(side, this.name)
+  }
+
+  /** Whether a call names a part of its caller's memory as that. */
+  takes(part: 'source' | 'target'): boolean {
+    return this.buffers === part || this.buffers === 'both'
   }
 }
 
-/** The methods of a service, by name, as one end uses them. */
-export function methodsOf(service: Service, side: CallSide): ReadonlyMap<string, MethodInfo> {
+/** The methods of a service, by name. */
+export function methodsOf(service: Service): ReadonlyMap<string, MethodInfo> {
   return new Map(
-    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(side, service.name, name, each)]),
+    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(service.name, name, each)]),
   )
 }
 

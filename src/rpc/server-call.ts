@@ -1,14 +1,16 @@
 import type { KeptAnswer } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
+import type { CallMemory, MemoryOwner, RemoteSource, RemoteTarget } from './call-memory.ts'
 import type { Metadata } from './extension.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
+import type { RdmaBuffer } from './rdma-buffer.ts'
 import type { Credit } from './stream-pump.ts'
 
 const NO_METADATA: Metadata = Object.freeze({})
 
 /** A call at the server: what its handler sees of it, and what the protocol keeps. */
-export class ServerCall implements CallContext {
+export class ServerCall implements CallContext, MemoryOwner {
   readonly id: number
   readonly info: MethodInfo
   readonly session: number
@@ -16,8 +18,6 @@ export class ServerCall implements CallContext {
   readonly idempotencyKey: string | undefined
   /** Of `performance.now()`. */
   deadline: number
-  /** Of the monotonic clock, where calls are counted. */
-  beganNs = 0
   answerMetadata: Metadata | undefined
   /** The server has said its last: what the handler still gives is dropped. */
   finished = false
@@ -26,6 +26,8 @@ export class ServerCall implements CallContext {
   /** Of a call with an idempotency key: where its answer is kept. */
   kept: KeptAnswer | undefined
   traced = 0
+  /** Of a call with buffers. */
+  memory: CallMemory | undefined
   #controller: AbortController | undefined
   #abortReason: { readonly reason: unknown } | undefined
 
@@ -43,6 +45,28 @@ export class ServerCall implements CallContext {
     this.deadline = deadline
     this.metadata = metadata ?? NO_METADATA
     this.idempotencyKey = key
+  }
+
+  get source(): RemoteSource | undefined {
+    return this.memory?.source
+  }
+
+  get target(): RemoteTarget | undefined {
+    return this.memory?.target
+  }
+
+  /** A function of its own: handlers take their contexts apart. */
+  get allocate(): (lengthBytes: number) => RdmaBuffer {
+    return (lengthBytes) => this.memory!.allocate(lengthBytes)
+  }
+
+  get register(): (bytes: Uint8Array) => RdmaBuffer {
+    return (bytes) => this.memory!.register(bytes)
+  }
+
+  /** Undefined while somebody waits for it. */
+  get abortReason(): { readonly reason: unknown } | undefined {
+    return this.#abortReason
   }
 
   get method(): string {

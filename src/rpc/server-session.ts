@@ -1,5 +1,7 @@
 import type { MessageLink } from '../messaging/index.ts'
+import { ArgumentError } from '../native/index.ts'
 import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
+import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
 import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
@@ -123,7 +125,6 @@ export class ServerSession implements FrameTaker {
   #item(id: number, bytes: Uint8Array, offset: number, length: number, own: boolean): void {
     const call = this.#calls.get(id)
     if (call?.requests === undefined) return
-    call.info.meter?.received(length)
     const item = call.info.codec.decode(bytes, offset, length, own)
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
@@ -190,18 +191,12 @@ export class ServerSession implements FrameTaker {
     if (this.#calls.has(id) || this.#keyed.has(id)) throw new MalformedFrameError('a call began that is under way')
     const { info } = served
     const { key, metadata } = extension
-    const { meter } = info
-    const beganNs = meter === undefined ? 0 : meter.begin()
-    meter?.received(length)
-    if (this.#isRefused(id)) {
-      meter?.failedWith(beganNs, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
+    if (this.#isRefused(id) || (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)))
       return
-    }
-    if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
     if (tracesCalls()) traceCall(call, 'server', info.name, id)
-    call.beganNs = beganNs
+    if (info.buffers !== undefined && !this.#reach(call, extension)) return
     if (info.streamsRequests) {
       this.#runStream(call, served, this.#requestsOf(call))
       return
@@ -217,8 +212,22 @@ export class ServerSession implements FrameTaker {
     }
     if (key !== undefined && info.kind === 'unary') this.#keep(call)
     if (isThenable(request)) this.#runLater(call, served, request)
-    else if (info.kind === 'unary') this.#run(call, served, request)
+    else if (!info.streamsAnswers) this.#run(call, served, request)
     else this.#runStream(call, served, request)
+  }
+
+  /** The caller's memory for the handler; false where the call names other parts than its method takes. */
+  #reach(call: ServerCall, { source, target }: Extension): boolean {
+    const { info } = call
+    try {
+      if (info.takes('source') !== (source !== undefined) || info.takes('target') !== (target !== undefined))
+        throw new ArgumentError('buffers', `the method takes ${info.buffers}, and the call names something else`)
+      call.memory = new CallMemory(this.session.link, call, { source, target })
+      return true
+    } catch (error) {
+      this.#fail(call, refusalOf(error))
+      return false
+    }
   }
 
   /** Whether the server takes no calls just now. */
@@ -239,7 +248,9 @@ export class ServerSession implements FrameTaker {
   #run(call: ServerCall, served: ServedMethod, request: unknown): void {
     let answer: unknown
     try {
-      answer = served.handler(request, call)
+      const { memory } = call
+      answer =
+        memory === undefined ? served.handler(request, call) : memory.settled(() => served.handler(request, call))
     } catch (error) {
       this.#threw(call, error)
       return
@@ -268,7 +279,7 @@ export class ServerSession implements FrameTaker {
       (value) => {
         this.#leave(call)
         if (call.finished) return
-        if (call.info.kind === 'unary') this.#run(call, served, value)
+        if (!call.info.streamsAnswers) this.#run(call, served, value)
         else this.#runStream(call, served, value)
       },
       (error: unknown) => {
@@ -350,7 +361,6 @@ export class ServerSession implements FrameTaker {
         call.finished = true
         codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
         if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
-        call.info.meter?.answered(call.beganNs)
         return
       }
       const body = codec.codec.encode(value)
@@ -374,6 +384,14 @@ export class ServerSession implements FrameTaker {
 
   #fail(call: ServerCall, failure: Failure): void {
     if (call.finished) return
+    const { memory } = call
+    if (memory?.busy === true) {
+      // The caller takes the last word for "nothing more is under way in your memory".
+      memory.close()
+      void memory.idle().then(() => this.#fail(call, failure))
+      return
+    }
+    memory?.close()
     let body: Uint8Array
     try {
       body = failureBody(failure)
@@ -398,9 +416,6 @@ export class ServerSession implements FrameTaker {
         call.id,
         frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
       )
-    const { meter } = call.info
-    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.beganNs, frame.word)
-    else meter?.answered(call.beganNs)
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     const { kept } = call
     if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)

@@ -6,7 +6,10 @@ import { type SchemaOutput, type StandardSchema, type } from './standard-schema.
 import { values } from './value-codec.ts'
 
 /** How requests and answers follow each other. */
-export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirectional'
+export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirectional' | 'rdma'
+
+/** What a method of kind `rdma` takes of its caller's memory: a part to read from, a part to write into, or one of each. */
+export type BufferUse = 'source' | 'target' | 'both'
 
 /** A method of a contract: what goes in, what comes out. */
 export interface Method<
@@ -19,6 +22,15 @@ export interface Method<
   readonly response: Response
   /** Of requests and answers, or of their items. */
   readonly codec: RpcCodec
+}
+
+/** A method whose handler reads from, or writes into, memory of the caller. */
+export interface RdmaMethod<
+  Request extends StandardSchema = StandardSchema,
+  Response extends StandardSchema = StandardSchema,
+  Use extends BufferUse = BufferUse,
+> extends Method<'rdma', Request, Response> {
+  readonly buffers: Use
 }
 
 /** What a method is made of. Without a schema it takes, or gives, nothing that matters. */
@@ -71,6 +83,13 @@ export function bidirectional<Q extends StandardSchema = Void, A extends Standar
   return method('bidirectional', options)
 }
 
+/** One request, one answer, and beside them memory of the caller, which the handler reads or writes where it lies. */
+export function rdmaCall<const Use extends BufferUse, Q extends StandardSchema = Void, A extends StandardSchema = Void>(
+  options: MethodOptions<Q, A> & { readonly buffers: Use },
+): RdmaMethod<Q, A, Use> {
+  return { ...method('rdma', options), buffers: options.buffers }
+}
+
 /** The type of a unary method without schemas, for contracts whose type is written out. */
 export type Unary<Request = void, Response = void> = Method<'unary', StandardSchema<Request>, StandardSchema<Response>>
 /** The same of a method that answers with a stream. */
@@ -90,6 +109,13 @@ export type Bidirectional<Request = void, Response = void> = Method<
   'bidirectional',
   StandardSchema<Request>,
   StandardSchema<Response>
+>
+
+/** The same of a method with memory of the caller. */
+export type RdmaCall<Use extends BufferUse, Request = void, Response = void> = RdmaMethod<
+  StandardSchema<Request>,
+  StandardSchema<Response>,
+  Use
 >
 
 /** Methods by name. */

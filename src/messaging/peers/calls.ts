@@ -242,7 +242,7 @@ export function prepareAllToAllV(
     receiveOffsets,
   })
   // Lengths are the business of two ranks at a time: each stream says its own.
-  const plan = planOf(`allToAllV of ${kind.name} by ${algorithm}`, kind, schedule, `allToAllV/${algorithm}`)
+  const plan = planOf(`allToAllV of ${kind.name} by ${algorithm}`, kind, schedule)
   return { plan, memory: { input, output, kernel: undefined } }
 }
 
@@ -270,8 +270,7 @@ function draw<Name extends CollectiveName>(
 ): Plan {
   const algorithm = chooseAlgorithm(collective, options, shape, bytes)
   const call = `${collective} ${what} ${kind.name} by ${String(algorithm)}`
-  const name = `${collective}/${String(algorithm)}`
-  return shape.plans.get(call, () => planOf(call, kind, schedule(algorithms[collective], algorithm), name))
+  return shape.plans.get(call, () => planOf(call, kind, schedule(algorithms[collective], algorithm)))
 }
 
 function chooseAlgorithm<Name extends CollectiveName>(

@@ -88,6 +88,11 @@ export class SimMemoryRegion implements ProviderMemoryRegion {
     device.releaseBacking(this.#backing)
   }
 
+  /** What the adapter has taken already is there when this returns. */
+  settle(): void {
+    this.#backing.block?.settle()
+  }
+
   /** Packets that come later find no key; what the adapter has taken already is there when this returns. */
   #withdraw(): void {
     this.domain.device.keys.release(this.localKey)

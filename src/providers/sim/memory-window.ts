@@ -98,7 +98,9 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.domain.windows.delete(this)
   }
 
+  /** As with a region: who takes the key back has what came by it in place. */
   #forget(): void {
+    this.#memory?.settle()
     this.#memory?.windows.delete(this)
     this.#memory = undefined
     this.#queuePair = 0

@@ -1,0 +1,295 @@
+import { ArgumentError, UnsupportedError } from '../native/index.ts'
+import {
+  Access,
+  type MemoryWindow,
+  type PreparedRequest,
+  type ProtectionDomain,
+  type QueuePair,
+} from '../verbs/index.ts'
+import { LinkError } from './errors.ts'
+import type { LocalRange, RegisteredBuffer } from './message-link.ts'
+import { VerbsBuffer } from './verbs-buffer.ts'
+
+/**
+ * How a part of memory is shown to the peer for a time:
+ * - `window`: by a memory window of type 2, which is bound and taken back by work requests. It works for the peer of this connection only.
+ * - `registration`: by registering that part alone. Every peer of this process over the same device could use the key, if it knew it.
+ */
+export type LendingMeans = 'window' | 'registration'
+
+/** A part of this end's memory that the peer may read, or write, until it is taken back. */
+export interface Loan {
+  /** What the peer names to reach it. A message that is committed after `lend` may carry it at once. */
+  readonly address: number
+  readonly key: number
+  readonly length: number
+  /**
+   * Takes it back. Resolves when no operation of the peer can reach the memory any more. `isIdle`: the peer has said that none of its operations on it is under way. Where it has not, and the means is
+   * `registration`, the link is ended first: a device may keep a registration alive until a long operation is complete.
+   * Rejects with a LinkError where the peer cannot be kept out, as when it was stopped in the middle of a copy (`shm`): then its bytes may still come.
+   */
+  end(isIdle: boolean): Promise<void>
+}
+
+/** Memory of this end of which the peer reaches nothing but what is lent to it. */
+export interface MemoryLending {
+  readonly means: LendingMeans
+  /** New zeroed memory, without rights for any peer. It outlives the link: it is there until it is closed. */
+  allocate(lengthBytes: number): RegisteredBuffer
+  /** The same for memory that exists. */
+  register(memory: Uint8Array): RegisteredBuffer
+  /** Whether operations and loans of this link may name the buffer: it belongs to the same device and protection domain. */
+  accepts(buffer: RegisteredBuffer): boolean
+  /** Lets the peer read, or write, that part. Throws ArgumentError for an empty one, or beyond the buffer; LinkError once the link has ended; VerbsError where the device has no room for one more. */
+  lend(range: LocalRange, right: 'read' | 'write'): Loan
+}
+
+/** What lending needs of its link. */
+export interface LendingLink {
+  readonly open: boolean
+  readonly pair: QueuePair
+  post(name: string, request: PreparedRequest, done: (error: unknown) => void): void
+  destroy(reason?: Error): void
+}
+
+const LENDABLE: number = Access.LocalWrite | Access.MemoryWindowBind
+/** Windows that are kept for the next loans. */
+const WINDOWS_KEPT = 16
+/** A request that takes a window back and is not done by then has a peer in its way that does not move. */
+const TAKE_BACK_MS_MAX = 1000
+/** Of soft-RoCE: it checks an access through a window against the region under it, not against the window. */
+const SOFT_ROCE_VENDOR = 0xff_ffff
+
+/** The loans of a link over verbs. */
+export class VerbsLending implements MemoryLending {
+  readonly #link: LendingLink
+  readonly #domain: ProtectionDomain
+  readonly #hold: () => () => void
+  readonly #loans = new Set<VerbsLoan>()
+  readonly #windows: MemoryWindow[] = []
+  #means: LendingMeans
+
+  /** `hold` keeps the domain open until what it gave is called. */
+  constructor(link: LendingLink, domain: ProtectionDomain, hold: () => () => void, means: LendingMeans | 'auto') {
+    this.#link = link
+    this.#domain = domain
+    this.#hold = hold
+    this.#means = means === 'auto' ? meansOf(domain) : means
+  }
+
+  get means(): LendingMeans {
+    return this.#means
+  }
+
+  allocate(lengthBytes: number): RegisteredBuffer {
+    return new LendableBuffer(this.#domain.allocate(lengthBytes, LENDABLE), this.#hold())
+  }
+
+  register(memory: Uint8Array): RegisteredBuffer {
+    return new LendableBuffer(this.#domain.register(memory, LENDABLE), this.#hold())
+  }
+
+  accepts(buffer: RegisteredBuffer): boolean {
+    return buffer instanceof VerbsBuffer && buffer.memory.domain === this.#domain
+  }
+
+  lend({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange, right: 'read' | 'write'): Loan {
+    if (!this.#link.open) throw new LinkError('lost', 'none', 'the link has ended')
+    if (!(buffer instanceof VerbsBuffer) || !this.accepts(buffer))
+      throw new ArgumentError(
+        'buffer',
+        'the memory belongs to another device; allocate or register it for this connection',
+      )
+    const isWithin = offset >= 0 && length > 0 && offset + length <= buffer.bytes.length
+    if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || !isWithin)
+      throw new ArgumentError(
+        'range',
+        `${length} bytes from ${offset} on are no part of a buffer of ${buffer.bytes.length} bytes; at least one is needed`,
+      )
+    const loan = this.#lend(buffer, offset, length, right)
+    this.#loans.add(loan)
+    return loan
+  }
+
+  #lend(buffer: VerbsBuffer, offset: number, length: number, right: 'read' | 'write'): VerbsLoan {
+    const access = right === 'read' ? Access.RemoteRead : Access.RemoteWrite
+    if (this.#means === 'window') {
+      const window = this.#window()
+      if (window !== undefined) return this.#bind(window, buffer, offset, length, access)
+    }
+    const local = right === 'read' ? 0 : Access.LocalWrite
+    const region = this.#domain.register(buffer.bytes.subarray(offset, offset + length), access | local)
+    const token = { address: region.address, key: region.remoteKey, length }
+    return new VerbsLoan(token, this.#link, {
+      takeBack: undefined,
+      close: () => region.close(),
+      over: (loan) => this.#loans.delete(loan),
+    })
+  }
+
+  /** Undefined where the device has none. */
+  #window(): MemoryWindow | undefined {
+    const kept = this.#windows.pop()
+    if (kept !== undefined) return kept
+    try {
+      return this.#domain.createMemoryWindow(2)
+    } catch (error) {
+      if (!(error instanceof UnsupportedError)) throw error
+      this.#means = 'registration'
+      return undefined
+    }
+  }
+
+  #bind(window: MemoryWindow, buffer: VerbsBuffer, offset: number, length: number, access: number): VerbsLoan {
+    const { pair } = this.#link
+    const last = window.remoteKey
+    const keyTag = (last + 1) & 0xff
+    const key = ((last & 0xffff_ff00) | keyTag) >>> 0
+    const bind = pair.prepareBind({ window, memory: buffer.memory, offset, length, access, keyTag })
+    try {
+      this.#post('bind', bind)
+    } catch (error) {
+      closed(() => window.close())
+      throw error
+    }
+    return new VerbsLoan({ address: buffer.address + offset, key, length }, this.#link, {
+      takeBack: (done) => this.#post('invalidation', pair.prepareLocalInvalidate({ key }), done),
+      close: () => window.close(),
+      over: (loan, isTakenBack) => {
+        this.#loans.delete(loan)
+        if (!isTakenBack || !this.#link.open) return
+        if (this.#windows.length < WINDOWS_KEPT) this.#windows.push(window)
+        else window.close()
+      },
+    })
+  }
+
+  /** A request that fails ends the link, and that ends the loans. */
+  #post(name: string, request: PreparedRequest, done?: () => void): void {
+    this.#link.post(name, request, (error) => {
+      if (error === undefined) done?.()
+      else if (this.#link.open) this.#link.destroy(error instanceof Error ? error : undefined)
+    })
+  }
+
+  /**
+   * The link has ended. Windows go before the queue pair: a kernel may wait for those that are bound through one that is destroyed. Registrations go after it, when nothing can be under way.
+   */
+  linkEnded(closePair: () => void): void {
+    const loans = [...this.#loans]
+    for (const window of this.#windows.splice(0)) closed(() => window.close())
+    if (this.#means === 'window') for (const loan of loans) loan.linkEnded()
+    closePair()
+    for (const loan of loans) loan.linkEnded()
+  }
+}
+
+/** How the memory of a loan is taken back. */
+interface LoanMeans {
+  /** While the link is there; `done` is told when the memory is out of reach. Undefined: `close` does it. */
+  readonly takeBack: ((done: () => void) => void) | undefined
+  readonly close: () => void
+  readonly over: (loan: VerbsLoan, isTakenBack: boolean) => void
+}
+
+class VerbsLoan implements Loan {
+  readonly address: number
+  readonly key: number
+  readonly length: number
+  readonly #link: LendingLink
+  readonly #means: LoanMeans
+  readonly #ended: Promise<void>
+  #resolve!: () => void
+  #reject!: (error: unknown) => void
+  #timer: NodeJS.Timeout | undefined
+  #isEnding = false
+  #isOver = false
+
+  constructor(token: Pick<Loan, 'address' | 'key' | 'length'>, link: LendingLink, means: LoanMeans) {
+    this.address = token.address
+    this.key = token.key
+    this.length = token.length
+    this.#link = link
+    this.#means = means
+    this.#ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#ended.catch(() => undefined)
+  }
+
+  end(isIdle: boolean): Promise<void> {
+    if (this.#isEnding || this.#isOver) return this.#ended
+    this.#isEnding = true
+    const { takeBack } = this.#means
+    if (takeBack === undefined) this.#unregister(isIdle)
+    else if (this.#link.open) {
+      takeBack(() => this.#over(true))
+      this.#timer = setTimeout(() => this.#giveUp('a request of the device is stuck'), TAKE_BACK_MS_MAX)
+    }
+    return this.#ended
+  }
+
+  #unregister(isIdle: boolean): void {
+    if (isIdle) this.linkEnded()
+    else this.#giveUp('the peer has not said that it is done with memory that it was lent')
+  }
+
+  #giveUp(why: string): void {
+    this.#link.destroy(new LinkError('destroyed', 'unknown', why))
+  }
+
+  /** Nothing that is under way reaches the memory any more once its key is gone. */
+  linkEnded(): void {
+    if (this.#isOver) return
+    const error = closed(this.#means.close)
+    if (error === undefined) this.#over(false)
+    else
+      this.#over(
+        false,
+        new LinkError('lost', 'unknown', 'the peer cannot be kept out of memory that it was lent', { cause: error }),
+      )
+  }
+
+  #over(isTakenBack: boolean, error?: LinkError): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#means.over(this, isTakenBack)
+    if (error === undefined) this.#resolve()
+    else this.#reject(error)
+  }
+}
+
+/** Memory that keeps its domain open. */
+class LendableBuffer extends VerbsBuffer {
+  #letGo: (() => void) | undefined
+
+  constructor(memory: VerbsBuffer['memory'], letGo: () => void) {
+    super(memory)
+    this.#letGo = letGo
+  }
+
+  override close(): void {
+    super.close()
+    const letGo = this.#letGo
+    this.#letGo = undefined
+    letGo?.()
+  }
+}
+
+function meansOf({ device }: ProtectionDomain): LendingMeans {
+  const { provider, maxMemoryWindows, vendorId } = device.attributes
+  const isUnsafe = provider === 'ibverbs' && vendorId === SOFT_ROCE_VENDOR
+  return maxMemoryWindows === 0 || isUnsafe ? 'registration' : 'window'
+}
+
+/** What it threw. */
+function closed(close: () => void): unknown {
+  try {
+    close()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,212 @@
+import { LinkError, type MemoryLending, type MessageLink, type RegisteredBuffer } from '../messaging/index.ts'
+import { ArgumentError, ClosedError } from '../native/index.ts'
+import { RpcError } from './errors.ts'
+import { lendingOf, RdmaBuffer, type RdmaRange, wholeRange } from './rdma-buffer.ts'
+
+/** Where a handler's own bytes lie: a registered buffer, a part of one, or plain memory, which is registered for the time of the operation. */
+export type OwnBytes = RdmaBuffer | RdmaRange | Uint8Array
+
+/** The part of the caller's memory that a handler may read, until its call ends. */
+export interface RemoteSource {
+  /** In bytes. */
+  readonly length: number
+  /**
+   * Reads `length` bytes (default: as many as `into` has) from `offset` (default 0) of the part into `into`, by READs of this end's device. When the call ends otherwise meanwhile it rejects with the reason of
+   * `context.signal`, after what is under way is complete: then part of the bytes may have come.
+   * @throws ArgumentError beyond either end; ClosedError once the handler is done; RpcError `ERR_AETHER_RPC_CONNECTION_LOST`.
+   */
+  read(into: OwnBytes, offset?: number, length?: number): Promise<void>
+}
+
+/** The part of the caller's memory that a handler may write, until its call ends. */
+export interface RemoteTarget {
+  /** In bytes. */
+  readonly length: number
+  /** Writes `length` bytes (default: all of `from`) to `offset` (default 0) of the part. It resolves when they are there; otherwise as {@link RemoteSource.read}. */
+  write(from: OwnBytes, offset?: number, length?: number): Promise<void>
+}
+
+/** What a call names of the caller's memory, as it goes over the wire. */
+export interface RemotePart {
+  readonly address: number
+  readonly key: number
+  readonly length: number
+}
+
+/** Of a call: parts of the caller's memory. */
+export interface RemoteParts {
+  readonly source?: RemotePart | undefined
+  readonly target?: RemotePart | undefined
+}
+
+/** What a call asks of its memory. */
+export interface MemoryOwner {
+  /** `service/method`. */
+  readonly method: string
+  /** Why the handler may do no more; undefined while it may. */
+  readonly abortReason: { readonly reason: unknown } | undefined
+}
+
+/** Long transfers go in pieces, so that one that is not wanted any more ends soon. */
+const PIECE_BYTES = 1 << 20
+const PIECES_UNDER_WAY = 4
+
+type Direction = 'read' | 'write'
+
+/** The caller's memory in the hands of a handler. Nothing is begun once it was closed, and `idle` says when all that was begun is complete: only then the server says its last. */
+export class CallMemory {
+  readonly source: RemoteSource | undefined
+  readonly target: RemoteTarget | undefined
+  readonly #link: MessageLink
+  readonly #lending: MemoryLending
+  readonly #owner: MemoryOwner
+  #isClosed = false
+  #underWay = 0
+  #waiting: (() => void)[] = []
+
+  constructor(link: MessageLink, owner: MemoryOwner, { source, target }: RemoteParts) {
+    this.#link = link
+    this.#lending = lendingOf(link)
+    this.#owner = owner
+    if (source !== undefined)
+      this.source = {
+        length: source.length,
+        read: (into, offset, length) => this.#transfer('read', source, into, offset, length),
+      }
+    if (target !== undefined)
+      this.target = {
+        length: target.length,
+        write: (from, offset, length) => this.#transfer('write', target, from, offset, length),
+      }
+  }
+
+  allocate(lengthBytes: number): RdmaBuffer {
+    return new RdmaBuffer(this.#lending.allocate(lengthBytes))
+  }
+
+  register(bytes: Uint8Array): RdmaBuffer {
+    return new RdmaBuffer(this.#lending.register(bytes))
+  }
+
+  /** Whether something is under way in the caller's memory. */
+  get busy(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** Nothing more is begun. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** When nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** What a handler gives, once it is done with the caller's memory, too. */
+  async settled(run: () => unknown): Promise<unknown> {
+    try {
+      return await run()
+    } finally {
+      this.close()
+      await this.idle()
+    }
+  }
+
+  async #transfer(
+    direction: Direction,
+    remote: RemotePart,
+    own: OwnBytes,
+    offset = 0,
+    length: number | undefined = undefined,
+  ): Promise<void> {
+    this.#refuseEnded()
+    const range = this.#own(own)
+    try {
+      const wanted = length ?? range.length
+      checkBounds(remote.length, range.length, offset, wanted)
+      await this.#pieces(direction, { ...remote, address: remote.address + offset }, range, wanted)
+    } finally {
+      range.letGo()
+    }
+  }
+
+  #own(own: OwnBytes): { memory: RegisteredBuffer; offset: number; length: number; letGo: () => void } {
+    if (own instanceof Uint8Array) {
+      if (own.length === 0) throw new ArgumentError('bytes', 'there are none')
+      const memory = this.#lending.register(own)
+      return { memory, offset: 0, length: own.length, letGo: () => memory.close() }
+    }
+    const { buffer, offset, length } = wholeRange(own, 'bytes')
+    return { memory: buffer.enter(this.#lending), offset, length, letGo: () => buffer.leave(false) }
+  }
+
+  /** Some at a time. It ends when all that were begun have ended, also where one fails. */
+  async #pieces(
+    direction: Direction,
+    remote: RemotePart,
+    own: { readonly memory: RegisteredBuffer; readonly offset: number },
+    length: number,
+  ): Promise<void> {
+    let next = 0
+    const lane = async (): Promise<void> => {
+      try {
+        while (next < length) {
+          this.#refuseEnded()
+          const at = next
+          next = Math.min(length, at + PIECE_BYTES)
+          await this.#piece(direction, remote, own, at, next - at)
+        }
+      } catch (error) {
+        next = length
+        throw error
+      }
+    }
+    const lanes = Math.min(PIECES_UNDER_WAY, Math.ceil(length / PIECE_BYTES))
+    const results = await Promise.allSettled(Array.from({ length: lanes }, lane))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  async #piece(
+    direction: Direction,
+    remote: RemotePart,
+    own: { readonly memory: RegisteredBuffer; readonly offset: number },
+    at: number,
+    length: number,
+  ): Promise<void> {
+    const local = { buffer: own.memory, offset: own.offset + at, length }
+    const there = { address: remote.address + at, key: remote.key }
+    this.#underWay += 1
+    try {
+      await this.#link[direction](local, there)
+    } catch (error) {
+      throw error instanceof LinkError || error instanceof ClosedError ? this.#lost(direction, error) : error
+    } finally {
+      this.#underWay -= 1
+      if (this.#underWay === 0) for (const each of this.#waiting.splice(0)) each()
+    }
+  }
+
+  #lost(direction: Direction, cause: Error): RpcError {
+    const what = `the connection ended during a ${direction} of the caller's memory, so how much of it was carried out is not known: ${cause.message}`
+    return new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', this.#owner.method, what, { cause })
+  }
+
+  #refuseEnded(): void {
+    const { abortReason } = this.#owner
+    if (abortReason !== undefined) throw abortReason.reason
+    if (this.#isClosed) throw new ClosedError('the call')
+  }
+}
+
+function checkBounds(remoteBytes: number, ownBytes: number, offset: number, length: number): void {
+  const isExact = Number.isSafeInteger(offset) && Number.isSafeInteger(length)
+  if (!isExact || offset < 0 || length < 1 || offset + length > remoteBytes)
+    throw new ArgumentError(
+      'offset, length',
+      `${length} bytes from ${offset} on are not what the call names: it names ${remoteBytes} bytes`,
+    )
+  if (length > ownBytes) throw new ArgumentError('length', `${length} bytes where there are ${ownBytes} at this end`)
+}

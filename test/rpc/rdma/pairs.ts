@@ -1,0 +1,107 @@
+import { connectLink, listenLinks, type MessageLink, type VerbsLink } from '../../../src/messaging/index.ts'
+import { openSimulatedCluster, type SimulationOptions } from '../../../src/providers/index.ts'
+import { type Channel, type ChannelOptions, createServer, openChannel, type Server } from '../../../src/rpc/index.ts'
+import { connectSimulated, openLinkHost } from '../../messaging/simulated-links.ts'
+
+/** A server and a channel to it, with both ends of the link in hand. */
+export interface RdmaPair extends AsyncDisposable {
+  readonly server: Server
+  readonly channel: Channel
+  readonly clientLink: VerbsLink
+  readonly serverLink: VerbsLink
+}
+
+/** A kind of connection with what it does about memory that is lent. */
+export interface Ground {
+  readonly name: string
+  readonly skip?: string
+  /** Bytes that go over it in good time. */
+  readonly longBytes: number
+  open(serve: (server: Server) => void, options?: ChannelOptions): Promise<RdmaPair>
+}
+
+type Means = 'window' | 'registration'
+
+const rough: SimulationOptions = {
+  advanceOnPoll: true,
+  // A READ of many packets begins anew where one is lost, so few are.
+  network: { jitterNs: 3000, tail: 0.002, tailNs: 20_000, loss: 0.0005, duplicate: 0.01, reorder: 0.0005 },
+  adapter: { tear: 0.5, earlyAcknowledge: 0.5, completionNs: 3000 },
+}
+
+function joined(
+  clientLink: VerbsLink,
+  serverLink: VerbsLink,
+  serve: (server: Server) => void,
+  options: ChannelOptions | undefined,
+  close: () => void,
+): RdmaPair {
+  const server = createServer()
+  serve(server)
+  server.accept(serverLink as MessageLink)
+  const channel = openChannel(clientLink, options)
+  return {
+    server,
+    channel,
+    clientLink,
+    serverLink,
+    async [Symbol.asyncDispose]() {
+      await channel.close()
+      await server.close()
+      close()
+    },
+  }
+}
+
+function overShm(lending: Means): Ground {
+  return {
+    name: `shm, ${lending}s`,
+    longBytes: 5_000_001,
+    ...(process.platform === 'linux' ? {} : { skip: 'shared memory needs Linux' }),
+    async open(serve, options) {
+      let accept!: (link: VerbsLink) => void
+      const accepted = new Promise<VerbsLink>((resolve) => {
+        accept = resolve
+      })
+      const listener = await listenLinks({ device: 'shm0', address: '127.0.0.1', onLink: accept })
+      const client = await connectLink({ device: 'shm0', address: '127.0.0.1', port: listener.port, lending })
+      const link = await accepted
+      return joined(client, link, serve, options, () => listener.close())
+    },
+  }
+}
+
+function overSim(name: string, seed: number, lending: Means, simulation: SimulationOptions, longBytes: number): Ground {
+  return {
+    longBytes,
+    name: `sim, ${lending}s, ${name}`,
+    async open(serve, options) {
+      const cluster = openSimulatedCluster(seed, simulation)
+      const hosts = [openLinkHost(cluster.device), openLinkHost(cluster.device)] as const
+      // No connection manager tells that the other end has gone.
+      const [client, link] = connectSimulated(hosts[0], hosts[1], { keepAliveMs: 40, lending })
+      let isOver = false
+      // Time passes where both ends look.
+      const turn = (): void => {
+        for (let polls = 0; polls < 50; polls += 1) {
+          client.poll()
+          link.poll()
+        }
+        if (!isOver) setImmediate(turn)
+      }
+      setImmediate(turn)
+      return joined(client, link, serve, options, () => {
+        isOver = true
+        setImmediate(() => setImmediate(() => cluster[Symbol.dispose]()))
+      })
+    },
+  }
+}
+
+export const grounds: readonly Ground[] = [
+  overShm('window'),
+  overShm('registration'),
+  overSim('a quiet network', 1, 'window', { advanceOnPoll: true }, 2_200_001),
+  overSim('packets lost, doubled, overtaken and torn', 2, 'window', rough, 200_001),
+  overSim('packets lost, doubled, overtaken and torn', 3, 'registration', rough, 200_001),
+]
