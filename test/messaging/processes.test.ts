@@ -3,7 +3,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { connectEndpoint, type Endpoint, keepConnected, LinkError, listenEndpoints } from '../../src/messaging/index.ts'
+import { ConnectionError } from '../../src/cm/index.ts'
+import {
+  connectEndpoint,
+  type Endpoint,
+  keepConnected,
+  LinkError,
+  type LinkListener,
+  listenEndpoints,
+} from '../../src/messaging/index.ts'
 
 const program = fileURLToPath(new URL('./fixtures/peer-program.js', import.meta.url))
 const where = { device: 'shm0', address: '127.0.0.1' }
@@ -58,6 +66,75 @@ test('a server that is killed: every client learns of it, what waits fails, and 
     await assert.rejects(client.send(new Uint8Array(8)), LinkError)
   }
 })
+
+test('a server that is killed under 32 clients: all that waits ends with the truth, and those that keep connected find the next', async () => {
+  const first = await startServer()
+  const clients = 32
+  const outcomes: unknown[] = []
+  let connections = 0
+  let changed = (): void => {}
+  const until = async (what: () => boolean): Promise<void> => {
+    while (!what())
+      await new Promise<void>((resolve) => {
+        changed = resolve
+      })
+  }
+  const kept = Array.from({ length: clients }, () =>
+    keepConnected({
+      ...where,
+      port: first.port,
+      ringBytes: 4096,
+      delayMs: 5,
+      delayMsMax: 50,
+      connected: (endpoint) => {
+        connections += 1
+        changed()
+        if (connections > clients) return
+        // Its answers are not taken, so the server's ring fills, then this end's: what is sent then waits for room that does not come.
+        endpoint.pause()
+        void (async () => {
+          for (;;) await endpoint.send(new Uint8Array(1000))
+        })().catch((error) => {
+          outcomes.push(error)
+          changed()
+        })
+      },
+    }),
+  )
+  await until(() => connections === clients)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(outcomes.length, 0)
+  first.child.kill('SIGKILL')
+  await until(() => outcomes.length === clients)
+  for (const error of outcomes) {
+    assert.ok(error instanceof LinkError)
+    assert.deepEqual([error.reason, error.outcome], ['lost', 'unknown'])
+  }
+  const listener = await listenAgain(first.port)
+  await until(() => connections === 2 * clients)
+  const answers = kept.map(async ({ endpoint }) => {
+    await endpoint?.sendWithImmediate(Uint8Array.of(8), 5)
+    return (await endpoint?.messages().next())?.value
+  })
+  for (const answer of await Promise.all(answers)) assert.deepEqual(answer, { data: Uint8Array.of(8), immediate: 5 })
+  await Promise.all(kept.map((each) => each.close()))
+  listener.close()
+})
+
+/** An echoing server at that port, in this process, as soon as the port is free. */
+async function listenAgain(port: number): Promise<LinkListener> {
+  const accept = (endpoint: Endpoint): void => {
+    endpoint.handlers = { receive: (data, immediate) => void endpoint.trySend(data, immediate) }
+  }
+  for (;;) {
+    try {
+      return await listenEndpoints({ ...where, port, accept })
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+}
 
 test('clients that are killed leave the server and the others alone', async () => {
   const endpoints: Endpoint[] = []
