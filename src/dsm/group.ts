@@ -10,8 +10,9 @@ import type { RegionAgentData } from './coherent/agent-machine.ts'
 import type { CoherentHost } from './coherent/coherent-host.ts'
 import type { CoherentRegion } from './coherent/coherent-region.ts'
 import { DemandRing } from './coherent/demand-ring.ts'
-// Declares the layout, so that profiles read here name the agents' counters.
+// Declare the layouts, so that profiles read here have the help of the agents' counters.
 import './coherent/page-counters.ts'
+import './coherent/transition-counters.ts'
 import { native, UnsupportedError } from '../native/index.ts'
 import { AUTOMATIC_PROTOCOL } from './coherence.ts'
 import { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'

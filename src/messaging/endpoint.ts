@@ -1,5 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 import { EndpointKind, putWritten, takeWritten, WRITTEN_BYTES } from './endpoint-message.ts'
+import { EndpointMeter } from './endpoint-meter.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import { type Message, MessageQueue } from './message-queue.ts'
@@ -67,6 +68,7 @@ export class Endpoint {
   readonly #rendezvous: Rendezvous
   readonly #oneSided: OneSided
   readonly #queue: MessageQueue
+  readonly #meter: EndpointMeter | undefined
   #iterating = false
   #holds = 0
   #closing: Promise<void> | undefined
@@ -82,6 +84,7 @@ export class Endpoint {
     const { messageBytesMax = DEFAULT_MESSAGE_BYTES_MAX } = options
     this.#rendezvous = new Rendezvous(link, this.#outbox, this.#staging, messageBytesMax)
     this.#oneSided = new OneSided(link)
+    this.#meter = EndpointMeter.of(link.pair.number, remote)
     this.#queue = new MessageQueue((full) => this.#hold(Hold.Queue, full))
     link.onMessage = this.#take
     this.ended = new Promise((resolve) => {
@@ -124,9 +127,11 @@ export class Endpoint {
 
   /** Send now or not at all: false where the ring has no room for it just now, or others wait. Makes no object. Throws ArgumentError for a message longer than the ring takes. */
   trySend(data: Uint8Array, immediate?: number): boolean {
-    if (immediate === undefined) return this.#outbox.tryCopy(data, 0, EndpointKind.Plain)
-    checkImmediate(immediate)
-    return this.#outbox.tryCopy(data, immediate, EndpointKind.WithImmediate)
+    if (immediate !== undefined) checkImmediate(immediate)
+    const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
+    const isSent = this.#outbox.tryCopy(data, immediate ?? 0, kind)
+    if (this.#meter !== undefined && isSent) this.#meter.sent(data.length)
+    return isSent
   }
 
   /** Messages as they come, each with bytes of its own; the sender is held back while nobody asks for the next. Ends with the connection; throws what ended it. */
@@ -261,6 +266,7 @@ export class Endpoint {
       return Promise.reject(new LinkError('destroyed', 'none', 'the endpoint was closed'))
     const bytes = data instanceof Uint8Array ? data : undefined
     const length = bytes?.length ?? lengthOf(data as LocalRange)
+    this.#meter?.sent(length)
     if (length > this.link.messageBytesMax) return this.#rendezvous.send(data, immediate, signal)
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
     try {
@@ -320,6 +326,7 @@ export class Endpoint {
   }
 
   readonly #deliver = (data: Uint8Array, immediate: number | undefined): void => {
+    if (this.#meter !== undefined) this.#meter.received(data.length)
     const { receive } = this.#handlers
     if (receive === undefined || !this.#queue.isEmpty) this.#queue.put({ data: data.slice(), immediate })
     else receive(data, immediate, this)
@@ -351,6 +358,7 @@ export class Endpoint {
     this.#queue.end(error)
     this.#oneSided.close()
     this.#staging.close()
+    this.#meter?.close()
     if (error === undefined) this.#handlers.disconnected?.(this)
     else this.#handlers.error?.(error, this)
   }

@@ -13,6 +13,8 @@ export interface CounterLayout<Name extends string = string> {
   readonly gauges: readonly Name[]
   /** What the labels of its blocks are: `method`, `queuePair`. Empty where blocks have none. */
   readonly labelled: string
+  /** Where its counters are one figure, told apart by their names: what the names are (`code`, `transition`). Empty where each is a figure of its own. */
+  readonly spread: string
   /** A sentence for each counter, and under the empty name one for the whole. */
   readonly help: Readonly<Record<string, string>>
   /** Hash of the names. */
@@ -25,6 +27,8 @@ export interface CounterOptions<Name extends string = string> {
   readonly gauges?: readonly NoInfer<Name>[]
   /** What the labels of its blocks are: `method`. */
   readonly labelled?: string
+  /** Its counters are one figure, told apart by their names; what the names are: `code`. */
+  readonly spread?: string
   /** What each counter counts; under the empty name, what the layout is of. */
   readonly help?: Readonly<Partial<Record<NoInfer<Name> | '', string>>>
 }
@@ -50,8 +54,8 @@ export function defineCounters<const Name extends string>(
   if (new Set(counters).size !== counters.length) {
     throw new ArgumentError('counters', `layout '${name}' names a counter twice`)
   }
-  const { gauges = [], labelled = '', help = {} } = options
-  const names = [name, labelled, ...counters, '', ...gauges].join('\0')
+  const { gauges = [], labelled = '', spread = '', help = {} } = options
+  const names = [name, labelled, spread, ...counters, '', ...gauges].join('\0')
   // Positive, so that it is never the 0 of empty memory.
   const id = (hashOf(names) & 0x7fffffff) | 1
   const layout: CounterLayout<Name> = {
@@ -59,6 +63,7 @@ export function defineCounters<const Name extends string>(
     counters,
     gauges,
     labelled,
+    spread,
     help: help as Readonly<Record<string, string>>,
     id,
   }

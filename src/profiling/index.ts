@@ -29,10 +29,12 @@ export {
   knownLayouts,
 } from './counter-layout.ts'
 export { HistogramBlock, type HistogramSummary, privateHistogram } from './histogram-block.ts'
+export { metricsHandler } from './metrics-handler.ts'
 export { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
-export { shareThreadProfiling, threadProfile, threadProfiling } from './thread-profiling.ts'
+export { type MetricSource, prometheusText } from './prometheus.ts'
+export { isProfiling, setProfiling, shareThreadProfiling, threadProfile, threadProfiling } from './thread-profiling.ts'
 export {
   checkTrace,
   flushTrace,

@@ -1,11 +1,11 @@
 import type { CounterLayout } from './counter-layout.ts'
 
 /** What a reader needs to know of a layout. */
-export type LayoutNames = Pick<CounterLayout, 'name' | 'counters' | 'gauges' | 'labelled'>
+export type LayoutNames = Pick<CounterLayout, 'name' | 'counters' | 'gauges' | 'labelled' | 'spread'>
 
 /** The names of a layout as the slots of a block: UTF-8, filled up with zeros. */
-export function encodeNames({ name, labelled, counters, gauges }: CounterLayout): Float64Array<ArrayBuffer> {
-  const text = Buffer.from(JSON.stringify([name, labelled, counters, gauges]))
+export function encodeNames({ name, labelled, spread, counters, gauges }: CounterLayout): Float64Array<ArrayBuffer> {
+  const text = Buffer.from(JSON.stringify([name, labelled, spread, counters, gauges]))
   const slots = new Float64Array(Math.ceil(text.length / 8))
   new Uint8Array(slots.buffer).set(text)
   return slots
@@ -18,9 +18,9 @@ export function decodeNames(slots: Float64Array): LayoutNames | undefined {
   try {
     const decoded: unknown = JSON.parse(bytes.subarray(0, end < 0 ? bytes.length : end).toString())
     if (!Array.isArray(decoded)) return undefined
-    const [name, labelled, counters, gauges] = decoded as unknown[]
-    const isWhole = typeof name === 'string' && typeof labelled === 'string' && areNames(counters) && areNames(gauges)
-    return isWhole ? { name, labelled, counters, gauges } : undefined
+    const [name, labelled, spread, counters, gauges] = decoded as unknown[]
+    if (typeof name !== 'string' || typeof labelled !== 'string' || typeof spread !== 'string') return undefined
+    return areNames(counters) && areNames(gauges) ? { name, labelled, spread, counters, gauges } : undefined
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@ interface BlockJson {
   readonly name: string
   readonly label: string
   readonly labelled: string
+  readonly spread: string
   readonly rest: boolean
   readonly thread: number
   readonly serial: number
@@ -64,7 +65,7 @@ export function readJson(json: unknown): { readonly blocks: readonly BlockCopy[]
 }
 
 function blockJson({ names, label, rest, thread, serial }: BlockCopy): BlockJson {
-  return { name: names.name, label, labelled: names.labelled, rest, thread, serial }
+  return { name: names.name, label, labelled: names.labelled, spread: names.spread, rest, thread, serial }
 }
 
 function histogramJson(slots: Float64Array): Omit<HistogramJson, keyof BlockJson> {
@@ -99,7 +100,7 @@ function blockOf(
   gauges: readonly string[],
 ): Omit<BlockCopy, 'kind' | 'slots'> {
   return {
-    names: { name: text(json.name), labelled: text(json.labelled), counters, gauges },
+    names: { name: text(json.name), labelled: text(json.labelled), spread: text(json.spread), counters, gauges },
     label: text(json.label),
     rest: json.rest === true,
     thread: number(json.thread),

@@ -26,6 +26,8 @@ export interface BlockReading {
   readonly label: string
   /** What the label is: `method`, `queuePair`; empty where there are no labels. */
   readonly labelled: string
+  /** What the counters' names tell apart, where they are one figure: `code`; else empty. */
+  readonly spread: string
   /** Not one thing, but all of the layout that have ended or found no place. */
   readonly rest: boolean
   /** Thread id of the writer; -1 in a merged profile. */
@@ -198,11 +200,11 @@ function isSame(block: BlockCopy, other: BlockCopy): boolean {
 }
 
 function unknown(layout: number): LayoutNames {
-  return { name: `unknown-${layout}`, counters: [], gauges: [], labelled: '' }
+  return { name: `unknown-${layout}`, counters: [], gauges: [], labelled: '', spread: '' }
 }
 
 function readingOf({ names, label, rest, thread }: BlockCopy): BlockReading {
-  return { name: names.name, label, labelled: names.labelled, rest, thread }
+  return { name: names.name, label, labelled: names.labelled, spread: names.spread, rest, thread }
 }
 
 function valuesOf({ names, slots }: BlockCopy): Record<string, number> {

@@ -1,6 +1,10 @@
+import process from 'node:process'
 import { threadId } from 'node:worker_threads'
 import { Profile } from './profile.ts'
 import { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
+
+/** Turns profiling on from the start of a process. */
+export const PROFILE_VARIABLE = 'AETHER_PROFILE'
 
 interface Home {
   readonly buffer: ArrayBufferLike
@@ -12,6 +16,7 @@ interface Home {
 /** Where this thread's blocks may be, the first of them where they are. The last is memory of this thread's own. */
 const homes: Home[] = []
 let area: ProfilingArea | undefined
+let on = process.env[PROFILE_VARIABLE] === '1'
 
 /**
  * Where things of this thread count that belong to no space or group of their own: queue pairs, connections, methods. It is memory of this thread until the
@@ -52,6 +57,21 @@ export function shareThreadProfiling(
     homes.splice(index, 1)
     if (index === 0) move(homes[0] as Home)
   }
+}
+
+/** Whether things made now count what costs time: each queue pair and region by itself, busy pages, and how long calls take. */
+export function isProfiling(): boolean {
+  return on
+}
+
+/**
+ * Profile what this thread and the Workers that it starts make from now on, as `AETHER_PROFILE=1` does from the start of a process; `false`: no more.
+ * What exists goes on as it was made.
+ */
+export function setProfiling(wanted: boolean): void {
+  on = wanted
+  if (wanted) process.env[PROFILE_VARIABLE] = '1'
+  else delete process.env[PROFILE_VARIABLE]
 }
 
 function move({ buffer, offsetBytes, lengthBytes, thread }: Home): void {

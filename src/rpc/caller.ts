@@ -57,7 +57,7 @@ export class Caller {
 
   client(service: Service): Readonly<Record<string, unknown>> {
     const functions: Record<string, unknown> = {}
-    for (const [name, method] of methodsOf(service)) {
+    for (const [name, method] of methodsOf(service, 'client')) {
       functions[name] = this.#function(method, false)
       if (method.kind === 'unary') functions[`${name}Sync`] = this.#function(method, true)
     }
@@ -149,7 +149,7 @@ export class Caller {
       const budget = timeoutMs === Infinity ? NO_BUDGET : budgetOf(timeoutMs)
       session.request(call, budget, entries, request)
     } catch (error) {
-      session.discard(call)
+      session.discard(call, error)
       throw error
     }
     if (options.signal !== undefined) session.watch(call, options.signal)

@@ -33,6 +33,8 @@ export class ClientCall {
   sync: SyncAnswer | undefined
   /** Of `performance.now()`. */
   deadline: number = Infinity
+  /** Of the monotonic clock, where calls are counted. */
+  beganNs = 0
   signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
   onMetadata: ((metadata: Metadata) => void) | undefined

@@ -108,6 +108,7 @@ export class ClientSession implements FrameTaker {
       )
     call.open = true
     call.method = method
+    if (method.meter !== undefined) call.beganNs = method.meter.begin()
     call.deadline = deadline
     if (deadline !== Infinity) this.#timer.due(deadline)
     if (tracesCalls()) traceCall(call, 'client', method.name, call.id)
@@ -176,6 +177,7 @@ export class ClientSession implements FrameTaker {
   #fail(call: ClientCall, error: unknown): void {
     const { sync, answers, reject } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, error ?? 'CANCELLED')
+    call.method?.meter?.failed(call.beganNs, error)
     call.leave()
     if (sync !== undefined) {
       sync.error = error
@@ -185,7 +187,8 @@ export class ClientSession implements FrameTaker {
   }
 
   /** Ends a call whose request could not be made. */
-  discard(call: ClientCall): void {
+  discard(call: ClientCall, error: unknown): void {
+    call.method?.meter?.failed(call.beganNs, error)
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, 'NOT_SENT')
     call.leave()
     this.calls.release(call)
@@ -233,6 +236,7 @@ export class ClientSession implements FrameTaker {
       case FrameKind.Item: {
         const call = this.calls.find(callId)
         if (call?.answers === undefined) return
+        call.method!.meter?.received(length)
         const item = call.method!.codec.decode(bytes, offset, length, own)
         if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
         return
@@ -285,6 +289,10 @@ export class ClientSession implements FrameTaker {
     if (!call.open) return
     const { sync, resolve } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
+    if (method.meter !== undefined) {
+      method.meter.received(length)
+      method.meter.answered(call.beganNs)
+    }
     call.leave()
     if (sync !== undefined) {
       sync.value = value
@@ -341,6 +349,7 @@ export class ClientSession implements FrameTaker {
     const { answers, open } = call
     if (open) {
       if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id)
+      call.method!.meter?.answered(call.beganNs)
       call.leave()
       answers?.finish()
     }

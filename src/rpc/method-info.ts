@@ -1,6 +1,7 @@
 import { BodyCodec } from './body-codec.ts'
 import { RpcError } from './errors.ts'
 import { methodNumber } from './frame.ts'
+import { type CallSide, type MethodMeter, meterOf } from './method-meter.ts'
 import type { BufferUse, Method, MethodKind, RdmaMethod, Service } from './service.ts'
 import { type SchemaIssue, type SchemaResult, type StandardSchema, takesAnything } from './standard-schema.ts'
 
@@ -20,8 +21,10 @@ export class MethodInfo {
   /** Undefined where anything is taken. */
   readonly request: StandardSchema | undefined
   readonly response: StandardSchema | undefined
+  /** Undefined where nobody profiles. */
+  readonly meter: MethodMeter | undefined
 
-  constructor(service: string, name: string, method: Method) {
+  constructor(side: CallSide, service: string, name: string, method: Method) {
     const { kind, codec, request, response } = method
     this.name = `${service}/${name}`
     this.number = methodNumber(service, name)
@@ -32,6 +35,7 @@ export class MethodInfo {
     this.codec = new BodyCodec(codec)
     this.request = takesAnything(request) ? undefined : request
     this.response = takesAnything(response) ? undefined : response
+    this.meter = meterOf(side, this.name)
   }
 
   /** Whether a call names a part of its caller's memory as that. */
@@ -40,10 +44,10 @@ export class MethodInfo {
   }
 }
 
-/** The methods of a service, by name. */
-export function methodsOf(service: Service): ReadonlyMap<string, MethodInfo> {
+/** The methods of a service, by name, as one end uses them. */
+export function methodsOf(service: Service, side: CallSide): ReadonlyMap<string, MethodInfo> {
   return new Map(
-    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(service.name, name, each)]),
+    Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(side, service.name, name, each)]),
   )
 }
 

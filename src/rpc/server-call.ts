@@ -18,6 +18,8 @@ export class ServerCall implements CallContext, MemoryOwner {
   readonly idempotencyKey: string | undefined
   /** Of `performance.now()`. */
   deadline: number
+  /** Of the monotonic clock, where calls are counted. */
+  beganNs = 0
   answerMetadata: Metadata | undefined
   /** The server has said its last: what the handler still gives is dropped. */
   finished = false

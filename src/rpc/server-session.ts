@@ -125,6 +125,7 @@ export class ServerSession implements FrameTaker {
   #item(id: number, bytes: Uint8Array, offset: number, length: number, own: boolean): void {
     const call = this.#calls.get(id)
     if (call?.requests === undefined) return
+    call.info.meter?.received(length)
     const item = call.info.codec.decode(bytes, offset, length, own)
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
@@ -191,11 +192,18 @@ export class ServerSession implements FrameTaker {
     if (this.#calls.has(id) || this.#keyed.has(id)) throw new MalformedFrameError('a call began that is under way')
     const { info } = served
     const { key, metadata } = extension
-    if (this.#isRefused(id) || (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)))
+    const { meter } = info
+    const beganNs = meter === undefined ? 0 : meter.begin()
+    meter?.received(length)
+    if (this.#isRefused(id)) {
+      meter?.failedWith(beganNs, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
+    }
+    if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
     if (tracesCalls()) traceCall(call, 'server', info.name, id)
+    call.beganNs = beganNs
     if (info.buffers !== undefined && !this.#reach(call, extension)) return
     if (info.streamsRequests) {
       this.#runStream(call, served, this.#requestsOf(call))
@@ -361,6 +369,7 @@ export class ServerSession implements FrameTaker {
         call.finished = true
         codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
         if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
+        call.info.meter?.answered(call.beganNs)
         return
       }
       const body = codec.codec.encode(value)
@@ -416,6 +425,9 @@ export class ServerSession implements FrameTaker {
         call.id,
         frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
       )
+    const { meter } = call.info
+    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.beganNs, frame.word)
+    else meter?.answered(call.beganNs)
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     const { kept } = call
     if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)

@@ -57,7 +57,7 @@ export class Server implements AsyncDisposable {
   serve<S extends Service>(service: S, handlers: Handlers<S>): this {
     const { methods } = this.#core
     const handlersByName = handlers as Readonly<Record<string, ServedMethod['handler'] | undefined>>
-    for (const [name, info] of methodsOf(service)) {
+    for (const [name, info] of methodsOf(service, 'server')) {
       const handler = handlersByName[name]
       if (typeof handler !== 'function')
         throw new ArgumentError('handlers', `'${name}' of service '${service.name}' has no handler`)

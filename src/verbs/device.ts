@@ -14,6 +14,7 @@ import { type AsyncEvent, drainAsyncEvents, type EventOptions, iterateAsyncEvent
 import { CompletionChannel } from './completion-channel.ts'
 import { CompletionQueue, type CompletionQueueOptions } from './completion-queue.ts'
 import { DeviceMemory } from './device-memory.ts'
+import { DeviceMeter } from './device-meter.ts'
 import { Children, Closable } from './lifetime.ts'
 import { ProtectionDomain } from './protection-domain.ts'
 import { ThreadDomain } from './thread-domain.ts'
@@ -40,6 +41,8 @@ export class Device extends Closable {
   readonly gid: Gid
   /** @internal */
   readonly provider: ProviderDevice
+  /** @internal Undefined where nobody profiles. */
+  readonly meter: DeviceMeter | undefined
   /** @internal */
   readonly domains: Children<ProtectionDomain> = new Children<ProtectionDomain>()
   /** @internal */
@@ -62,6 +65,7 @@ export class Device extends Closable {
     this.attributes = provider.attributes
     this.gid = provider.gid
     this.label = `device ${provider.attributes.name}`
+    this.meter = DeviceMeter.of(provider.attributes.name)
   }
 
   get name(): string {
@@ -163,5 +167,6 @@ export class Device extends Closable {
     this.deviceMemories.closeAll()
     for (const closing of [...this.onClose]) closing()
     this.provider.destroy()
+    this.meter?.close()
   }
 }

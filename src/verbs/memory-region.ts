@@ -28,12 +28,15 @@ export class MemoryRegion extends Closable {
   /** @internal */
   readonly provider: ProviderMemoryRegion
   #domain: ProtectionDomain
+  readonly #registeredBytes: number
 
   /** @internal Made by {@link ProtectionDomain}. */
   constructor(domain: ProtectionDomain, provider: ProviderMemoryRegion) {
     super()
     this.#domain = domain
     this.provider = provider
+    this.#registeredBytes = provider.length
+    this.#count(1)
   }
 
   get domain(): ProtectionDomain {
@@ -107,6 +110,13 @@ export class MemoryRegion extends Closable {
 
   protected release(): void {
     this.provider.destroy()
+    this.#count(-1)
     this.#domain.memories.remove(this)
+  }
+
+  #count(by: 1 | -1): void {
+    const { meter } = this.#domain.device
+    meter?.change('memoryRegions', by)
+    meter?.change('bytesRegistered', by * this.#registeredBytes)
   }
 }

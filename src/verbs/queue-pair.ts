@@ -24,6 +24,7 @@ import {
   receiveAttributes,
   sendAttributes,
 } from './connection.ts'
+import { PairMeter } from './device-meter.ts'
 import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
 import {
   type AtomicRequestFields,
@@ -104,6 +105,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   readonly psn: number = randomInt(1 << 24)
   /** @internal */
   readonly provider: ProviderQueuePair
+  readonly #meter: PairMeter | undefined
   readonly #sendQueue: CompletionQueue | undefined
   readonly #receiveQueue: CompletionQueue | undefined
 
@@ -118,6 +120,9 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.type = provider.type
     this.capacities = provider.capacities
     this.label = `queue pair ${provider.number}`
+    const { meter } = domain.device
+    meter?.change('queuePairs', 1)
+    this.#meter = meter && new PairMeter(meter.device, provider.number)
   }
 
   /** @internal */
@@ -346,6 +351,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     )
     if (rdmaTrace.wants(TraceLevel.Trace))
       for (const { encoded } of requests.slice(0, taken)) tracePost(this.number, encoded)
+    if (this.#meter !== undefined) for (const { encoded } of requests.slice(0, taken)) this.#meter.posted(encoded)
     if (taken < requests.length)
       this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
@@ -357,6 +363,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
       requests.map((request) => request.encoded),
       requests.length,
     )
+    this.#meter?.received(taken)
     if (taken < requests.length)
       this.#refuse('ibv_post_recv', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
@@ -367,6 +374,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     const errno = this.provider.postSend(encoded)
     if (errno !== 0) this.#refuse('ibv_post_send', errno, '')
     if (rdmaTrace.wants(TraceLevel.Trace)) tracePost(this.number, encoded)
+    if (this.#meter !== undefined) this.#meter.posted(encoded)
   }
 
   /** @internal A post that another object of the provider carries out. */
@@ -381,6 +389,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.assertOpen()
     const errno = this.provider.postReceive(encoded)
     if (errno !== 0) this.#refuse('ibv_post_recv', errno, '')
+    if (this.#meter !== undefined) this.#meter.received(1)
   }
 
   /** Put a 64-bit value there and get the old one, by the device's own operation where it has one, else by a loop; the result says which. */
@@ -401,6 +410,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   protected release(): void {
     rdmaTrace.publish(TraceLevel.Debug, 'destroyed', () => ({ queuePair: this.number }))
     this.provider.destroy()
+    this.#meter?.close()
+    this.domain.device.meter?.change('queuePairs', -1)
     this.closeScratch()
     this.domain.queuePairs.remove(this)
   }

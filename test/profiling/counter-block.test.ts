@@ -19,7 +19,7 @@ test('a counter written through one view of the area is read by name through ano
   counters.add('bytes', 4096)
   counters.set('operations', 2)
   const [reading] = Profile.read(memory).counters()
-  const which = { name: 'test.reads', label: '', labelled: '', rest: false, thread: 7, gauges: [] }
+  const which = { name: 'test.reads', label: '', labelled: '', spread: '', rest: false, thread: 7, gauges: [] }
   assert.deepEqual(reading, { ...which, values: { operations: 2, bytes: 8192 } })
 })
 

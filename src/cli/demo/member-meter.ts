@@ -14,10 +14,10 @@ export function startProtocolMeter(group: RegionGroup): Meter {
   return () => {
     const since = profileOf(group).since(before)
     const pages = (counter: string) => since.total('dsm.pages', counter)
-    const waits = since.histograms().find(({ name }) => name === 'dsm.fault')
+    const waits = since.histogram('dsm.fault')
     return {
       faults: pages('readFaults') + pages('writeFaults'),
-      pageMs: (waits?.p50Ns ?? 0) / 1e6,
+      pageMs: waits.p50Ns / 1e6,
       pagesIn: pages('pagesReceived'),
       bytesIn: pages('bytesReceived'),
       bytesOut: pages('bytesSent'),

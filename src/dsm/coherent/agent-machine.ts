@@ -11,7 +11,7 @@ import {
   type RegistryAnswer,
 } from '../../cluster/index.ts'
 import { AetherError, FaultAnswer, native } from '../../native/index.ts'
-import { type CounterBlock, type HistogramBlock, shareThreadProfiling, threadProfiling } from '../../profiling/index.ts'
+import { shareThreadProfiling } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
@@ -35,7 +35,6 @@ import { CoherenceCodec } from './coherence-channel.ts'
 import { DemandRing } from './demand-ring.ts'
 import { FaultLane, type ReadFault } from './fault-lane.ts'
 import { decodeHomeMessage } from './home-claims.ts'
-import { faultHistogram, pageCounters } from './page-counters.ts'
 import type { PageWords } from './page-words.ts'
 import type { PageRange } from './readahead.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
@@ -79,8 +78,6 @@ class RegionAgentMachine implements Machine {
   readonly #codec = new CoherenceCodec()
   /** Undefined where there are no views. */
   readonly #lane: FaultLane | undefined
-  readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
-  readonly #faultNs: HistogramBlock
   readonly #observation: Observation
 
   /** What the main thread may ask for. Its payloads come from this package's own code. */
@@ -111,8 +108,6 @@ class RegionAgentMachine implements Machine {
     const { descriptor, offsetBytes, lengthBytes } = data.profiling
     const area = native.mapMemory(descriptor, offsetBytes, lengthBytes, 0)
     shareThreadProfiling(area, 0, lengthBytes, native.threadId())
-    this.#counters = threadProfiling().counters(pageCounters)
-    this.#faultNs = threadProfiling().histogram(faultHistogram)
     this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
     this.#group = new GroupMachine(context, data.group)
     this.#group.listen({
@@ -242,8 +237,6 @@ class RegionAgentMachine implements Machine {
       heirs: unopened?.heirs,
       runtime: this.#context.runtime,
       replicas: this.#replicasOf(id),
-      counters: this.#counters,
-      faultNs: this.#faultNs,
       observation: this.#observation,
       makeMmu: (windows, words, pageBytes) => this.#makeMmu(windows, words, pageBytes),
       recordTo: process.env[RECORD_VARIABLE] || undefined,
@@ -365,10 +358,10 @@ class RegionAgentMachine implements Machine {
 
   #fault(fault: ReadFault): void {
     const { address, write } = fault
-    this.#counters.add(write ? 'writeFaults' : 'readFaults', 1)
     for (const server of this.#servers.values()) {
       const page = pageAtAddress(server.windows.windows(), address, server.plan.pageSize)
       if (page < 0) continue
+      server.countFault(write)
       if (fault.answer === FaultAnswer.None) server.demand(page, write, fault.thread)
       else server.answered(page, fault)
       return

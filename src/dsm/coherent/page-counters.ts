@@ -33,8 +33,9 @@ export const pageCounters: CounterLayout<
     'prefetches',
   ],
   {
+    labelled: 'region',
     help: {
-      '': 'Pages of all coherent regions of a rank, as its agent sees them.',
+      '': 'Pages of a coherent region at a rank, as its agent sees them.',
       readFaults: 'Page faults of loads.',
       writeFaults: 'Page faults of stores.',
       demands: 'Pages that the agent was asked for, by faults and by explicit calls.',
@@ -53,4 +54,7 @@ export const pageCounters: CounterLayout<
 )
 
 /** How long a thread waited for a page, in nanoseconds. Declared, so that readers know it by name. */
-export const faultHistogram: CounterLayout = defineHistogram('dsm.fault', { help: 'From a page fault to the page.' })
+export const faultHistogram: CounterLayout = defineHistogram('dsm.fault', {
+  labelled: 'region',
+  help: 'From a page fault, or an explicit call that has to wait, to the page.',
+})

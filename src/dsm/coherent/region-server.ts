@@ -1,6 +1,6 @@
 import type { Mesh } from '../../cluster/index.ts'
 import { FaultAnswer, native } from '../../native/index.ts'
-import type { CounterBlock, HistogramBlock } from '../../profiling/index.ts'
+import { type CounterBlock, type HistogramBlock, threadProfiling } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
@@ -17,6 +17,7 @@ import {
   type Protocol,
   type RecoveryMessage,
   type Restoration,
+  type TransitionWatch,
 } from '../coherence/index.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import { type Observation, RegionWatch } from '../observation/index.ts'
@@ -31,7 +32,7 @@ import { GivingUp } from './giving-up.ts'
 import { Holds } from './holds.ts'
 import { HomeClaims, type HomeMessage } from './home-claims.ts'
 import { PageCache } from './page-cache.ts'
-import type { pageCounters } from './page-counters.ts'
+import { faultHistogram, pageCounters } from './page-counters.ts'
 import { PageFailures } from './page-failures.ts'
 import { PageSaving } from './page-saving.ts'
 import { PageRight, PageWords } from './page-words.ts'
@@ -41,6 +42,7 @@ import { encodeRecovery } from './recovery-channel.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { RegionTrace } from './region-trace.ts'
 import type { ReplicaStore } from './replica-store.ts'
+import { countTransitions } from './transition-counters.ts'
 import { WindowTable } from './window-table.ts'
 
 export interface RegionServerOptions {
@@ -55,8 +57,6 @@ export interface RegionServerOptions {
   readonly recovered: number
   readonly heirs: ReadonlyMap<number, number> | undefined
   readonly runtime: Runtime
-  readonly counters: CounterBlock<(typeof pageCounters.counters)[number]>
-  readonly faultNs: HistogramBlock
   /** What this rank keeps for others. */
   readonly replicas: ReplicaStore
   readonly makeMmu: (windows: WindowTable, words: PageWords, pageBytes: number) => Mmu
@@ -102,6 +102,8 @@ export class RegionServer implements EpochPort {
   readonly #node: EpochNode
   readonly #recorder: Recorder | undefined
   readonly #watch: RegionWatch
+  readonly #counters: CounterBlock<(typeof pageCounters.counters)[number]>
+  readonly #faultNs: HistogramBlock
   readonly #words: PageWords
   readonly #units: FrameUnits
   readonly #memory: FrameMemory
@@ -130,6 +132,8 @@ export class RegionServer implements EpochPort {
     this.#options = options
     this.id = options.id
     this.plan = plan
+    this.#counters = threadProfiling().counters(pageCounters, plan.name)
+    this.#faultNs = threadProfiling().histogram(faultHistogram, plan.name)
     this.windows = new WindowTable(plan.windows)
     this.#words = new PageWords(plan.words)
     const pages = pageCount(plan.size, plan.pageSize)
@@ -198,7 +202,7 @@ export class RegionServer implements EpochPort {
       size: plan.size,
     }
     this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES)
-    const { transition: watch } = this.#watch
+    const watch = countedToo(this.#watch.transition, countTransitions(protocol))
     this.#node = new EpochNode({
       rank,
       ranks: size,
@@ -220,8 +224,8 @@ export class RegionServer implements EpochPort {
 
   /** A thread of this process wants `page`; `thread` is its id where it faulted, else 0. */
   demand(page: number, write: boolean, thread: number): void {
-    const { runtime, counters } = this.#options
-    counters.add('demands', 1)
+    const { runtime } = this.#options
+    this.#counters.add('demands', 1)
     if (thread !== 0 || !this.#demands.has(page))
       this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
     this.#trace.demanded(page, write, thread === 0 ? 'call' : 'touch')
@@ -229,6 +233,11 @@ export class RegionServer implements EpochPort {
     if (this.#claims.isKnown(page)) this.#ask(page, write)
     else this.#claims.claim(page, write)
     if (ahead !== undefined) this.#fetchAhead(ahead, write)
+  }
+
+  /** A thread of this process has faulted on a page. */
+  countFault(write: boolean): void {
+    this.#counters.add(write ? 'writeFaults' : 'readFaults', 1)
   }
 
   /** A thread has faulted on `page`, and that was answered where it was read. */
@@ -239,7 +248,7 @@ export class RegionServer implements EpochPort {
 
   /** The lane has opened a page of ours that nobody had: now the protocol is told. */
   #makeGood(page: number, write: boolean, tookNs: number): void {
-    this.#options.faultNs.record(tookNs)
+    this.#faultNs.record(tookNs)
     this.#trace.opened(page, write, tookNs)
     this.#opened = page
     this.#fetch(page, write)
@@ -267,7 +276,7 @@ export class RegionServer implements EpochPort {
     for (let page = from; page < to; page++) {
       const isWanted = this.#demands.has(page) || this.#words.right(page) >= right
       if (isWanted || !this.#claims.isKnown(page) || this.#failures.get(page) !== undefined) continue
-      this.#options.counters.add('prefetches', 1)
+      this.#counters.add('prefetches', 1)
       this.#trace.demanded(page, write, 'prefetch')
       this.#ask(page, write)
     }
@@ -410,6 +419,8 @@ export class RegionServer implements EpochPort {
   close(giveBack: boolean): void {
     this.#watch.close()
     this.#recorder?.close()
+    this.#counters.close()
+    this.#faultNs.close()
     this.#cache.close()
     this.#memory.close(giveBack)
     // Peers find the frames through it, so it goes with the registrations.
@@ -419,7 +430,7 @@ export class RegionServer implements EpochPort {
   // ---- what the coherence node asks for -------------------------------------------------------------------------------------
 
   send(to: number, message: CoherenceMessage, epoch: number): void {
-    this.#options.counters.add('messagesSent', 1)
+    this.#counters.add('messagesSent', 1)
     this.#watch.sent(to, message)
     this.#trace.sent(to, message)
     this.#options.mesh.send(to, this.#codec.encode(this.id, message, epoch))
@@ -434,9 +445,9 @@ export class RegionServer implements EpochPort {
   }
 
   push(page: number, to: number, frame: FrameReference): void {
-    const { counters, mesh } = this.#options
-    counters.add('pagesSent', 1)
-    counters.add('bytesSent', this.plan.pageSize)
+    const { mesh } = this.#options
+    this.#counters.add('pagesSent', 1)
+    this.#counters.add('bytesSent', this.plan.pageSize)
     this.#watch.pushed(to, page)
     mesh.write(to, this.#frame(page).local, this.plan.pageSize, frame)
   }
@@ -455,14 +466,14 @@ export class RegionServer implements EpochPort {
   }
 
   protect(page: number): void {
-    this.#options.counters.add('downgrades', 1)
+    this.#counters.add('downgrades', 1)
     this.#trace.taken(page, 'read')
     this.#mmu.protect(page)
     this.#words.take(page, PageRight.Read)
   }
 
   unmap(page: number): void {
-    this.#options.counters.add('invalidations', 1)
+    this.#counters.add('invalidations', 1)
     this.#watch.lost(page)
     this.#trace.taken(page, 'none')
     this.#saving?.forget(page)
@@ -504,7 +515,7 @@ export class RegionServer implements EpochPort {
 
   mustHold(page: number): boolean {
     if (this.#holds.mustStay(page)) {
-      this.#options.counters.add('holds', 1)
+      this.#counters.add('holds', 1)
       return true
     }
     if (this.#words.want(page)) return this.#saving?.isSaved(page) === false
@@ -525,7 +536,7 @@ export class RegionServer implements EpochPort {
       this.#demands.delete(page)
       this.#holds.begin(page, demand.thread, turnsOf(demand))
       const tookNs = native.monotonicNs() - demand.sinceNs
-      this.#options.faultNs.record(tookNs)
+      this.#faultNs.record(tookNs)
       this.#watch.granted(page, right, tookNs)
     }
     // Left unmapped, so that the first touch is seen.
@@ -576,7 +587,7 @@ export class RegionServer implements EpochPort {
 
   #evict(page: number): boolean {
     const begun = this.#node.evict(page)
-    if (begun) this.#options.counters.add('evictions', 1)
+    if (begun) this.#counters.add('evictions', 1)
     this.#watch.changed(page)
     return begun
   }
@@ -599,8 +610,8 @@ export class RegionServer implements EpochPort {
 
   #countReceived(message: CoherenceMessage): void {
     if (!carriesBytes(message.kind)) return
-    this.#options.counters.add('pagesReceived', 1)
-    this.#options.counters.add('bytesReceived', this.plan.pageSize)
+    this.#counters.add('pagesReceived', 1)
+    this.#counters.add('bytesReceived', this.plan.pageSize)
   }
 
   /** Before a page is asked for, its chunk must have memory: a peer is going to write into it. False where there is none left. */
@@ -614,6 +625,15 @@ export class RegionServer implements EpochPort {
   #refuse(message: CoherenceMessage): void {
     const { rank } = this.#options.mesh
     this.send(message.from, { ...message, kind: MessageKind.NoMemory, from: rank, count: rank }, this.#node.epoch)
+  }
+}
+
+/** What is counted for profiles beside what is told to those who watch. */
+function countedToo(watch: TransitionWatch, count: TransitionWatch | undefined): TransitionWatch {
+  if (count === undefined) return watch
+  return (side, state, event) => {
+    watch(side, state, event)
+    count(side, state, event)
   }
 }
 

@@ -242,7 +242,7 @@ export function prepareAllToAllV(
     receiveOffsets,
   })
   // Lengths are the business of two ranks at a time: each stream says its own.
-  const plan = planOf(`allToAllV of ${kind.name} by ${algorithm}`, kind, schedule)
+  const plan = planOf(`allToAllV of ${kind.name} by ${algorithm}`, kind, schedule, `allToAllV/${algorithm}`)
   return { plan, memory: { input, output, kernel: undefined } }
 }
 
@@ -270,7 +270,8 @@ function draw<Name extends CollectiveName>(
 ): Plan {
   const algorithm = chooseAlgorithm(collective, options, shape, bytes)
   const call = `${collective} ${what} ${kind.name} by ${String(algorithm)}`
-  return shape.plans.get(call, () => planOf(call, kind, schedule(algorithms[collective], algorithm)))
+  const name = `${collective}/${String(algorithm)}`
+  return shape.plans.get(call, () => planOf(call, kind, schedule(algorithms[collective], algorithm), name))
 }
 
 function chooseAlgorithm<Name extends CollectiveName>(

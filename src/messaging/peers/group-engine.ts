@@ -24,6 +24,8 @@ interface Early {
 
 interface Pending {
   readonly run: CollectiveRun
+  /** Of the monotonic clock, where collectives are counted. */
+  readonly beganNs: number
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
   readonly startedMs: number
@@ -116,7 +118,8 @@ export class GroupEngine implements RunOwner {
     this.#next = (this.#next + 1) | 0
     const run = new CollectiveRun(sequence, plan, memory, this)
     this.#signatures[sequence & (HISTORY - 1)] = plan.signature
-    this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs })
+    const beganNs = plan.meter === undefined ? 0 : plan.meter.begin()
+    this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs, beganNs })
     if (trace.wants(TraceLevel.Debug)) this.#traceBegin(sequence, plan.call)
     for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
     const early = this.#early.get(sequence) ?? []
@@ -240,6 +243,8 @@ export class GroupEngine implements RunOwner {
     const pending = this.#pending.get(run.sequence)!
     this.#pending.delete(run.sequence)
     if (trace.wants(TraceLevel.Debug)) this.#traceEnd(run, 'OK')
+    const { meter, sends, receives } = run.plan
+    if (meter !== undefined) meter.done(pending.beganNs, total(sends), total(receives))
     const [oldest] = this.#pending.keys()
     this.#done = oldest === undefined ? (this.#next - 1) | 0 : (oldest - 1) | 0
     for (const rank of this.#wanted.keys()) this.#answer(rank)
@@ -427,4 +432,10 @@ export function checkMembers(
       `peer ${peer} is not connected; connect to it, or accept it, first`,
     )
   }
+}
+
+function total(bytes: ReadonlyMap<number, number>): number {
+  let sum = 0
+  for (const each of bytes.values()) sum += each
+  return sum
 }

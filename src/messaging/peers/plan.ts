@@ -1,5 +1,6 @@
 import type { ElementKind } from '../collectives/element-kind.ts'
 import type { Schedule } from '../collectives/schedule.ts'
+import { type CollectiveMeter, collectiveMeter } from './collective-meter.ts'
 
 /** A schedule with what has to be known before it is carried out. */
 export interface Plan {
@@ -12,9 +13,12 @@ export interface Plan {
   /** Bytes that go to each rank of the group in all, and come from each. */
   readonly sends: ReadonlyMap<number, number>
   readonly receives: ReadonlyMap<number, number>
+  /** Undefined where nobody profiles. */
+  readonly meter: CollectiveMeter | undefined
 }
 
-export function planOf(call: string, kind: ElementKind, schedule: Schedule): Plan {
+/** `collective` is what it is counted as: kind and algorithm. */
+export function planOf(call: string, kind: ElementKind, schedule: Schedule, collective: string = call): Plan {
   const sends = new Map<number, number>()
   const receives = new Map<number, number>()
   for (const round of schedule.rounds) {
@@ -23,7 +27,7 @@ export function planOf(call: string, kind: ElementKind, schedule: Schedule): Pla
       totals.set(exchange.peer, (totals.get(exchange.peer) ?? 0) + exchange.range.count * kind.bytes)
     }
   }
-  return { schedule, kind, call, signature: hashText(call), sends, receives }
+  return { schedule, kind, call, signature: hashText(call), sends, receives, meter: collectiveMeter(collective) }
 }
 
 /** FNV-1a over UTF-16 units, 32 bits. Source: Fowler, Noll and Vo. */

@@ -1,0 +1,71 @@
+import { native } from '../../native/index.ts'
+import {
+  type CounterBlock,
+  type CounterLayout,
+  defineCounters,
+  defineHistogram,
+  type HistogramBlock,
+  isProfiling,
+  threadProfiling,
+} from '../../profiling/index.ts'
+
+type CollectiveCounter = 'calls' | 'done' | 'bytesSent' | 'bytesReceived'
+
+const labelled = 'collective'
+
+const collectiveCounters: CounterLayout<CollectiveCounter> = defineCounters(
+  'messaging.collective',
+  ['calls', 'done', 'bytesSent', 'bytesReceived'],
+  {
+    labelled,
+    help: {
+      '': 'Collectives of groups of peers, by kind and algorithm.',
+      calls: 'Collectives that began.',
+      done: 'Collectives that were done at this rank.',
+      bytesSent: 'Bytes that this rank sent for those that were done.',
+      bytesReceived: 'Bytes that came to this rank for those that were done.',
+    },
+  },
+)
+
+const collectiveTime: CounterLayout = defineHistogram('messaging.collective.time', {
+  labelled,
+  help: 'From the call of a collective to its end at this rank.',
+})
+
+/** Counts the collectives of one kind and algorithm of a thread. */
+export class CollectiveMeter {
+  readonly #counters: CounterBlock<CollectiveCounter>
+  readonly #time: HistogramBlock
+
+  constructor(collective: string) {
+    this.#counters = threadProfiling().counters(collectiveCounters, collective)
+    this.#time = threadProfiling().histogram(collectiveTime, collective)
+  }
+
+  /** One begins; when, for its end. */
+  begin(): number {
+    this.#counters.add('calls', 1)
+    return native.monotonicNs()
+  }
+
+  done(beganNs: number, bytesSent: number, bytesReceived: number): void {
+    this.#counters.add('done', 1)
+    this.#counters.add('bytesSent', bytesSent)
+    this.#counters.add('bytesReceived', bytesReceived)
+    this.#time.record(native.monotonicNs() - beganNs)
+  }
+}
+
+const meters = new Map<string, CollectiveMeter>()
+
+/** Of `kind/algorithm`; undefined where nobody profiles. */
+export function collectiveMeter(collective: string): CollectiveMeter | undefined {
+  if (!isProfiling()) return undefined
+  let meter = meters.get(collective)
+  if (meter === undefined) {
+    meter = new CollectiveMeter(collective)
+    meters.set(collective, meter)
+  }
+  return meter
+}

@@ -1,0 +1,156 @@
+import { BUCKETS, bucketEnd } from './buckets.ts'
+import { knownLayouts } from './counter-layout.ts'
+import { HistogramSlot } from './histogram-block.ts'
+import { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
+
+/** A profile with what tells it from others: `{ rank: '3' }`. */
+export interface MetricSource {
+  readonly profile: Profile
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+type Labels = Readonly<Record<string, string>>
+
+/** Upper bounds of the buckets that are written: 2^8 ns (256 ns) to 2^35 ns (34 s). */
+const BOUND_FIRST = 8
+const BOUND_LAST = 35
+/** The label of what has ended or found no place. */
+const OTHERS = '(others)'
+
+interface Family {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  /** By labels as they are written. */
+  readonly values: Map<string, number>
+  readonly buckets: Map<string, { readonly labels: Labels; readonly slots: Float64Array }>
+}
+
+/**
+ * Profiles in the text format of Prometheus (exposition format 0.0.4). Counter `c` of layout `a.b` is `aether_a_b_c_total`, a gauge has no `_total`, a histogram is
+ * `aether_a_b_seconds`; times are in seconds. Threads of one source are added up.
+ */
+export function prometheusText(sources: Iterable<MetricSource>): string {
+  const families = new Map<string, Family>()
+  const help = helpByName()
+  for (const { profile, labels = {} } of sources) {
+    const merged = Profile.merge([profile])
+    for (const reading of merged.counters()) addCounters(families, help, reading, labels)
+    for (const reading of merged.histograms()) addHistogram(families, help, reading, labels)
+    const unplaced = 'Things that are counted and found no place in shared memory; they are among the others.'
+    add(familyOf(families, 'aether_profile_unplaced', 'gauge', unplaced), labels, profile.unplaced)
+  }
+  return [...families.values()].map(familyText).join('')
+}
+
+function addCounters(
+  families: Map<string, Family>,
+  help: ReadonlyMap<string, string>,
+  reading: CounterReading,
+  common: Labels,
+): void {
+  const { name, spread, gauges, values } = reading
+  const labels = labelsOf(reading, common)
+  for (const [counter, value] of Object.entries(values)) {
+    if (spread !== '') {
+      const told = help.get(name) ?? `Counters of ${name}.`
+      add(familyOf(families, `${metric(name)}_total`, 'counter', told), { ...labels, [snake(spread)]: counter }, value)
+      continue
+    }
+    const isTime = counter.endsWith('Ns')
+    const type = gauges.includes(counter) ? 'gauge' : 'counter'
+    const base = `${metric(name)}_${snake(isTime ? `${counter.slice(0, -2)}Seconds` : counter)}`
+    const told = help.get(`${name} ${counter}`) ?? `Counter ${counter} of ${name}.`
+    const family = familyOf(families, type === 'gauge' ? base : `${base}_total`, type, told)
+    add(family, labels, isTime ? value / 1e9 : value)
+  }
+}
+
+function addHistogram(
+  families: Map<string, Family>,
+  help: ReadonlyMap<string, string>,
+  reading: HistogramReading,
+  common: Labels,
+): void {
+  const { name, slots } = reading
+  const told = help.get(name) ?? `Durations of ${name}.`
+  const { buckets } = familyOf(families, `${metric(name)}_seconds`, 'histogram', told)
+  const labels = labelsOf(reading, common)
+  const key = labelText(labels)
+  const before = buckets.get(key)
+  buckets.set(key, {
+    labels,
+    slots: before === undefined ? slots : before.slots.map((value, slot) => value + (slots[slot] ?? 0)),
+  })
+}
+
+function familyOf(families: Map<string, Family>, name: string, type: Family['type'], help: string): Family {
+  let family = families.get(name)
+  if (family === undefined) {
+    family = { name, type, help, values: new Map(), buckets: new Map() }
+    families.set(name, family)
+  }
+  return family
+}
+
+function add({ values }: Family, labels: Labels, value: number): void {
+  const key = labelText(labels)
+  values.set(key, (values.get(key) ?? 0) + value)
+}
+
+function familyText({ name, type, help, values, buckets }: Family): string {
+  const lines = [`# HELP ${name} ${help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}`, `# TYPE ${name} ${type}`]
+  for (const [labels, value] of values) lines.push(`${name}${labels} ${value}`)
+  for (const { labels, slots } of buckets.values()) lines.push(...histogramLines(name, labels, slots))
+  return `${lines.join('\n')}\n`
+}
+
+/** Cumulative, as the format has it. The count is the buckets' own total, since a reader may see the count before the bucket. */
+function histogramLines(name: string, labels: Labels, slots: Float64Array): readonly string[] {
+  const lines: string[] = []
+  let bound = BOUND_FIRST
+  let below = 0
+  const write = (le: string) => lines.push(`${name}_bucket${labelText({ ...labels, le })} ${below}`)
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    for (; bound <= BOUND_LAST && bucketEnd(bucket) >= 2 ** bound; bound += 1) write(String(2 ** bound / 1e9))
+    below += slots[HistogramSlot.Buckets + bucket] ?? 0
+  }
+  write('+Inf')
+  const sum = (slots[HistogramSlot.Sum] ?? 0) / 1e9
+  return [...lines, `${name}_sum${labelText(labels)} ${sum}`, `${name}_count${labelText(labels)} ${below}`]
+}
+
+function labelsOf({ label, labelled, rest }: BlockReading, common: Labels): Labels {
+  return labelled === '' ? common : { ...common, [snake(labelled)]: rest ? OTHERS : label }
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name.replace(/[^a-zA-Z0-9_]/g, '_')}="${escaped(value)}"`,
+  )
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function escaped(value: string): string {
+  return value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')
+}
+
+function metric(layout: string): string {
+  return `aether_${snake(layout)}`
+}
+
+/** `dsm.pages`, `bytesSent`: `dsm_pages`, `bytes_sent`. */
+function snake(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]/g, '_')
+}
+
+function helpByName(): ReadonlyMap<string, string> {
+  const help = new Map<string, string>()
+  for (const layout of knownLayouts())
+    for (const [counter, text] of Object.entries(layout.help))
+      help.set(counter === '' ? layout.name : `${layout.name} ${counter}`, text)
+  return help
+}

@@ -1,0 +1,152 @@
+import { AetherError, native } from '../native/index.ts'
+import {
+  type CounterBlock,
+  type CounterLayout,
+  defineCounters,
+  defineHistogram,
+  type HistogramBlock,
+  isProfiling,
+  threadProfiling,
+} from '../profiling/index.ts'
+import { FailureCode } from './frame.ts'
+
+/** The end of a call at which it is counted. */
+export type CallSide = 'client' | 'server'
+
+const PREFIX = 'ERR_AETHER_RPC_'
+
+/** How calls fail: the codes of their errors without `ERR_AETHER_RPC_`; `ABORTED` by a signal of the caller's. */
+const failureNames = [
+  'SERVICE',
+  'HANDLER',
+  'UNKNOWN_METHOD',
+  'INVALID_REQUEST',
+  'OVERLOADED',
+  'DRAINING',
+  'DEADLINE',
+  'CANCELLED',
+  'TOO_LARGE',
+  'INVALID_RESPONSE',
+  'OUTCOME_UNKNOWN',
+  'CONNECTION_LOST',
+  'UNAVAILABLE',
+  'MALFORMED',
+  'ABORTED',
+  'OTHER',
+] as const
+type FailureName = (typeof failureNames)[number]
+
+const nameOfCode: ReadonlyMap<number, FailureName> = new Map<number, FailureName>([
+  [FailureCode.Service, 'SERVICE'],
+  [FailureCode.Handler, 'HANDLER'],
+  [FailureCode.UnknownMethod, 'UNKNOWN_METHOD'],
+  [FailureCode.InvalidRequest, 'INVALID_REQUEST'],
+  [FailureCode.Overloaded, 'OVERLOADED'],
+  [FailureCode.Draining, 'DRAINING'],
+  [FailureCode.Deadline, 'DEADLINE'],
+  [FailureCode.Cancelled, 'CANCELLED'],
+  [FailureCode.TooLarge, 'TOO_LARGE'],
+  [FailureCode.InvalidResponse, 'INVALID_RESPONSE'],
+  [FailureCode.Forgotten, 'OUTCOME_UNKNOWN'],
+])
+
+type CallCounter = 'calls' | 'answers' | 'bytesReceived'
+
+interface Layouts {
+  readonly calls: CounterLayout<CallCounter>
+  readonly failures: CounterLayout<FailureName>
+  readonly latency: CounterLayout
+}
+
+const layouts: Readonly<Record<CallSide, Layouts>> = {
+  client: layoutsOf('client', {
+    '': 'Calls that this thread makes.',
+    calls: 'Calls that began.',
+    answers: 'Calls that were answered, streams to their end.',
+    bytesReceived: 'Bytes of answers, without frames.',
+  }),
+  server: layoutsOf('server', {
+    '': 'Calls that this thread answers.',
+    calls: 'Requests that came, repeated ones included.',
+    answers: 'Requests that were answered, streams to their end.',
+    bytesReceived: 'Bytes of requests, without frames.',
+  }),
+}
+
+function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
+  const labelled = 'method'
+  const until = side === 'client' ? 'From a call to its end.' : "From a request to the server's last word on it."
+  return {
+    calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
+    failures: defineCounters(`rpc.${side}.failures`, failureNames, {
+      labelled,
+      spread: 'code',
+      help: { '': 'Calls that failed, by the codes of their errors.' },
+    }),
+    latency: defineHistogram(`rpc.${side}.latency`, { labelled, help: until }),
+  }
+}
+
+/** Counts the calls of one method at one end. All channels, or servers, of a thread share it. */
+export class MethodMeter {
+  readonly #calls: CounterBlock<CallCounter>
+  readonly #failures: CounterBlock<FailureName>
+  readonly #latency: HistogramBlock
+
+  constructor(side: CallSide, method: string) {
+    const area = threadProfiling()
+    const { calls, failures, latency } = layouts[side]
+    this.#calls = area.counters(calls, method)
+    this.#failures = area.counters(failures, method)
+    this.#latency = area.histogram(latency, method)
+  }
+
+  /** A call begins; when, for its end. */
+  begin(): number {
+    this.#calls.add('calls', 1)
+    return native.monotonicNs()
+  }
+
+  received(bytes: number): void {
+    this.#calls.add('bytesReceived', bytes)
+  }
+
+  answered(beganNs: number): void {
+    this.#calls.add('answers', 1)
+    this.#latency.record(native.monotonicNs() - beganNs)
+  }
+
+  failed(beganNs: number, error: unknown): void {
+    this.#failures.add(nameOf(error), 1)
+    this.#latency.record(native.monotonicNs() - beganNs)
+  }
+
+  /** As {@link failed}, for what goes over the wire of an error. */
+  failedWith(beganNs: number, code: number): void {
+    this.#failures.add(nameOfCode.get(code) ?? 'OTHER', 1)
+    this.#latency.record(native.monotonicNs() - beganNs)
+  }
+}
+
+const meters = new Map<string, MethodMeter>()
+
+/** Counts the calls of `method`, `service/method`; undefined where nobody profiles. */
+export function meterOf(side: CallSide, method: string): MethodMeter | undefined {
+  if (!isProfiling()) return undefined
+  const key = `${side} ${method}`
+  let meter = meters.get(key)
+  if (meter === undefined) {
+    meter = new MethodMeter(side, method)
+    meters.set(key, meter)
+  }
+  return meter
+}
+
+function nameOf(error: unknown): FailureName {
+  if (error instanceof AetherError && error.code.startsWith(PREFIX)) {
+    const name = error.code.slice(PREFIX.length) as FailureName
+    return failureNames.includes(name) ? name : 'OTHER'
+  }
+  const isAbort = error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+  return isAbort ? 'ABORTED' : 'OTHER'
+}

@@ -1,0 +1,146 @@
+import {
+  type CounterBlock,
+  type CounterLayout,
+  defineCounters,
+  isProfiling,
+  threadProfiling,
+} from '../profiling/index.ts'
+import { type CompletionBatch, type EncodedRequest, Opcode, RequestSlot, segmentSlot } from '../providers/index.ts'
+
+type DeviceCounter = 'queuePairs' | 'memoryRegions' | 'bytesRegistered' | 'completions' | 'failedCompletions'
+
+const deviceCounters: CounterLayout<DeviceCounter> = defineCounters(
+  'verbs.device',
+  ['queuePairs', 'memoryRegions', 'bytesRegistered', 'completions', 'failedCompletions'],
+  {
+    labelled: 'device',
+    gauges: ['queuePairs', 'memoryRegions', 'bytesRegistered'],
+    help: {
+      '': 'An open device.',
+      queuePairs: 'Queue pairs that there are.',
+      memoryRegions: 'Memory regions that there are.',
+      bytesRegistered: 'Bytes of the memory regions that there are, as they were registered first.',
+      completions: 'Completions that were polled.',
+      failedCompletions: 'Completions that were polled with a status other than success.',
+    },
+  },
+)
+
+type PairCounter = 'sends' | 'writes' | 'reads' | 'atomics' | 'others' | 'bytesSent' | 'bytesRead' | 'receives'
+
+const pairCounters: CounterLayout<PairCounter> = defineCounters(
+  'verbs.queuePair',
+  ['sends', 'writes', 'reads', 'atomics', 'others', 'bytesSent', 'bytesRead', 'receives'],
+  {
+    labelled: 'queuePair',
+    help: {
+      '': 'A queue pair, by device and number: what was posted to it.',
+      sends: 'SEND requests.',
+      writes: 'RDMA WRITE requests.',
+      reads: 'RDMA READ requests.',
+      atomics: 'Atomic requests.',
+      others: 'Requests of other kinds: binding of windows, invalidation of keys.',
+      bytesSent: 'Bytes of the SEND and WRITE requests.',
+      bytesRead: 'Bytes of the READ requests.',
+      receives: 'Receive requests.',
+    },
+  },
+)
+
+/** Counts what happens on a device. */
+export class DeviceMeter {
+  readonly device: string
+  readonly #block: CounterBlock<DeviceCounter>
+
+  private constructor(device: string) {
+    this.device = device
+    this.#block = threadProfiling().counters(deviceCounters, device)
+  }
+
+  /** Undefined where nobody profiles. */
+  static of(device: string): DeviceMeter | undefined {
+    return isProfiling() ? new DeviceMeter(device) : undefined
+  }
+
+  /** `by` more, or, below 0, fewer. */
+  change(what: 'queuePairs' | 'memoryRegions' | 'bytesRegistered', by: number): void {
+    this.#block.set(what, this.#block.get(what) + by)
+  }
+
+  completed({ status }: CompletionBatch, count: number): void {
+    this.#block.add('completions', count)
+    for (let row = 0; row < count; row += 1) if (status[row] !== 0) this.#block.add('failedCompletions', 1)
+  }
+
+  close(): void {
+    this.#block.close()
+  }
+}
+
+const Slot: Readonly<Record<PairCounter, number>> = {
+  sends: 0,
+  writes: 1,
+  reads: 2,
+  atomics: 3,
+  others: 4,
+  bytesSent: 5,
+  bytesRead: 6,
+  receives: 7,
+}
+
+/** Counts what is posted to a queue pair. */
+export class PairMeter {
+  readonly #block: CounterBlock<PairCounter>
+
+  constructor(device: string, number: number) {
+    this.#block = threadProfiling().counters(pairCounters, `${device} ${number}`)
+  }
+
+  posted(request: EncodedRequest): void {
+    switch (request.words[RequestSlot.Opcode]) {
+      case Opcode.Send:
+      case Opcode.SendWithImmediate:
+      case Opcode.SendWithInvalidate:
+        this.#count(Slot.sends, 1)
+        this.#count(Slot.bytesSent, lengthOf(request))
+        break
+      case Opcode.Write:
+      case Opcode.WriteWithImmediate:
+        this.#count(Slot.writes, 1)
+        this.#count(Slot.bytesSent, lengthOf(request))
+        break
+      case Opcode.Read:
+        this.#count(Slot.reads, 1)
+        this.#count(Slot.bytesRead, lengthOf(request))
+        break
+      case Opcode.CompareSwap:
+      case Opcode.FetchAdd:
+      case Opcode.MaskedCompareSwap:
+      case Opcode.MaskedFetchAdd:
+        this.#count(Slot.atomics, 1)
+        break
+      default:
+        this.#count(Slot.others, 1)
+    }
+  }
+
+  received(requests: number): void {
+    this.#count(Slot.receives, requests)
+  }
+
+  close(): void {
+    this.#block.close()
+  }
+
+  #count(slot: number, by: number): void {
+    const { slots } = this.#block
+    slots[slot] = (slots[slot] as number) + by
+  }
+}
+
+function lengthOf({ words }: EncodedRequest): number {
+  const segments = words[RequestSlot.SegmentCount] as number
+  let length = 0
+  for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + 1] as number
+  return length
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Profile, setProfiling, threadProfile } from '../../src/profiling/index.ts'
+import { bytes, defineService, ServiceError, type, unary } from '../../src/rpc/index.ts'
+import { serverStream } from '../../src/rpc/service.ts'
+import { serverPair } from './support.ts'
+
+const shop = defineService({
+  name: 'shop',
+  methods: {
+    echo: unary({ request: type<Uint8Array>(), response: type<Uint8Array>(), codec: bytes }),
+    fail: unary({ request: type<string>(), response: type<string>() }),
+    never: unary({ request: type<string>(), response: type<string>() }),
+    count: serverStream({ request: type<number>(), response: type<number>() }),
+  },
+})
+
+const handlers = {
+  echo: (body: Uint8Array) => body.slice(),
+  fail: (how: string) => {
+    throw how === 'service' ? new ServiceError('sold-out', { left: 0 }) : new Error(how)
+  },
+  never: () => new Promise<string>(() => {}),
+  async *count(to: number) {
+    for (let i = 0; i < to; i++) yield i
+  },
+}
+
+before(() => setProfiling(true))
+after(() => setProfiling(false))
+
+function of(profile: Profile, name: string, method: string): Readonly<Record<string, number>> {
+  const reading = profile.counters().find((each) => each.name === name && each.label === `shop/${method}`)
+  assert.ok(reading !== undefined, `${name} of ${method} is not counted`)
+  return Object.fromEntries(Object.entries(reading.values).filter(([, value]) => value !== 0))
+}
+
+function times(profile: Profile, name: string, method: string): number {
+  return profile.histograms().find((each) => each.name === name && each.label === `shop/${method}`)?.count ?? -1
+}
+
+test('both ends count calls, answers, bytes and times by method', async () => {
+  await using pair = serverPair((server) => server.serve(shop, handlers))
+  const client = pair.channel.client(shop)
+  const start = threadProfile()
+  for (let i = 0; i < 3; i++) await client.echo(new Uint8Array(100))
+  const answers = []
+  for await (const answer of client.count(4)) answers.push(answer)
+  const since = threadProfile().since(start)
+  for (const side of ['client', 'server']) {
+    assert.deepEqual(of(since, `rpc.${side}`, 'echo'), { calls: 3, answers: 3, bytesReceived: 300 })
+    assert.deepEqual(of(since, `rpc.${side}.failures`, 'echo'), {})
+    assert.equal(times(since, `rpc.${side}.latency`, 'echo'), 3)
+    assert.equal(times(since, `rpc.${side}.latency`, 'count'), 1)
+  }
+  const { calls, answers: ends, bytesReceived = 0 } = of(since, 'rpc.client', 'count')
+  assert.deepEqual([calls, ends], [1, 1])
+  assert.ok(bytesReceived >= 4)
+})
+
+test('failures are counted by their codes', async () => {
+  await using pair = serverPair((server) => server.serve(shop, handlers))
+  const client = pair.channel.client(shop)
+  const start = threadProfile()
+  await assert.rejects(client.fail('service'), { name: 'ServiceError' })
+  await assert.rejects(client.fail('anything'), { code: 'ERR_AETHER_RPC_HANDLER' })
+  await assert.rejects(client.never('', { signal: AbortSignal.timeout(20) }))
+  await assert.rejects(client.never('', { timeoutMs: 20 }), { code: 'ERR_AETHER_RPC_DEADLINE' })
+  const since = threadProfile().since(start)
+  for (const side of ['client', 'server'])
+    assert.deepEqual(of(since, `rpc.${side}.failures`, 'fail'), { SERVICE: 1, HANDLER: 1 })
+  assert.deepEqual(of(since, 'rpc.client.failures', 'never'), { ABORTED: 1, DEADLINE: 1 })
+  assert.equal(times(since, 'rpc.client.latency', 'never'), 2)
+  assert.deepEqual(of(since, 'rpc.client', 'never'), { calls: 2 })
+})
+
+test('what a full server refuses is counted there', async () => {
+  await using pair = serverPair((server) => server.serve(shop, handlers), { server: { callsMax: 1 } })
+  const client = pair.channel.client(shop)
+  const start = threadProfile()
+  const first = client.never('', { timeoutMs: 5000 }).catch((error: unknown) => error)
+  await assert.rejects(client.echo(new Uint8Array(1)), { code: 'ERR_AETHER_RPC_OVERLOADED' })
+  const since = threadProfile().since(start)
+  assert.deepEqual(of(since, 'rpc.server.failures', 'echo'), { OVERLOADED: 1 })
+  await pair.channel.close()
+  await first
+})
+
+test('channels of one thread share the figures of a method, and nothing is counted where nobody profiles', async () => {
+  const start = threadProfile()
+  for (let i = 0; i < 2; i++) {
+    await using pair = serverPair((server) => server.serve(shop, handlers))
+    await pair.channel.client(shop).echo(new Uint8Array(1))
+  }
+  setProfiling(false)
+  try {
+    await using pair = serverPair((server) => server.serve(shop, handlers))
+    await pair.channel.client(shop).echo(new Uint8Array(1))
+  } finally {
+    setProfiling(true)
+  }
+  const since = threadProfile().since(start)
+  assert.deepEqual(of(since, 'rpc.client', 'echo'), { calls: 2, answers: 2, bytesReceived: 2 })
+})
