@@ -12,7 +12,7 @@ import { defaultLevel, traceSettings } from './trace-settings.ts'
  * One room's trace: the diagnostics channel `aether:<room>`; lines on standard error where `AETHER_TRACE_<ROOM>=1` is set, and a part of the trace file
  * where `AETHER_TRACE_FILE` is.
  *
- * Where nobody listens, `wants` reads a boolean and nothing else happens.
+ * Where nobody listens, `wants` looks at that and nothing else happens.
  */
 export class TraceChannel {
   readonly name: string
