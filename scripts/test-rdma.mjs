@@ -68,6 +68,8 @@ async function runBoot({ name, hosts, folder }, share) {
 }
 
 async function main() {
+  // Emulated guests are slow, and tests read what programs say.
+  process.env.AETHER_WATCHDOG_MS ??= '60000'
   const missing = missingSentence({ tests: true })
   if (missing !== undefined) {
     const isRequired = process.env.AETHER_RDMA_REQUIRED === '1'

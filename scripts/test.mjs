@@ -163,6 +163,8 @@ async function main() {
   process.env[markName] = markValue
   // Spaces that tests open are not the user's own.
   process.env.AETHER_RUNTIME_DIRECTORY = runtimeDirectory
+  // A busy machine makes much slow, and tests read what programs say.
+  process.env.AETHER_WATCHDOG_MS ??= '60000'
 
   const tally = new Tally()
   const reporter = new SpecReporter()

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import process from 'node:process'
 import { isEnding, native, UnsupportedError } from '../native/index.ts'
-import { PROFILING_AREA_BYTES } from '../profiling/index.ts'
+import { PROFILING_AREA_BYTES, WAIT_TABLE_BYTES } from '../profiling/index.ts'
 import { runtimeDirectory } from '../runtime/index.ts'
 import { Arena } from './arena.ts'
 import { Doorbell } from './doorbell.ts'
 import type { Entry } from './entry.ts'
 import { EpochArchive } from './epoch-archive.ts'
 import { SpaceError } from './errors.ts'
-import { MEMBERS_MAX, PROFILING_OFFSET } from './layout.ts'
+import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import { type MemberRecord, MemberTable } from './member-table.ts'
 import { isAlive, ownIdentity, pidNamespace, startTimeOf } from './process-identity.ts'
 import { RendezvousFile, type RendezvousRecord } from './rendezvous-file.ts'
@@ -141,6 +141,7 @@ function claimSlot(
   table.claim(record)
   arena.announceEpoch(epoch)
   native.releaseMemory(arena.descriptor, PROFILING_OFFSET + slot * PROFILING_AREA_BYTES, PROFILING_AREA_BYTES)
+  native.releaseMemory(arena.descriptor, WAITS_OFFSET + slot * WAIT_TABLE_BYTES, WAIT_TABLE_BYTES)
   return record
 }
 

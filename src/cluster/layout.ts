@@ -7,6 +7,7 @@
  *  0x0020000   member slots     64 KiB   256 slots of 256 B
  *  0x0030000   region directory 256 KiB  1024 entries of 256 B (its inside belongs to dsm/)
  *  0x0100000   cards             2 MiB   256 cards of two halves of 4 KiB
+ *  0x0300000   waits             1 MiB   256 tables of 4 KiB (profiling/)
  *  0x0400000   profiling        32 MiB   256 areas of 128 KiB (profiling/)
  *  0x2400000   end of what every member maps
  *  0x4000000   extents of regions, to the end of the file
@@ -25,7 +26,7 @@ export const REGIONS_MAX = 1024
 /** Reads 'AETH' in a dump of memory. */
 export const ARENA_MAGIC = 0x48544541
 /** Raised whenever anything in this layout changes. */
-export const ARENA_VERSION = 2
+export const ARENA_VERSION = 3
 
 export const HEADER_OFFSET = 0
 export const EPOCHS_OFFSET = 0x10000
@@ -37,6 +38,7 @@ export const DIRECTORY_OFFSET = 0x30000
 export const DIRECTORY_ENTRY_BYTES = 256
 export const CARDS_OFFSET = 0x100000
 export const CARD_HALF_BYTES = 4096
+export const WAITS_OFFSET = 0x300000
 export const PROFILING_OFFSET = 0x400000
 /** Length of the part that every member maps. */
 export const CONTROL_BYTES = 0x2400000

@@ -1,12 +1,22 @@
 import { ClosedError } from '../native/index.ts'
-import { PROFILING_AREA_BYTES, Profile, ProfilingArea, shareThreadProfiling } from '../profiling/index.ts'
+import {
+  type MemberWaits,
+  PROFILING_AREA_BYTES,
+  Profile,
+  ProfilingArea,
+  placeWaits,
+  shareThreadProfiling,
+  WAIT_TABLE_BYTES,
+  type WaitReading,
+  WaitTable,
+} from '../profiling/index.ts'
 import type { Arena } from './arena.ts'
 import { Card } from './card.ts'
 import { ring } from './doorbell.ts'
 import { settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
 import { offExit, onExit } from './exit-hook.ts'
-import { PROFILING_OFFSET } from './layout.ts'
+import { PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import type { Member } from './member-table.ts'
 import { traceMember } from './member-trace.ts'
 import { type MemberChange, MemberTracker } from './member-tracker.ts'
@@ -53,6 +63,7 @@ export class Membership implements AsyncDisposable {
   readonly #parts: MembershipPart[] = []
   readonly #wakers = new Set<() => void>()
   readonly #unshareProfiling: () => void
+  readonly #unplaceWaits: () => void
   readonly #exit = (): void => this.#leaveAtExit()
   #closed = false
   #closing: Promise<void> | undefined
@@ -65,6 +76,7 @@ export class Membership implements AsyncDisposable {
     const offsetBytes = profilingOffset(self.slot)
     this.profiling = new ProfilingArea(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
     this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
+    this.#unplaceWaits = placeWaits(new WaitTable(arena.control, waitsOffset(self.slot)), () => this.#waitsOfAll())
     this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
       changed: () => this.#wake(),
       saw: (change) => traceMember(this.name, change),
@@ -121,6 +133,16 @@ export class Membership implements AsyncDisposable {
     const { arena, table } = this.#entry
     const profile = Profile.read(arena.control, profilingOffset(member.slot))
     return table.glance(member.slot).epoch === member.epoch ? profile : undefined
+  }
+
+  /**
+   * What `member`'s threads wait for, where that has lasted for half of AETHER_WATCHDOG_MS, the longest first; undefined when its slot is another's by now.
+   */
+  waits(member: Member): readonly WaitReading[] | undefined {
+    this.#checkOpen()
+    const { arena, table } = this.#entry
+    const waits = new WaitTable(arena.control, waitsOffset(member.slot)).read()
+    return table.glance(member.slot).epoch === member.epoch ? waits : undefined
   }
 
   /** Whether this very member is still there. */
@@ -223,6 +245,12 @@ export class Membership implements AsyncDisposable {
     for (const member of this.#entry.table.present()) if (member.epoch !== this.self.epoch) ring(member)
   }
 
+  *#waitsOfAll(): Iterable<MemberWaits> {
+    const { arena, table } = this.#entry
+    for (const { slot, processId } of table.present())
+      yield { processId, waits: new WaitTable(arena.control, waitsOffset(slot)).read() }
+  }
+
   /** We were the first to see a death, so it is for us to clear up; should we not get to it, whoever holds the lock next does. */
   #settleSoon(): void {
     void this.locked(() => this.#settleParts()).catch(() => {})
@@ -239,6 +267,7 @@ export class Membership implements AsyncDisposable {
     this.#unshareProfiling()
     for (const part of this.#parts) part.close()
     this.#watch.close()
+    this.#unplaceWaits()
     this.#wake()
     await this.#entry.lock.run(() => this.#leave(true), { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => this.#leave(false))
     this.#entry.bell.close()
@@ -277,4 +306,8 @@ export class Membership implements AsyncDisposable {
 
 function profilingOffset(slot: number): number {
   return PROFILING_OFFSET + slot * PROFILING_AREA_BYTES
+}
+
+function waitsOffset(slot: number): number {
+  return WAITS_OFFSET + slot * WAIT_TABLE_BYTES
 }

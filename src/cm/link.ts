@@ -1,5 +1,5 @@
 import { ClosedError } from '../native/index.ts'
-import { TraceLevel, traceChannel } from '../profiling/index.ts'
+import { monotonicNow, TraceLevel, traceChannel, watchWaits } from '../profiling/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { Access, type QueuePair, type QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
@@ -31,6 +31,8 @@ export interface LinkTarget {
 const trace = traceChannel('cm')
 
 const ALL_RIGHTS = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
+
+let lastAttempt = 0
 
 /**
  * One end of a connection from the first call to the last: does what the machine says, with the carrier on one side and the queue pair on the
@@ -251,12 +253,23 @@ export class Link implements ConnectionActions {
 
   #attempt(options: ConnectionOptions, what: string, begin: () => void): Promise<void> {
     this.#options = options
+    const unwatch = this.#watch(what)
     return new Promise<void>((resolve, reject) => {
       this.#deadline = new Deadline(options, what, (error) => this.machine.step('deadline', error))
       this.#resolve = resolve
       this.#reject = reject
       this.hold(true)
       begin()
+    }).finally(unwatch)
+  }
+
+  /** Have the watchdog look at this attempt until the returned function is called. */
+  #watch(object: string): () => void {
+    const sinceNs = monotonicNow()
+    const key = `connection ${++lastAttempt}`
+    return watchWaits(() => {
+      const state = `${this.machine.state}, ${this.#deadline?.remainingMs ?? 0} ms are left`
+      return [{ key, kind: 'connection', object, state, sinceNs, ranks: [], processes: [] }]
     })
   }
 

@@ -6,7 +6,7 @@ import {
   Membership,
   type SpaceEvent,
 } from '../cluster/index.ts'
-import type { Profile, ProfilingArea } from '../profiling/index.ts'
+import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import type { Region } from './region.ts'
 import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
@@ -125,6 +125,14 @@ export class Space implements AsyncDisposable {
   profiles(): ReadonlyMap<number, Profile> {
     const profiles = this.members().map((member) => [member.epoch, this.profile(member)] as const)
     return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
+  }
+
+  /**
+   * What `member`'s threads wait for, where that has lasted for half of `AETHER_WATCHDOG_MS`, the longest first; undefined when its slot is another's by now.
+   * Read from shared memory, so it tells of threads that are blocked, too.
+   */
+  waits(member: Member): readonly WaitReading[] | undefined {
+    return this.#host.membership.waits(member)
   }
 
   /** Leave: close the regions, then the slot. Idempotent. Views that somebody kept show memory of nobody. */

@@ -1,6 +1,7 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError } from '../native/index.ts'
 import { BodyCodec } from './body-codec.ts'
+import { watchCalls } from './call-waits.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, MalformedFrameError, RpcError } from './errors.ts'
@@ -61,6 +62,7 @@ export class ClientSession implements FrameTaker {
   readonly #pings = new Map<number, PendingPing>()
   #pingNumber = 0
   #keepAlive: NodeJS.Timeout | undefined
+  #unwatch: (() => void) | undefined
   #peerWindow = 0
   #heardAtLastTurn = -1
   readonly #hello: {
@@ -81,6 +83,7 @@ export class ClientSession implements FrameTaker {
 
   start(): void {
     this.session.start()
+    this.#unwatch = watchCalls(this)
     this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, this.#options.streamWindow, undefined, NO_BYTES, true)
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
@@ -425,6 +428,7 @@ export class ClientSession implements FrameTaker {
 
   ended(error: Error | undefined): void {
     clearInterval(this.#keepAlive)
+    this.#unwatch?.()
     this.#timer.clear()
     for (const call of this.calls.open()) {
       const { sent } = call

@@ -1,3 +1,5 @@
+import { WatchedWait } from '../profiling/index.ts'
+import { describeCall } from './call-waits.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import type { ClientSession } from './client-session.ts'
 
@@ -15,19 +17,28 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
   const { deadline } = call
   link.flush()
   let napAt = 0
-  for (let idle = 0; !answer.done; ) {
-    if (link.poll() > 0) continue
-    idle += 1
-    if (idle % POLLS !== 0) continue
-    // What waits for room has only us.
-    session.push()
-    link.flush()
-    const now = performance.now()
-    if (now >= deadline) {
-      client.abandon(call, client.expired(call))
-      return
+  let watched: WatchedWait | undefined
+  try {
+    for (let idle = 0; !answer.done; ) {
+      if (link.poll() > 0) continue
+      idle += 1
+      if (idle % POLLS !== 0) continue
+      // What waits for room has only us.
+      session.push()
+      link.flush()
+      const now = performance.now()
+      if (now >= deadline) {
+        client.abandon(call, client.expired(call))
+        return
+      }
+      if (napAt === 0) napAt = now + SPIN_MS
+      else if (now > napAt) {
+        watched ??= new WatchedWait(() => describeCall(call))
+        watched.look()
+        Atomics.wait(pillow, 0, 0, NAP_MS)
+      }
     }
-    if (napAt === 0) napAt = now + SPIN_MS
-    else if (now > napAt) Atomics.wait(pillow, 0, 0, NAP_MS)
+  } finally {
+    watched?.end()
   }
 }

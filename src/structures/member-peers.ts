@@ -21,6 +21,10 @@ export class MemberPeers implements Peers {
     return this.#membership.isAlive(slot, epoch)
   }
 
+  processOf(slot: number, epoch: number): number | undefined {
+    return this.#membership.presentMembers().find((member) => member.slot === slot && member.epoch === epoch)?.processId
+  }
+
   ring(slot: number): void {
     this.#membership.ring(slot)
   }

@@ -49,8 +49,8 @@ export class Mutex {
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
     this.#word = offset + BELL_BYTES
+    this.#bell = new Bell(heap, offset, () => heap.describeWait(`mutex '${name}'`, heap.memory.load(this.#word)))
   }
 
   async lock(options?: WaitOptions): Promise<MutexHold> {

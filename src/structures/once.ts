@@ -18,8 +18,8 @@ export class Once {
   constructor(name: string, heap: Heap, offset: number) {
     this.name = name
     this.#heap = heap
-    this.#bell = new Bell(heap, offset)
     this.#word = offset + BELL_BYTES
+    this.#bell = new Bell(heap, offset, () => heap.describeWait(`'${name}' to be done`, this.#doer()))
   }
 
   /**
@@ -58,6 +58,12 @@ export class Once {
   isDoneSync(): boolean {
     this.#heap.checkOpen()
     return this.#heap.memory.load(this.#word) === DONE
+  }
+
+  /** 0 where nobody does it. */
+  #doer(): number {
+    const doer = this.#heap.memory.load(this.#word)
+    return doer === DONE ? 0 : doer
   }
 
   /** True: it is ours to do; false: it is done. */

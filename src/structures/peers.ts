@@ -10,6 +10,8 @@ export interface Peers {
   isPresent(slot: number, epoch: number): boolean
   /** The same after asking the operating system; microseconds. */
   isAlive(slot: number, epoch: number): boolean
+  /** Its process, where that is known: for people who ask who holds something. */
+  processOf?(slot: number, epoch: number): number | undefined
   /** Wake the event loop of the member that is in `slot`. */
   ring(slot: number): void
   /** Have `listener` called whenever this member was rung or somebody ended, until the returned function is called. */

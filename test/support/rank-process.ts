@@ -93,6 +93,22 @@ export class RankProcess {
     return answer as Promise<T>
   }
 
+  /** Resolves with the first lines on its standard error that match. */
+  async says(pattern: RegExp): Promise<string> {
+    const until = performance.now() + CALL_MS_MAX
+    for (;;) {
+      const found = pattern.exec(this.#err)
+      if (found !== null) return found[0]
+      if (performance.now() > until) throw new Error(`process ${this.processId} did not say ${pattern}: ${this.#err}`)
+      await sleep(10)
+    }
+  }
+
+  /** What it has written to its standard error so far. */
+  get err(): string {
+    return this.#err
+  }
+
   ended(): Promise<Ending> {
     return this.#ended
   }

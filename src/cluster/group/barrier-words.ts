@@ -7,6 +7,7 @@
  *   [3] question   raised by the main thread to ask who is missing
  *   [4] answer     raised by the agent to `question` when every rank has answered; until then the bits below are who may be missing
  *   [5] possible   while [2] is not 0: the last generation that can still end, because that rank had arrived at it; agent writes
+ *   [6] waiting    how many calls of the main thread wait at this moment; main thread writes
  *   [8 ...]        a bit for each rank that is missing
  */
 export const BarrierWord = {
@@ -16,6 +17,7 @@ export const BarrierWord = {
   Question: 3,
   Answer: 4,
   Possible: 5,
+  Waiting: 6,
   Missing: 8,
 } as const
 

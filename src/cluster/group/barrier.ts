@@ -38,12 +38,14 @@ export class Barrier {
     signal?.throwIfAborted()
     const generation = this.#enter()
     const aborted = signal === undefined ? undefined : abortion(signal)
+    Atomics.add(this.#words, BarrierWord.Waiting, 1)
     try {
       await this.#keepAlive.during(this.#released(generation, timeoutMs, aborted?.promise))
     } catch (error) {
       if (signal?.aborted === true) this.#givenUp = generation
       throw error
     } finally {
+      Atomics.sub(this.#words, BarrierWord.Waiting, 1)
       aborted?.stop()
     }
   }
@@ -52,6 +54,15 @@ export class Barrier {
   waitSync(options: BarrierOptions): void {
     const { timeoutMs = 60_000 } = options
     const generation = this.#enter()
+    Atomics.add(this.#words, BarrierWord.Waiting, 1)
+    try {
+      this.#waitReleased(generation, timeoutMs)
+    } finally {
+      Atomics.sub(this.#words, BarrierWord.Waiting, 1)
+    }
+  }
+
+  #waitReleased(generation: number, timeoutMs: number): void {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const released = Atomics.load(this.#words, BarrierWord.Released)

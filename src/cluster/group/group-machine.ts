@@ -1,6 +1,15 @@
 import { writeSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
 import { native } from '../../native/index.ts'
-import { flushTrace, identifyTrace, TraceLevel, traceChannel } from '../../profiling/index.ts'
+import {
+  flushTrace,
+  identifyTrace,
+  monotonicNow,
+  TraceLevel,
+  traceChannel,
+  type WaitTable,
+  type WatchdogMessage,
+} from '../../profiling/index.ts'
 import type { AgentContext, Reply } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
@@ -17,6 +26,7 @@ import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import { Registry, type RegistryAnswer } from './registry.ts'
+import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits } from './waits/index.ts'
 
 /** What the agent of a group is started with. */
 export interface GroupStart {
@@ -42,6 +52,8 @@ export interface GroupPeer {
 /** What the agent tells the main thread by itself. */
 export type GroupNote =
   | { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
+  /** Something has been waited for too long. */
+  | { readonly type: 'watchdog'; readonly message: WatchdogMessage }
   /** The program of another rank says something to this one's. */
   | { readonly type: 'told'; readonly rank: number; readonly topic: string; readonly value: unknown }
 
@@ -74,6 +86,10 @@ export class GroupMachine {
   readonly #start: GroupStart
   readonly #barrier: BarrierMachine
   readonly locks: LockMachine
+  readonly watch: GroupWatch
+  /** Of the ranks whose processes can be seen. */
+  readonly #processes = new Map<number, number>()
+  #leavingSinceNs = 0
   readonly #membership: MembershipMachine
   readonly #beatNs: number
   /** What the membership asked for and is not done yet, in order. */
@@ -94,7 +110,8 @@ export class GroupMachine {
   /** Every rank has been here. */
   #complete = false
 
-  constructor(context: AgentContext, start: GroupStart) {
+  /** `waits`: where this process shows what it waits for. */
+  constructor(context: AgentContext, start: GroupStart, waits: WaitTable) {
     this.#context = context
     this.#start = start
     identifyTrace({ rank: start.rank })
@@ -115,6 +132,30 @@ export class GroupMachine {
     const send = (rank: number, bytes: Uint8Array): void => this.mesh.send(rank, bytes)
     this.#barrier = new BarrierMachine({ ...start, words, send })
     this.locks = new LockMachine({ ...start, send })
+    this.watch = this.#newWatch(waits, words)
+  }
+
+  #newWatch(table: WaitTable, barrierWords: Int32Array): GroupWatch {
+    const watch = new GroupWatch({
+      rank: this.#start.rank,
+      runtime: this.#context.runtime,
+      table,
+      thread: threadId,
+      others: () => this.#others(),
+      processOf: (rank) => this.#processes.get(rank),
+      ask: (rank, question, done) => this.ask(rank, question, done),
+      notify: (message) => this.#context.notify({ type: 'watchdog', message } satisfies GroupNote),
+    })
+    watch.add(new BarrierWaits(barrierWords))
+    watch.add(new LockWaits(this.locks))
+    watch.add(new LeaveWaits(() => this.#leaving && { sinceNs: this.#leavingSinceNs, ranks: this.#others() }))
+    return watch
+  }
+
+  /** Who is there besides us, and has not left. */
+  #others(): number[] {
+    const ranks = Array.from({ length: this.#start.size }, (_, rank) => rank)
+    return ranks.filter((rank) => rank !== this.#start.rank && !this.#gone.has(rank))
   }
 
   listen(listener: GroupListener): void {
@@ -146,6 +187,7 @@ export class GroupMachine {
 
   /** Gives the ranks that have ended meanwhile. */
   connect(peers: readonly GroupPeer[]): number[] {
+    for (const { rank, processId } of peers) if (processId !== undefined) this.#processes.set(rank, processId)
     return peers.filter(({ rank, ...peer }) => !this.mesh.connect(rank, peer)).map(({ rank }) => rank)
   }
 
@@ -153,6 +195,7 @@ export class GroupMachine {
   #begin(): void {
     this.#complete = true
     trace.publish(TraceLevel.Info, 'complete', () => ({ members: this.#start.size, device: this.#start.device }))
+    this.watch.begin()
     this.#beat()
   }
 
@@ -272,6 +315,7 @@ export class GroupMachine {
   /** Leave the group; answered when every other rank has left too or is dead. Until then this agent serves. */
   leave(reply: Reply): void {
     this.#leaving = reply
+    this.#leavingSinceNs = monotonicNow()
     this.#hasLeft = true
     this.locks.leave()
     this.#broadcast({ op: 'leave', passed: this.#barrier.passed })
@@ -279,6 +323,7 @@ export class GroupMachine {
   }
 
   close(): void {
+    this.watch.close()
     this.mesh.close()
   }
 
@@ -333,11 +378,7 @@ export class GroupMachine {
         this.#asked.delete(control.token)
         break
       case 'ask':
-        this.#control(from, {
-          op: 'answer',
-          token: control.token,
-          answer: this.#listener?.answer(control.question) ?? null,
-        })
+        this.#control(from, { op: 'answer', token: control.token, answer: this.#answer(control.question) })
         break
       case 'close':
         this.#freed(this.#registry.close(from, control.name))
@@ -354,6 +395,11 @@ export class GroupMachine {
           value: control.value,
         } satisfies GroupNote)
     }
+  }
+
+  #answer(question: unknown): unknown {
+    if (isWatchQuestion(question)) return this.watch.answer(question)
+    return this.#listener?.answer(question) ?? null
   }
 
   /** Rank `rank` is out of the group. */

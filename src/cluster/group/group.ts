@@ -1,10 +1,16 @@
 import { availableParallelism, hostname } from 'node:os'
 import process from 'node:process'
 import { ArgumentError, ClosedError } from '../../native/index.ts'
-import { identifyTrace, PROFILING_AREA_BYTES, type Profile } from '../../profiling/index.ts'
+import {
+  identifyTrace,
+  PROFILING_AREA_BYTES,
+  type Profile,
+  publishWatchdog,
+  WAIT_TABLE_BYTES,
+} from '../../profiling/index.ts'
 import { Agent } from '../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { PROFILING_OFFSET } from '../layout.ts'
+import { PROFILING_OFFSET, WAITS_OFFSET } from '../layout.ts'
 import type { Membership } from '../membership.ts'
 import { Barrier, type BarrierOptions } from './barrier.ts'
 import { MemberEndedError, ranksInWords } from './errors.ts'
@@ -17,6 +23,7 @@ import { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 import type { RankMember } from './rank-member.ts'
 import { TcpMeeting } from './tcp-meeting.ts'
 import { Topics } from './topics.ts'
+import type { GroupWaits } from './waits/index.ts'
 
 /** What happened to a rank. */
 export interface GroupEvent {
@@ -26,7 +33,7 @@ export interface GroupEvent {
   readonly reason: string
 }
 
-/** Where the agent finds the place for its counters. */
+/** Where the agent finds the place for its counters, or for what it waits for. */
 export interface ProfilingPlace {
   readonly descriptor: number
   readonly offsetBytes: number
@@ -108,6 +115,15 @@ export abstract class Group implements AsyncDisposable {
   profiles(): ReadonlyMap<number, Profile> {
     const profiles = this.#ranks.map(({ rank }) => [rank, this.profile(rank)] as const)
     return new Map(profiles.filter((entry): entry is [number, Profile] => entry[1] !== undefined))
+  }
+
+  /**
+   * What the ranks wait for that has lasted for half of `AETHER_WATCHDOG_MS`, for whom, and who waits for each other. The agents answer, so it tells of
+   * ranks whose program is blocked, too; it takes as long as the slowest answer, 2 s at most. A rank that does not answer is named.
+   */
+  async waits(): Promise<GroupWaits> {
+    this.checkOpen()
+    return (await this.parts.agent.command('waits', undefined)) as GroupWaits
   }
 
   /**
@@ -207,6 +223,10 @@ export abstract class Group implements AsyncDisposable {
       this.#topics.take(note.topic, note.rank, note.value)
       return
     }
+    if (note.type === 'watchdog') {
+      publishWatchdog(note.message)
+      return
+    }
     this.#gone.add(note.rank)
     for (const listener of [...this.#listeners]) listener(note)
   }
@@ -247,6 +267,7 @@ export interface GroupAgentData {
   readonly group: GroupStart
   readonly profiling: ProfilingPlace
   readonly watching: WatchingPlace
+  readonly waits: ProfilingPlace
 }
 
 /** Where every rank has two processors' worth of threads, a short spin saves a system call at both ends; elsewhere it only steals time. */
@@ -282,6 +303,7 @@ export async function assembleGroup(
       group,
       profiling: profilingPlace(membership),
       watching: { descriptor: membership.arena.descriptor, slot: membership.self.slot },
+      waits: waitsPlace(membership),
     }
     const spinNs = 2 * meeting.ranksHere <= availableParallelism() ? SPIN_NS : 0
     agent = await Agent.start({ machine, data, spinNs, seed: process.pid, onNote: notes.take })
@@ -318,4 +340,9 @@ async function connect(agent: Agent, meeting: Meeting, plan: JoinPlan): Promise<
 function profilingPlace(membership: Membership): ProfilingPlace {
   const offsetBytes = PROFILING_OFFSET + membership.self.slot * PROFILING_AREA_BYTES
   return { descriptor: membership.arena.descriptor, offsetBytes, lengthBytes: PROFILING_AREA_BYTES }
+}
+
+function waitsPlace(membership: Membership): ProfilingPlace {
+  const offsetBytes = WAITS_OFFSET + membership.self.slot * WAIT_TABLE_BYTES
+  return { descriptor: membership.arena.descriptor, offsetBytes, lengthBytes: WAIT_TABLE_BYTES }
 }

@@ -37,3 +37,12 @@ export { Mesh, type MeshMessage } from './mesh.ts'
 export { MeshChannel } from './mesh-channel.ts'
 export { MESSAGE_BYTES_MAX } from './mesh-limits.ts'
 export type { RegistryAnswer } from './registry.ts'
+export type {
+  GroupWaits,
+  OpenWait,
+  RankWait,
+  SubjectAnswers,
+  WaitFinding,
+  WaitingPart,
+  WaitSubject,
+} from './waits/index.ts'

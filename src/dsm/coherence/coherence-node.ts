@@ -187,6 +187,12 @@ export class CoherenceNode implements CachePort {
     return { state: this.#directories.stateName(entry), owner, sharers: [...sharers], version, waiting: queue.length }
   }
 
+  /** Of a page whose home we are: whose request is being served, -1 at rest, and who was told to answer it. For people who ask why it takes long. */
+  serving(page: number): { requester: number; asked: number[] } {
+    const { requester, forwardedTo, invalidated } = this.#entries.get(page) ?? this.#directories.newEntry()
+    return { requester, asked: forwardedTo < 0 ? [...invalidated] : [forwardedTo, ...invalidated] }
+  }
+
   /** Pages of which anything is remembered here, as a copy or as a home. */
   pages(): Set<number> {
     return new Set([...this.#copies.keys(), ...this.#entries.keys()])

@@ -196,6 +196,11 @@ export class EpochNode implements RecoveryHost {
     return this.#node.pages()
   }
 
+  /** As {@link CoherenceNode.serving}. */
+  serving(page: number): ReturnType<CoherenceNode['serving']> {
+    return this.#node.serving(page)
+  }
+
   isDeferred(page: number): boolean {
     return this.#node.isDeferred(page) || this.#leaving.has(page)
   }

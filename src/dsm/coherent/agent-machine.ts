@@ -8,10 +8,11 @@ import {
   type GroupPeer,
   type LockMode,
   MeshChannel,
+  type ProfilingPlace,
   type RegistryAnswer,
 } from '../../cluster/index.ts'
 import { AetherError, FaultAnswer, native } from '../../native/index.ts'
-import { shareThreadProfiling } from '../../profiling/index.ts'
+import { shareThreadProfiling, WaitTable } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
 import {
   type CoherenceMessage,
@@ -32,9 +33,11 @@ import {
   isAllocationQuestion,
 } from './allocation-keeper.ts'
 import { CoherenceCodec } from './coherence-channel.ts'
+import { CommandWaits } from './command-waits.ts'
 import { DemandRing } from './demand-ring.ts'
 import { FaultLane, type ReadFault } from './fault-lane.ts'
 import { decodeHomeMessage } from './home-claims.ts'
+import { PageWaits } from './page-waits.ts'
 import type { PageWords } from './page-words.ts'
 import type { PageRange } from './readahead.ts'
 import { decodeRecovery, encodeRecovery } from './recovery-channel.ts'
@@ -75,6 +78,7 @@ class RegionAgentMachine implements Machine {
   /** Regions that are closed for good: their numbers do not come again. */
   readonly #forgotten = new Set<number>()
   readonly #allocations = new AllocationKeeper()
+  readonly #commandWaits = new CommandWaits((id) => this.#servers.get(id)?.plan.name)
   readonly #codec = new CoherenceCodec()
   /** Undefined where there are no views. */
   readonly #lane: FaultLane | undefined
@@ -98,6 +102,7 @@ class RegionAgentMachine implements Machine {
     memoryUse: (id, reply) => reply.resolve(this.#servers.get(id as number)?.memoryUse()),
     failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
+    waits: (_, reply) => this.#group.watch.survey((waits) => reply.resolve(waits)),
   }
 
   constructor(context: AgentContext, data: RegionAgentData) {
@@ -105,11 +110,11 @@ class RegionAgentMachine implements Machine {
     this.#data = data
     this.#demands = new DemandRing(data.demands)
     this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
-    const { descriptor, offsetBytes, lengthBytes } = data.profiling
-    const area = native.mapMemory(descriptor, offsetBytes, lengthBytes, 0)
-    shareThreadProfiling(area, 0, lengthBytes, native.threadId())
+    shareThreadProfiling(mapped(data.profiling), 0, data.profiling.lengthBytes, native.threadId())
     this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
-    this.#group = new GroupMachine(context, data.group)
+    this.#group = new GroupMachine(context, data.group, new WaitTable(mapped(data.waits)))
+    this.#group.watch.add(new PageWaits(this.#servers))
+    this.#group.watch.add(this.#commandWaits)
     this.#group.listen({
       message: (from, bytes) => this.#receive(from, bytes),
       memberDied: (rank) => {
@@ -159,7 +164,7 @@ class RegionAgentMachine implements Machine {
   command(name: string, payload: unknown, reply: Reply): void {
     const command = this.#commands[name]
     if (command === undefined) reply.reject(new AetherError('ERR_AETHER_AGENT', `the agent has no command '${name}'`))
-    else command(payload, reply)
+    else command(payload, this.#commandWaits.during(name, payload, reply))
   }
 
   close(): void {
@@ -426,6 +431,10 @@ class RegionAgentMachine implements Machine {
     this.#forgotten.add(id)
     this.#freed.delete(id)
   }
+}
+
+function mapped({ descriptor, offsetBytes, lengthBytes }: ProfilingPlace): ArrayBuffer {
+  return native.mapMemory(descriptor, offsetBytes, lengthBytes, 0)
 }
 
 function pagesOf(message: RecoveryMessage): readonly number[] {

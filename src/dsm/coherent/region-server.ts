@@ -35,6 +35,7 @@ import { PageCache } from './page-cache.ts'
 import { faultHistogram, pageCounters } from './page-counters.ts'
 import { PageFailures } from './page-failures.ts'
 import { PageSaving } from './page-saving.ts'
+import type { PageFinding } from './page-waits.ts'
 import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
@@ -71,6 +72,7 @@ const isRequest = (kind: number): boolean => kind === MessageKind.GetShared || k
 /** Since when a page is waited for, and which thread faulted on it (0: an explicit call). */
 interface Demand {
   readonly sinceNs: number
+  readonly write: boolean
   readonly thread: number
   /** How often the thread had been on a processor; looked up while the answer is on its way. */
   turns: number
@@ -227,7 +229,7 @@ export class RegionServer implements EpochPort {
     const { runtime } = this.#options
     this.#counters.add('demands', 1)
     if (thread !== 0 || !this.#demands.has(page))
-      this.#demands.set(page, { sinceNs: runtime.now(), thread, turns: TURNS_UNKNOWN })
+      this.#demands.set(page, { sinceNs: runtime.now(), write, thread, turns: TURNS_UNKNOWN })
     this.#trace.demanded(page, write, thread === 0 ? 'call' : 'touch')
     const ahead = thread === 0 ? undefined : this.#readahead.faulted(page)
     if (this.#claims.isKnown(page)) this.#ask(page, write)
@@ -372,6 +374,27 @@ export class RegionServer implements EpochPort {
     const copy = this.#node.copyState(page)
     if (home === NO_HOME) return { home, register: this.#claims.registerOf(page), copy }
     return home === this.#options.mesh.rank ? { home, copy, directory: this.#node.directory(page) } : { home, copy }
+  }
+
+  /** Pages that threads of this process wait for, and since when; those first that are waited for longest, more or less. */
+  *demands(): Iterable<{ readonly page: number; readonly write: boolean; readonly sinceNs: number }> {
+    for (const [page, { write, sinceNs }] of this.#demands) yield { page, write, sinceNs }
+  }
+
+  /** What this node can say where somebody waits for a page too long. */
+  finding(page: number): PageFinding {
+    const home = this.#node.homeOf(page)
+    const found = {
+      right: this.#words.right(page),
+      pinned: this.#words.isPinned(page),
+      copy: this.#node.copyState(page),
+      recovering: !this.#node.isServing,
+      home,
+      register: this.#claims.registerOf(page),
+    }
+    if (home !== this.#options.mesh.rank) return found
+    const { state, owner, sharers } = this.#node.directory(page)
+    return { ...found, entry: { state, owner, sharers, ...this.#node.serving(page) } }
   }
 
   /** Give up the copies of a range that can be given up now; `done` is called when they are gone. */

@@ -1,4 +1,5 @@
 import { ClosedError } from '../../native/index.ts'
+import type { WaitDescription } from '../../profiling/index.ts'
 import { HeapFullError, StructureError } from '../errors.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EPOCH_MAX, ownerEpoch, ownerSlot, ownerWord, type Peers } from '../peers.ts'
@@ -145,6 +146,14 @@ export class Heap {
     const slot = ownerSlot(owner)
     const epoch = ownerEpoch(owner)
     return ask ? this.peers.isAlive(slot, epoch) : this.peers.isPresent(slot, epoch)
+  }
+
+  /** What is told of a wait for `object`, which `owner` has. */
+  describeWait(object: string, owner: number): WaitDescription {
+    const processId = owner === 0 ? undefined : this.peers.processOf?.(ownerSlot(owner), ownerEpoch(owner))
+    const state = processId === undefined ? '' : `process ${processId} has it`
+    const processes = processId === undefined ? [] : [processId]
+    return { kind: 'structure', object: `${object} in '${this.name}'`, state, ranks: [], processes }
   }
 
   /** Recover who is known to be gone; `ask`: find out who is. */

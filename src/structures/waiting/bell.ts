@@ -1,4 +1,5 @@
 import { native, TimeoutError } from '../../native/index.ts'
+import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
 import type { Heap } from '../heap/heap.ts'
 import { Ring } from './ring.ts'
 
@@ -44,10 +45,13 @@ export type Attempt<T> = (ask: boolean) => T | undefined
 export class Bell {
   readonly #heap: Heap
   readonly #offset: number
+  readonly #describe: (() => WaitDescription) | undefined
 
-  constructor(heap: Heap, offset: number) {
+  /** `describe`: what is told of a wait that lasts, where somebody has what is waited for; none is told of a consumer that waits for work. */
+  constructor(heap: Heap, offset: number, describe?: () => WaitDescription) {
     this.#heap = heap
     this.#offset = offset
+    this.#describe = describe
   }
 
   /** Something changed: wake all who wait. */
@@ -61,12 +65,14 @@ export class Bell {
     const first = attempt(false)
     if (first !== undefined) return first
     using ring = new Ring(this.#heap.peers, signal)
+    using watched = this.#describe && new WatchedWait(this.#describe)
     for (let ask = false; ; ask = true) {
       this.#heap.checkOpen()
       this.#wantRing()
       const outcome = attempt(ask)
       if (outcome !== undefined) return outcome
       await ring.next(LOOK_MS)
+      watched?.look()
       signal?.throwIfAborted()
     }
   }
@@ -77,6 +83,7 @@ export class Bell {
     const first = attempt(false)
     if (first !== undefined) return first
     const deadlineNs = native.monotonicNs() + timeoutMs * 1e6
+    using watched = this.#describe && new WatchedWait(this.#describe)
     for (let ask = false; ; ask = true) {
       memory.store(this.#offset + Offset.Wanted, 1)
       const sequence = memory.load(this.#offset + Offset.Sequence)
@@ -85,6 +92,7 @@ export class Bell {
       const leftMs = (deadlineNs - native.monotonicNs()) / 1e6
       if (leftMs <= 0) throw new TimeoutError(`waited ${timeoutMs} ms in vain for ${what}`)
       memory.wait(this.#offset + Offset.Sequence, sequence, Math.min(leftMs, LOOK_MS))
+      watched?.look()
     }
   }
 

@@ -1,5 +1,9 @@
+import { monotonicNow } from '../../../profiling/index.ts'
 import { decodeLockMessage, encodeLockMessage, type LockMessage } from './lock-message.ts'
 import { type LockMode, LockQueue, NOBODY } from './lock-queue.ts'
+
+/** Entries of a queue that are told where somebody asks why a lock does not come. */
+const TOLD_MAX = 16
 
 /** What comes of a wish for a lock. */
 export type LockOutcome =
@@ -13,6 +17,8 @@ interface Own {
   readonly mode: LockMode
   state: 'waiting' | 'held' | 'leaving'
   abandonedBy: number
+  /** Of {@link monotonicNow}. */
+  readonly sinceNs: number
   readonly done: (outcome: LockOutcome) => void
 }
 
@@ -48,7 +54,7 @@ export class LockMachine {
    * answer to an earlier wish may still be under way.
    */
   want(token: number, name: string, mode: LockMode, done: (outcome: LockOutcome) => void): void {
-    this.#own.set(token, { name, mode, state: 'waiting', abandonedBy: NOBODY, done })
+    this.#own.set(token, { name, mode, state: 'waiting', abandonedBy: NOBODY, sinceNs: monotonicNow(), done })
     this.#tell(this.#keeperOf(name), { op: 'want', name, token, mode })
   }
 
@@ -64,6 +70,29 @@ export class LockMachine {
   /** This rank leaves the group. */
   leave(): void {
     for (const [token, { state }] of [...this.#own]) this.release(token, state === 'held')
+  }
+
+  /** What this rank waits for. */
+  *waiting(): Iterable<{
+    readonly token: number
+    readonly name: string
+    readonly mode: LockMode
+    readonly sinceNs: number
+  }> {
+    for (const [token, { name, mode, state, sinceNs }] of this.#own)
+      if (state === 'waiting') yield { token, name, mode, sinceNs }
+  }
+
+  /** Whether this rank holds the lock. */
+  holds(name: string): boolean {
+    return [...this.#own.values()].some((own) => own.name === name && own.state === 'held')
+  }
+
+  /** Who holds the lock and who waits, in order, where this rank keeps it. */
+  queueOf(name: string): readonly (readonly [rank: number, token: number, granted: 0 | 1])[] | null {
+    const queue = this.#queues.get(name)
+    if (queue === undefined || this.#keeperOf(name) !== this.#options.rank) return null
+    return queue.entries.slice(0, TOLD_MAX).map(({ rank, token, granted }) => [rank, token, granted ? 1 : 0])
   }
 
   /** False where the bytes are no message about locks. */
@@ -100,15 +129,15 @@ export class LockMachine {
   #handle(from: number, message: LockMessage): void {
     switch (message.op) {
       case 'want':
-        this.#queueOf(message.name).add(from, message.token, message.mode)
+        this.#queueFor(message.name).add(from, message.token, message.mode)
         this.#grant(message.name)
         break
       case 'hold':
-        this.#queueOf(message.name).addHolder(from, message.token, message.mode, message.abandonedBy)
+        this.#queueFor(message.name).addHolder(from, message.token, message.mode, message.abandonedBy)
         break
       case 'release': {
         const { token, name, had } = message
-        const queue = this.#queueOf(name)
+        const queue = this.#queueFor(name)
         queue.remove(from, token, had)
         this.#tell(from, { op: 'released', token, holders: queue.holders })
         this.#grant(name)
@@ -164,7 +193,7 @@ export class LockMachine {
     return true
   }
 
-  #queueOf(name: string): LockQueue {
+  #queueFor(name: string): LockQueue {
     let queue = this.#queues.get(name)
     if (queue === undefined) {
       const first = this.#firstOf(name)

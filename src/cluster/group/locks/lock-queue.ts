@@ -36,6 +36,11 @@ export class LockQueue {
     return this.#entries.length === 0
   }
 
+  /** Who holds it, then who waits for it, in order. */
+  get entries(): readonly LockEntry[] {
+    return this.#entries
+  }
+
   /** Ranks that hold it. */
   get holders(): number[] {
     return this.#entries.filter(({ granted }) => granted).map(({ rank }) => rank)

@@ -1,0 +1,49 @@
+import type { WaitKind } from '../../../profiling/index.ts'
+import type { LockMode } from '../locks/index.ts'
+
+/** What ranks are asked about where somebody waits too long. */
+export type WaitSubject =
+  | { readonly about: 'page'; readonly region: number; readonly page: number; readonly write: boolean }
+  | { readonly about: 'lock'; readonly name: string; readonly token: number; readonly mode: LockMode }
+  | { readonly about: 'barrier'; readonly generation: number }
+  /** Nobody need be asked. */
+  | { readonly about: 'known'; readonly ranks: readonly number[]; readonly state: string }
+
+/** A wait of this rank's, before it is found out for whom. */
+export interface OpenWait {
+  readonly key: string
+  readonly kind: WaitKind
+  readonly object: string
+  /** `Infinity` where it is only seen that it lasts. */
+  readonly sinceNs: number
+  readonly subject: WaitSubject
+  /** It may last: shown where somebody asks, but not told of. */
+  readonly isQuiet?: boolean
+  /** Another thread of this process has written it down, and tells of it. */
+  readonly isTold?: boolean
+}
+
+/** What comes of asking: for whom the wait is, and in which state. */
+export interface WaitFinding {
+  readonly ranks: readonly number[]
+  readonly state: string
+}
+
+/** What the ranks have said about a subject: each its own part. */
+export interface SubjectAnswers {
+  readonly self: number
+  /** By rank, this one's among them. */
+  readonly said: ReadonlyMap<number, unknown>
+  /** Who belongs to the group and has not answered. */
+  readonly silent: readonly number[]
+}
+
+/** A part of the agent that waits. */
+export interface WaitingPart {
+  /** What it waits for at this moment. */
+  waits(): Iterable<OpenWait>
+  /** What this rank knows of a subject of this part's kind; JSON. Undefined where it is not of that kind. */
+  answer(subject: WaitSubject): unknown
+  /** Who it is for, as the ranks have said; undefined where the subject is not of this part's kind. */
+  explain(subject: WaitSubject, answers: SubjectAnswers): WaitFinding | undefined
+}

@@ -1,0 +1,32 @@
+import { channel } from 'node:diagnostics_channel'
+import { writeSync } from 'node:fs'
+import type { Wait } from './wait.ts'
+
+/** What subscribers of the diagnostics channel `aether:watchdog` get. */
+export interface WatchdogMessage {
+  /** The line, as it is on standard error. */
+  readonly text: string
+  readonly wait: Wait
+  /** The rank that waits; undefined outside of groups. */
+  readonly rank?: number
+  /** Where it is a deadlock: the ranks that wait for each other, in a circle. */
+  readonly cycle?: readonly number[]
+  /** The same of processes of one machine that are no ranks. */
+  readonly processCycle?: readonly number[]
+}
+
+const watchdog = channel('aether:watchdog')
+
+/** Straight to the descriptor: in a Worker `console` goes through the main thread, which may be the one that waits. */
+export function printLine(text: string): void {
+  try {
+    writeSync(2, `aether: watchdog: ${text}\n`)
+  } catch {
+    // Nobody reads it: no reason to fail.
+  }
+}
+
+/** Tell this thread's subscribers. */
+export function publishWatchdog(message: WatchdogMessage): void {
+  if (watchdog.hasSubscribers) watchdog.publish(message)
+}

@@ -1,0 +1,179 @@
+import process from 'node:process'
+import { threadId } from 'node:worker_threads'
+import { BackOff } from './back-off.ts'
+import { cycleInWords, findCycle, type WaitEdges } from './cycle.ts'
+import { type WatchdogTimes, watchdogTimes } from './settings.ts'
+import { printLine, publishWatchdog } from './telling.ts'
+import { type KeyedWait, monotonicNow, type Wait, waitInWords } from './wait.ts'
+import { WaitTable } from './wait-table.ts'
+
+/** What a member of a space waits for. */
+export interface MemberWaits {
+  readonly processId: number
+  readonly waits: readonly Wait[]
+}
+
+/** Lists what somebody waits for at this moment. A `sinceNs` that is not known may be when it was first listed. */
+export type WaitSource = () => Iterable<KeyedWait>
+
+/**
+ * What this thread waits for, asked for from time to time by a timer that keeps no process alive. Operations themselves write nothing down: only what
+ * has become slow goes into the table.
+ */
+class ThreadWaits {
+  readonly times: WatchdogTimes | undefined = watchdogTimes()
+  readonly #sources = new Set<WaitSource>()
+  readonly #shown = new Map<string, number | undefined>()
+  readonly #since = new Map<string, number>()
+  #table = new WaitTable()
+  #others: () => Iterable<MemberWaits> = () => []
+  #isPlaced = false
+  #timer: NodeJS.Timeout | undefined
+  readonly #backOff: BackOff | undefined
+
+  constructor() {
+    if (this.times !== undefined) this.#backOff = new BackOff(this.times.afterMs * 1e6)
+  }
+
+  place(table: WaitTable, others: () => Iterable<MemberWaits>): () => void {
+    if (this.#isPlaced) return () => {}
+    this.#isPlaced = true
+    this.#table = table
+    this.#others = others
+    this.#shown.clear()
+    return () => {
+      for (const slot of this.#shown.values()) if (slot !== undefined) table.free(slot)
+      this.#shown.clear()
+      this.#table = new WaitTable()
+      this.#others = () => []
+      this.#isPlaced = false
+    }
+  }
+
+  add(source: WaitSource): () => void {
+    if (this.times === undefined) return () => {}
+    this.#sources.add(source)
+    this.#timer ??= setInterval(() => this.#look(), this.times.lookMs).unref()
+    return () => {
+      this.#sources.delete(source)
+      if (this.#sources.size > 0) return
+      this.#look()
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
+  show(wait: KeyedWait): void {
+    if (!this.#shown.has(wait.key)) this.#shown.set(wait.key, this.#table.take())
+    const slot = this.#shown.get(wait.key)
+    if (slot !== undefined) this.#table.write(slot, wait, threadId)
+  }
+
+  hide(key: string): void {
+    const slot = this.#shown.get(key)
+    if (slot !== undefined) this.#table.free(slot)
+    this.#shown.delete(key)
+  }
+
+  tell(wait: Wait, nowNs: number): void {
+    const text = waitInWords(`process ${process.pid}`, wait, nowNs)
+    printLine(text)
+    publishWatchdog({ text, wait })
+    if (wait.processes.length > 0) this.#tellOfCycle(wait)
+  }
+
+  #tellOfCycle(wait: Wait): void {
+    const edges: WaitEdges[] = [{ waiter: process.pid, others: wait.processes, object: wait.object }]
+    for (const { processId, waits: theirs } of this.#others())
+      for (const { processes, object } of theirs) edges.push({ waiter: processId, others: processes, object })
+    const processCycle = findCycle(edges, process.pid)
+    if (processCycle === undefined || !wait.processes.includes(processCycle[1] ?? process.pid)) return
+    const text = cycleInWords('process', processCycle, edges)
+    printLine(text)
+    publishWatchdog({ text, wait, processCycle })
+  }
+
+  #look(): void {
+    const nowNs = monotonicNow()
+    const waits: KeyedWait[] = []
+    for (const source of this.#sources)
+      for (const wait of source()) {
+        const sinceNs = Math.min(wait.sinceNs, this.#since.get(wait.key) ?? nowNs)
+        waits.push({ ...wait, sinceNs })
+      }
+    const present = new Set(waits.map(({ key }) => key))
+    for (const key of this.#since.keys()) if (!present.has(key)) this.#forget(key)
+    for (const wait of waits) this.#since.set(wait.key, wait.sinceNs)
+    const due = this.#backOff!.step(waits, nowNs)
+    for (const wait of waits)
+      if (this.#backOff!.ageNs(wait.key, nowNs) >= (this.times!.afterMs * 1e6) / 2) this.show(wait)
+    for (const wait of due) this.tell(wait, nowNs)
+  }
+
+  #forget(key: string): void {
+    this.#since.delete(key)
+    this.hide(key)
+  }
+}
+
+const waits = new ThreadWaits()
+let lastWatched = 0
+
+/**
+ * Show this thread's waits in `table`, until the returned function is called. The first table stays; where there is none nobody else sees them.
+ * `others`: what the members of the same space show, this one among them; read where somebody waits too long, to find circles.
+ */
+export function placeWaits(table: WaitTable, others: () => Iterable<MemberWaits>): () => void {
+  return waits.place(table, others)
+}
+
+/** Have the watchdog look at `source`, until the returned function is called. */
+export function watchWaits(source: WaitSource): () => void {
+  return waits.add(source)
+}
+
+/** What is told of a wait besides since when. */
+export type WaitDescription = Omit<Wait, 'sinceNs'>
+
+/**
+ * A wait whose own loop wakes now and then, also where it blocks the thread, and looks by itself. Made when it has begun to sleep: what is had at once
+ * pays nothing. `end()` at the end of it.
+ */
+export class WatchedWait implements Disposable {
+  readonly #describe: () => WaitDescription
+  readonly #sinceNs: number
+  readonly #key: string
+  #backOff: BackOff | undefined
+  #nextNs: number
+  #isShown = false
+
+  constructor(describe: () => WaitDescription) {
+    this.#describe = describe
+    this.#sinceNs = monotonicNow()
+    this.#key = `watched ${++lastWatched}`
+    this.#nextNs = waits.times === undefined ? Number.POSITIVE_INFINITY : this.#sinceNs + waits.times.lookMs * 1e6
+  }
+
+  look(): void {
+    const nowNs = monotonicNow()
+    if (nowNs < this.#nextNs || waits.times === undefined) return
+    this.#nextNs = nowNs + waits.times.lookMs * 1e6
+    const wait = { ...this.#describe(), sinceNs: this.#sinceNs, key: this.#key }
+    this.#backOff ??= new BackOff(waits.times.afterMs * 1e6)
+    const due = this.#backOff.step([wait], nowNs)
+    if (nowNs - this.#sinceNs >= (waits.times.afterMs * 1e6) / 2) {
+      this.#isShown = true
+      waits.show(wait)
+    }
+    for (const late of due) waits.tell(late, nowNs)
+  }
+
+  end(): void {
+    if (this.#isShown) waits.hide(this.#key)
+    this.#isShown = false
+  }
+
+  [Symbol.dispose](): void {
+    this.end()
+  }
+}
