@@ -20,6 +20,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./run.ts')).runCommand,
   },
   {
+    name: 'dashboard',
+    summary: 'watch a running space in a browser, live: nodes, flows, pages, the protocol',
+    load: async () => (await import('./dashboard.ts')).dashboardCommand,
+  },
+  {
     name: 'top',
     summary: 'watch a running space in the terminal: members, processors, memory, faults, traffic',
     load: async () => (await import('./top.ts')).topCommand,

@@ -3,6 +3,8 @@
  *
  * @module
  */
+export { FollowedSpace } from './followed-space.ts'
 export { ObservedSpace } from './observed-space.ts'
+export { type DashboardOptions, DashboardServer, type DashboardSource } from './server/dashboard-server.ts'
 export type * from './wire.ts'
 export { PageClass } from './wire.ts'

@@ -103,6 +103,8 @@ export interface Frame {
 export interface PagesFrame {
   readonly region: string
   readonly pages: number
+  /** What was told of it before is of another region of that name. */
+  readonly isNew: boolean
   readonly blocks: readonly (readonly [block: number, states: string])[]
 }
 

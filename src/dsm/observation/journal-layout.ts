@@ -11,7 +11,7 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  * 0x200000   maps                  of one region after the other; where, says the head
  * ```
  *
- * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for copies was taken, at 0x2800 the same for homes.
+ * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for copies was taken, at 0x3000 the same for homes.
  * A map: for each block of 256 pages a count of its changes (Int32), from the next page of memory on an entry of 16 B for each page
  * of the region (drawn in {@link PageByte}). The object is sparse: pages that nobody touches take no memory.
  */
@@ -43,7 +43,7 @@ export const HeadByte = {
   Name: 128,
   Protocol: 256,
   CacheCells: 0x1000,
-  DirectoryCells: 0x2800,
+  DirectoryCells: 0x3000,
 } as const
 export const NAME_BYTES_MAX = 128
 export const PROTOCOL_BYTES_MAX = 32

@@ -1,0 +1,68 @@
+import { runningSpaces } from '../cluster/index.ts'
+import { ObservedSpace } from './observed-space.ts'
+import type { PageMap } from './page-map.ts'
+import type { Frame, LogFrame, PageFrame } from './wire.ts'
+
+/** How often somebody is looked for while nobody is there. */
+const SEARCH_MS = 500
+
+/** A space by its name, or whichever runs, through its ends and beginnings: while nobody is in it, it is waited for. */
+export class FollowedSpace {
+  readonly #name: string | undefined
+  #space: ObservedSpace | undefined
+  #searchedMs = 0
+  #said = ''
+
+  /** Without a name: the first that runs, and when that has ended the next. */
+  constructor(name?: string) {
+    this.#name = name
+  }
+
+  look(): Frame {
+    const atMs = Date.now()
+    const log: LogFrame[] = []
+    if (this.#space === undefined && atMs - this.#searchedMs >= SEARCH_MS) this.#search(atMs, log)
+    const space = this.#space
+    if (space === undefined) return this.#nobody(atMs, log)
+    const frame = space.look(atMs)
+    if (!frame.running) {
+      space.close()
+      this.#space = undefined
+    }
+    return { ...frame, log: [...log, ...frame.log] }
+  }
+
+  pages(region: string): PageMap | undefined {
+    return this.#space?.region(region)?.map
+  }
+
+  page(region: string, page: number): PageFrame | undefined {
+    return this.#space?.page(region, page)
+  }
+
+  close(): void {
+    this.#space?.close()
+    this.#space = undefined
+  }
+
+  #search(atMs: number, log: LogFrame[]): void {
+    this.#searchedMs = atMs
+    const name = this.#name ?? runningSpaces()[0]
+    if (name === undefined) return
+    try {
+      this.#space = ObservedSpace.attach(name)
+      this.#said = ''
+      log.push({ atMs, kind: 'note', text: `watching '${name}'` })
+    } catch (error) {
+      // Nobody is there yet; or another version of Aether is, which is worth a line.
+      const { message } = error as Error
+      if (message !== this.#said) log.push({ atMs, kind: 'note', text: message })
+      this.#said = message
+    }
+  }
+
+  #nobody(atMs: number, log: readonly LogFrame[]): Frame {
+    const nothing = { members: [], links: [], regions: [], histograms: [] }
+    return { atMs, space: this.#name ?? '', epoch: 0, running: false, ...nothing, log, lostEvents: 0 }
+  }
+}

@@ -1,0 +1,59 @@
+/** A canvas that fills its parent, sharp on every screen. Sizes and positions are CSS pixels. */
+export class Stage {
+  readonly element: HTMLElement
+  readonly canvas: HTMLCanvasElement
+  readonly context: CanvasRenderingContext2D
+  width = 0
+  height = 0
+
+  constructor(label: string) {
+    this.canvas = document.createElement('canvas')
+    this.canvas.setAttribute('role', 'img')
+    this.canvas.setAttribute('aria-label', label)
+    this.context = this.canvas.getContext('2d')!
+    this.element = document.createElement('div')
+    this.element.className = 'stage'
+    this.element.append(this.canvas)
+  }
+
+  /** Empty, and as large as it is to be. */
+  clear(): CanvasRenderingContext2D {
+    const scale = devicePixelRatio
+    const { clientWidth, clientHeight } = this.element
+    const [width, height] = [Math.round(clientWidth * scale), Math.round(clientHeight * scale)]
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      this.canvas.width = width
+      this.canvas.height = height
+    }
+    this.width = clientWidth
+    this.height = clientHeight
+    this.context.setTransform(scale, 0, 0, scale, 0, 0)
+    this.context.clearRect(0, 0, clientWidth, clientHeight)
+    return this.context
+  }
+}
+
+let colours: Map<string, string> = new Map()
+
+/** A colour of the style sheet. */
+export function colour(name: string): string {
+  let value = colours.get(name)
+  if (value === undefined) {
+    value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
+    colours.set(name, value)
+  }
+  return value
+}
+
+/** The theme is another. */
+export function forgetColours(): void {
+  colours = new Map()
+}
+
+/** Neighbours differ: the golden angle goes round the circle of hues. */
+export function rankColour(rank: number, alpha = 1): string {
+  const isDark = document.documentElement.dataset['theme'] === 'dark'
+  return `hsl(${(215 + rank * 137.508) % 360} ${isDark ? 72 : 64}% ${isDark ? 62 : 48}% / ${alpha})`
+}
+
+export const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'

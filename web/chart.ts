@@ -1,0 +1,93 @@
+import { colour, FONT, Stage } from './canvas.ts'
+
+/** One line of a chart; a null is a gap. */
+export interface Line {
+  readonly values: readonly (number | null)[]
+  readonly colour: string
+  readonly fill?: boolean
+}
+
+const LEFT = 74
+const BOTTOM = 24
+const TOP = 8
+
+/** Lines over time, the newest at the right. */
+export class Chart {
+  readonly stage: Stage
+  readonly #format: (value: number) => string
+
+  constructor(label: string, format: (value: number) => string) {
+    this.stage = new Stage(label)
+    this.#format = format
+  }
+
+  draw(lines: readonly Line[], times: readonly number[], slots: number): void {
+    const context = this.stage.clear()
+    const { width, height } = this.stage
+    const [right, bottom] = [width - 16, height - BOTTOM]
+    const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
+    const y = (value: number): number => bottom - ((bottom - TOP) * value) / top
+    const x = (index: number): number => right - ((right - LEFT) * (times.length - 1 - index)) / (slots - 1)
+    context.font = FONT
+    context.lineWidth = 1
+    for (let part = 0; part <= 4; part++) {
+      const value = (top * part) / 4
+      context.strokeStyle = colour('line')
+      context.beginPath()
+      context.moveTo(LEFT, Math.round(y(value)) + 0.5)
+      context.lineTo(right, Math.round(y(value)) + 0.5)
+      context.stroke()
+      context.fillStyle = colour('soft')
+      context.textAlign = 'right'
+      context.textBaseline = 'middle'
+      context.fillText(this.#format(value), LEFT - 8, y(value))
+    }
+    context.textAlign = 'center'
+    context.textBaseline = 'alphabetic'
+    const whole = (slots - 1) / 5
+    for (const seconds of [1, 0.75, 0.5, 0.25, 0].map((part) => Math.round(part * whole)))
+      context.fillText(
+        seconds === 0 ? 'now' : `−${seconds} s`,
+        x(times.length - 1 - seconds * 5) + (seconds === 0 ? -8 : 0),
+        height - 6,
+      )
+    for (const line of lines) this.#line(context, line, x, y, bottom)
+  }
+
+  #line(
+    context: CanvasRenderingContext2D,
+    { values, colour: stroke, fill }: Line,
+    x: (index: number) => number,
+    y: (value: number) => number,
+    bottom: number,
+  ): void {
+    context.strokeStyle = stroke
+    context.lineWidth = 1.75
+    context.lineJoin = 'round'
+    context.beginPath()
+    let isDown = false
+    values.forEach((value, index) => {
+      if (value === null) isDown = false
+      else if (isDown) context.lineTo(x(index), y(value))
+      else {
+        context.moveTo(x(index), y(value))
+        isDown = true
+      }
+    })
+    context.stroke()
+    if (fill !== true || values.length === 0) return
+    context.lineTo(x(values.length - 1), bottom)
+    context.lineTo(x(0), bottom)
+    context.globalAlpha = 0.12
+    context.fillStyle = stroke
+    context.fill()
+    context.globalAlpha = 1
+  }
+}
+
+/** The next of 1, 2, 2.5, 5 times a power of ten (of two for what is large, so that KiB are round). */
+export function niceTop(value: number): number {
+  if (value <= 0) return 1
+  const power = 10 ** Math.floor(Math.log10(value))
+  return [1, 2, 2.5, 5, 10].map((part) => part * power).find((part) => part >= value) ?? value
+}

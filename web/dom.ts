@@ -1,0 +1,89 @@
+/** The few helpers that the page needs in place of a framework. */
+
+type Child = Node | string | number | null
+
+/** An element with attributes and children. `class`, `id`, … as in HTML; functions are listeners. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | ((event: never) => void)>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'string') element.setAttribute(name, value)
+    else element.addEventListener(name, value as EventListener)
+  }
+  element.append(...children.filter((child) => child !== null).map(asNode))
+  return element
+}
+
+function asNode(child: Node | string | number): Node | string {
+  return typeof child === 'number' ? String(child) : child
+}
+
+/** Replace what an element holds, but only where that differs: so a selection or a focus is not lost for nothing. */
+export function fill(element: Element, ...children: readonly Child[]): void {
+  element.replaceChildren(...children.filter((child) => child !== null).map(asNode))
+}
+
+/** A table that keeps its rows from one showing to the next. */
+export class Rows {
+  readonly #body: HTMLElement
+  readonly #rows = new Map<string, HTMLTableRowElement>()
+  readonly #left: readonly number[]
+
+  /** `left`: columns that are aligned left. */
+  constructor({ body, left }: TableParts) {
+    this.#body = body
+    this.#left = left
+  }
+
+  /** Cells as HTML-free text, or nodes. */
+  show(
+    rows: readonly { readonly key: string; readonly cells: readonly (string | Node)[]; readonly chosen?: boolean }[],
+  ): void {
+    const keys = new Set(rows.map(({ key }) => key))
+    for (const [key, row] of this.#rows) {
+      if (keys.has(key)) continue
+      row.remove()
+      this.#rows.delete(key)
+    }
+    rows.forEach(({ key, cells, chosen }, index) => {
+      const row = this.#rows.get(key) ?? this.#add(key, cells.length)
+      row.classList.toggle('chosen', chosen === true)
+      if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
+      cells.forEach((cell, column) => {
+        const place = row.cells[column]!
+        if (typeof cell !== 'string') place.replaceChildren(cell)
+        else if (place.textContent !== cell) place.textContent = cell
+      })
+    })
+  }
+
+  #add(key: string, cells: number): HTMLTableRowElement {
+    const row = document.createElement('tr')
+    for (let cell = 0; cell < cells; cell++) row.insertCell().classList.toggle('left', this.#left.includes(cell))
+    this.#rows.set(key, row)
+    return row
+  }
+}
+
+export interface TableParts {
+  readonly table: HTMLTableElement
+  readonly body: HTMLElement
+  readonly left: readonly number[]
+}
+
+/** A table's head, from titles; one that begins with `<` is aligned left. */
+export function tableWith(...titles: readonly string[]): TableParts {
+  const head = titles.map((title) =>
+    title.startsWith('<') ? make('th', { class: 'left' }, title.slice(1)) : make('th', {}, title),
+  )
+  const body = make('tbody')
+  const left = titles.flatMap((title, column) => (title.startsWith('<') ? [column] : []))
+  return { table: make('table', {}, make('thead', {}, make('tr', {}, ...head)), body), body, left }
+}
+
+export function card(title: Child, ...children: readonly Child[]): HTMLElement {
+  return make('div', { class: 'card' }, make('h2', {}, title), ...children)
+}

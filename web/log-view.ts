@@ -1,0 +1,29 @@
+import { card, make } from './dom.ts'
+import type { Feed } from './feed.ts'
+import type { View } from './view.ts'
+
+/** Who joined, left and died, and which regions came and went; the newest first. */
+export class LogView implements View {
+  readonly id = 'log'
+  readonly title = 'Log'
+  readonly element: HTMLElement
+  readonly #feed: Feed
+  readonly #body = make('div', { class: 'scroll' })
+  #shown = -1
+
+  constructor(feed: Feed) {
+    this.#feed = feed
+    this.element = make('section', { id: this.id }, card('Events', this.#body))
+  }
+
+  update(): void {
+    const { log } = this.#feed
+    if (log.length === this.#shown) return
+    this.#shown = log.length
+    const lines = [...log].reverse().map(({ atMs, kind, text }) => {
+      const time = new Date(atMs).toTimeString().slice(0, 8)
+      return make('div', { class: `logline ${kind}` }, make('time', {}, time), make('span', {}, text))
+    })
+    this.#body.replaceChildren(...lines)
+  }
+}

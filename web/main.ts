@@ -1,0 +1,112 @@
+import { forgetColours } from './canvas.ts'
+import { ClusterView } from './cluster-view.ts'
+import { make } from './dom.ts'
+import { Feed } from './feed.ts'
+import { HistogramsView } from './histograms-view.ts'
+import { LogView } from './log-view.ts'
+import { PagesView } from './pages-view.ts'
+import { ProtocolView } from './protocol-view.ts'
+import { TransfersView } from './transfers-view.ts'
+import { bytesText, countText, rateText } from './units.ts'
+import type { View } from './view.ts'
+
+const feed = new Feed()
+const pages = new PagesView(feed)
+const views: readonly View[] = [
+  new ClusterView(feed),
+  new TransfersView(feed),
+  pages,
+  new ProtocolView(feed),
+  new HistogramsView(feed),
+  new LogView(feed),
+]
+
+const dot = make('span', { class: 'dot' })
+const space = make('span', { class: 'space' })
+const facts = ['nodes', 'epoch', 'memory', 'traffic', 'page waits'].map((name) => ({ name, value: make('b', {}, '–') }))
+const tabs = views.map((view, index) =>
+  make('button', { role: 'tab', click: () => show(view) }, view.title, make('kbd', {}, index + 1)),
+)
+const theme = make('button', { title: 'Light or dark (t)', 'aria-label': 'Light or dark', click: () => turn() }, '◐')
+
+document.body.append(
+  make(
+    'header',
+    {},
+    make('div', { class: 'brand' }, dot, 'Aether', space),
+    make('nav', { role: 'tablist' }, ...tabs),
+    make('div', { class: 'facts' }, ...facts.map(({ name, value }) => make('div', {}, value, make('span', {}, name)))),
+    theme,
+  ),
+  make('main', {}, ...views.map(({ element }) => element)),
+)
+
+let shown: View = views[0]!
+
+function show(view: View): void {
+  shown = view
+  views.forEach((each, index) => {
+    each.element.classList.toggle('shown', each === view)
+    tabs[index]!.setAttribute('aria-selected', String(each === view))
+  })
+  history.replaceState(null, '', `#${view.id}`)
+  view.update()
+}
+
+function turn(): void {
+  setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark')
+  localStorage.setItem('theme', document.documentElement.dataset['theme'] ?? '')
+}
+
+function setTheme(name: string): void {
+  document.documentElement.dataset['theme'] = name
+  forgetColours()
+  pages.repaint()
+  shown.update()
+}
+
+function showFacts(): void {
+  const { frame, connected } = feed
+  const members = frame?.members ?? []
+  const sum = (of: (member: (typeof members)[number]) => number): number =>
+    members.reduce((total, member) => total + of(member), 0)
+  const values = [
+    String(members.length),
+    String(frame?.epoch ?? 0),
+    bytesText(sum(({ residentBytes }) => residentBytes)),
+    rateText(feed.totalBytes.at(-1) ?? 0),
+    `${countText(sum(({ waits }) => waits))}/s`,
+  ]
+  values.forEach((value, index) => {
+    facts[index]!.value.textContent = value
+  })
+  dot.className = `dot ${!connected ? 'off' : frame?.running === true ? 'on' : ''}`
+  space.textContent = !connected
+    ? 'the server is gone'
+    : frame?.running === true
+      ? frame.space
+      : 'waiting for a space to run …'
+}
+
+feed.onFrame = () => {
+  showFacts()
+  shown.update()
+}
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return
+  const view = views[Number(event.key) - 1]
+  if (view !== undefined) show(view)
+  else if (event.key === 't') turn()
+  else if (shown.key?.(event) === true) event.preventDefault()
+})
+
+function draw(nowMs: number): void {
+  shown.draw?.(nowMs)
+  requestAnimationFrame(draw)
+}
+
+setTheme(localStorage.getItem('theme') || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'))
+show(views.find(({ id }) => `#${id}` === location.hash) ?? views[0]!)
+feed.listen()
+requestAnimationFrame(draw)

@@ -1,0 +1,261 @@
+import type { PageFrame } from '../src/dashboard/wire.ts'
+import { colour } from './canvas.ts'
+import { card, fill, make, Rows, tableWith } from './dom.ts'
+import type { Feed } from './feed.ts'
+import { classes, PageGrid } from './page-grid.ts'
+import { Timeline } from './timeline.ts'
+import { countText } from './units.ts'
+import type { View } from './view.ts'
+
+/** How often the chosen page is asked for. */
+const ASK_MS = 300
+
+/** The pages of one region, and the history of one page. */
+export class PagesView implements View {
+  readonly id = 'pages'
+  readonly title = 'Pages'
+  readonly element: HTMLElement
+  readonly #feed: Feed
+  readonly #grid = new PageGrid()
+  readonly #timeline = new Timeline()
+  readonly #choice = make('select', { 'aria-label': 'Region' })
+  readonly #legend = make('span', { class: 'legend' })
+  readonly #tip = make('div', { class: 'tip', role: 'status' })
+  readonly #facts = make('dl', { class: 'facts-list' })
+  readonly #heading = make('span', {}, 'No page is chosen')
+  readonly #copies: Rows
+  readonly #events: Rows
+  #known: PageFrame | undefined
+  #tipped: PageFrame | undefined
+  #askedMs = 0
+
+  constructor(feed: Feed) {
+    this.#feed = feed
+    feed.onPages = (blocks) => {
+      if (blocks === 'all') this.#grid.show(feed.pages)
+      else this.#grid.changed(blocks)
+    }
+    this.#choice.addEventListener('change', () => this.#listen(this.#choice.value))
+    const copies = tableWith('<rank', '<copy', 'waits', 'losses')
+    const events = tableWith('µs', '<rank', '<what', '<detail')
+    this.#copies = new Rows(copies)
+    this.#events = new Rows(events)
+    this.#listenToPointer()
+    const hint = make('div', { class: 'hint' }, 'scroll: zoom · drag: move · click: history · o: by owner · f: all')
+    this.#grid.stage.element.append(this.#tip, hint)
+    const heading = make('h2', {}, this.#choice, this.#legend)
+    const history = make(
+      'div',
+      { class: 'card' },
+      make('h2', {}, 'History ', make('small', {}, 'wanted ○, had ●; red takes away, orange brings bytes')),
+      this.#timeline.stage.element,
+      make('div', { class: 'scroll' }, events.table),
+    )
+    this.#timeline.stage.element.style.cssText = 'flex:0 0 210px'
+    const side = make(
+      'div',
+      {},
+      card(this.#heading, this.#facts, make('div', { class: 'scroll' }, copies.table)),
+      history,
+    )
+    side.style.cssText =
+      'display:grid;gap:16px;grid-template-rows:minmax(0,.75fr) minmax(0,1.25fr);min-height:0;min-width:0'
+    this.element = make(
+      'section',
+      { id: this.id },
+      make('div', { class: 'card' }, heading, this.#grid.stage.element),
+      side,
+    )
+  }
+
+  update(): void {
+    const regions = (this.#feed.frame?.regions ?? []).filter(({ hasPages }) => hasPages).map(({ name }) => name)
+    const shown = [...this.#choice.options].map(({ value }) => value)
+    if (regions.join('\n') !== shown.join('\n'))
+      this.#choice.replaceChildren(
+        ...regions.map((name) => new Option(name, name, name === this.#feed.region, name === this.#feed.region)),
+      )
+    if (this.#feed.region === undefined && regions[0] !== undefined) this.#listen(regions[0])
+    this.#showLegend()
+  }
+
+  draw(nowMs: number): void {
+    this.#grid.draw()
+    if (this.#grid.chosen >= 0 && nowMs - this.#askedMs > ASK_MS) {
+      this.#askedMs = nowMs
+      void this.#ask(this.#grid.chosen).then((page) => this.#show(page))
+    }
+    this.#timeline.draw(this.#known?.history ?? [])
+  }
+
+  key({ key }: KeyboardEvent): boolean {
+    const grid = this.#grid
+    const steps: Readonly<Record<string, number>> = {
+      ArrowLeft: -1,
+      ArrowRight: 1,
+      ArrowUp: -grid.columns,
+      ArrowDown: grid.columns,
+    }
+    if (key === 'o') {
+      grid.byOwner = !grid.byOwner
+      grid.repaint()
+    } else if (key === 'f') grid.fit()
+    else if (key === '+' || key === '=') grid.zoom(1.5)
+    else if (key === '-') grid.zoom(1 / 1.5)
+    else if (key === 'Escape') this.#choose(-1)
+    else if (key in steps)
+      this.#choose(Math.min(this.#feed.pages.length - 1, Math.max(0, grid.chosen + steps[key]!)), true)
+    else return false
+    return true
+  }
+
+  /** The theme is another. */
+  repaint(): void {
+    this.#grid.repaint()
+  }
+
+  #listen(region: string): void {
+    this.#choose(-1)
+    this.#feed.listen(region)
+  }
+
+  #choose(page: number, reveal = false): void {
+    this.#grid.chosen = page
+    this.#known = undefined
+    this.#askedMs = 0
+    this.#show(undefined)
+    if (reveal && page >= 0) this.#grid.reveal(page)
+    this.#grid.touch()
+  }
+
+  async #ask(page: number): Promise<PageFrame | undefined> {
+    const query = new URLSearchParams({ region: this.#feed.region ?? '', page: String(page) })
+    const answer = await fetch(`/page?${query.toString()}`).catch(() => undefined)
+    return answer?.ok === true ? ((await answer.json()) as PageFrame) : undefined
+  }
+
+  #show(page: PageFrame | undefined): void {
+    if (page !== undefined && page.page !== this.#grid.chosen) return
+    this.#known = page
+    this.#heading.textContent =
+      this.#grid.chosen < 0 ? 'No page is chosen' : `Page ${this.#grid.chosen.toLocaleString('en-GB')}`
+    const who = (rank: number | null): string => (rank === null ? '–' : `rank ${rank}`)
+    const facts: readonly (readonly [string, string])[] =
+      page === undefined
+        ? []
+        : [
+            ['state', classes[page.class]?.name ?? '?'],
+            ['owner', who(page.owner)],
+            ['home', page.home === null ? 'not seen from here' : `${who(page.home)}, state ${page.homeState ?? '?'}`],
+            [
+              'may read it',
+              page.sharers.length === 0 ? 'nobody' : page.sharers.map((rank) => `rank ${rank}`).join(', '),
+            ],
+            ['version', page.version === null ? '–' : String(page.version)],
+          ]
+    fill(this.#facts, ...facts.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
+    this.#copies.show(
+      (page?.copies ?? []).map(({ rank, state, faults, losses }) => ({
+        key: String(rank),
+        cells: [`rank ${rank}`, state, countText(faults), countText(losses)],
+      })),
+    )
+    const events = (page?.history ?? []).slice(-60).reverse()
+    const last = events[0]?.atUs ?? 0
+    this.#events.show(
+      events.map(({ atUs, rank, what, peer, text }, index) => ({
+        key: String(index),
+        cells: [(atUs - last).toFixed(1), `rank ${rank}`, said(what, peer), text],
+      })),
+    )
+  }
+
+  #showLegend(): void {
+    const counts = new Array<number>(classes.length).fill(0)
+    for (const state of this.#feed.pages) counts[state & 15]!++
+    const marks = classes.map(({ name, colour: of }, index) => {
+      const mark = make('span', { class: 'swatch' })
+      mark.style.background = colour(of)
+      return make('span', {}, mark, `${name} ${countText(counts[index] ?? 0)}`)
+    })
+    fill(this.#legend, ...(this.#grid.byOwner ? ['coloured by owner'] : marks))
+  }
+
+  #listenToPointer(): void {
+    const { canvas } = this.#grid.stage
+    canvas.tabIndex = 0
+    let dragged: { x: number; y: number; moved: boolean } | undefined
+    canvas.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault()
+        this.#grid.zoom(1.0015 ** -event.deltaY, event.offsetX, event.offsetY)
+      },
+      { passive: false },
+    )
+    canvas.addEventListener('pointerdown', ({ offsetX, offsetY }) => {
+      dragged = { x: offsetX, y: offsetY, moved: false }
+    })
+    canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+      if (dragged !== undefined && (dragged.moved || Math.hypot(offsetX - dragged.x, offsetY - dragged.y) > 4)) {
+        this.#grid.move(offsetX - dragged.x, offsetY - dragged.y)
+        dragged = { x: offsetX, y: offsetY, moved: true }
+      }
+      this.#hover(offsetX, offsetY)
+    })
+    canvas.addEventListener('pointerup', ({ offsetX, offsetY }) => {
+      if (dragged?.moved === false) this.#choose(this.#grid.pageAt(offsetX, offsetY))
+      dragged = undefined
+    })
+    canvas.addEventListener('pointerleave', () => {
+      dragged = undefined
+      this.#hover(-1, -1)
+    })
+  }
+
+  #hover(x: number, y: number): void {
+    const page = x < 0 ? -1 : this.#grid.pageAt(x, y)
+    this.#tip.style.display = page < 0 ? 'none' : 'block'
+    if (page >= 0) {
+      this.#tip.style.left = `${Math.min(x + 16, this.#grid.stage.width - 250)}px`
+      this.#tip.style.top = `${y + 18}px`
+    }
+    if (page === this.#grid.hovered) return
+    this.#grid.hovered = page
+    this.#grid.touch()
+    this.#tipped = undefined
+    this.#fillTip(page)
+    if (page >= 0)
+      void this.#ask(page).then((known) => {
+        if (this.#grid.hovered !== page) return
+        this.#tipped = known
+        this.#fillTip(page)
+      })
+  }
+
+  #fillTip(page: number): void {
+    const state = this.#feed.pages[page] ?? 0
+    const owner = (state >> 4) - 1
+    const known = this.#tipped
+    const faults = known?.copies.reduce((sum, copy) => sum + copy.faults, 0)
+    const more =
+      known === undefined
+        ? null
+        : make(
+            'div',
+            { class: 'soft' },
+            `sharers ${known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · waits ${faults ?? 0}`,
+          )
+    fill(
+      this.#tip,
+      make('b', {}, `page ${page.toLocaleString('en-GB')}`),
+      ` ${classes[state & 15]?.name ?? ''}${owner >= 0 ? ` · rank ${owner}` : ''}`,
+      more,
+    )
+  }
+}
+
+function said(what: string, peer: number | null): string {
+  if (peer === null) return what
+  return what === 'received' ? `received from ${peer}` : `${what} to ${peer}`
+}
