@@ -31,9 +31,17 @@ test('the package carries all that a user needs and nothing that only a develope
   const native = readdirSync(join(root, 'native')).filter((name) => /\.(cc|h|mjs)$/.test(name))
   assert.ok(native.length > 0)
   for (const name of native) assert.ok(files.includes(`native/${name}`), `native/${name} is packed, to build from`)
-  for (const name of ['package.json', 'LICENSE', 'README.md', 'CITATION.cff']) assert.ok(files.includes(name), name)
+  for (const name of [
+    'package.json',
+    'LICENSE',
+    'README.md',
+    'CITATION.cff',
+    'dist/web/index.html',
+    'dist/web/main.js',
+  ])
+    assert.ok(files.includes(name), name)
   const foreign = files.filter(
-    (path) => !/^(dist\/src\/|native\/|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(path),
+    (path) => !/^(dist\/(src|web)\/|native\/|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(path),
   )
   assert.deepEqual(foreign, [])
   assert.deepEqual(
