@@ -1,4 +1,4 @@
-import { type Connection, type ConnectionOptions, connect, resolve } from '../cm/index.ts'
+import { type Connection, type ConnectionOptions, ConnectionRejectedError, connect, resolve } from '../cm/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import type { ProtectionDomain } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
@@ -6,6 +6,8 @@ import { LinkError } from './errors.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
 import { LinkEnd } from './link-end.ts'
 import { type LinkOptions, linkSettings } from './link-options.ts'
+import { refusalOf } from './refusal.ts'
+import { SharedPlace } from './shared-place.ts'
 import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
 
 /** What both ends may say of the connection below a link. */
@@ -47,7 +49,7 @@ export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: nu
 
 /**
  * Connect to a listener of links.
- * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason; LinkError `incompatible`. Then nothing is left behind.
+ * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason; LinkError `incompatible`, `full`. Then nothing is left behind.
  */
 export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
   const { connectTimeoutMs = 10_000, signal, privateData, address, port } = options
@@ -75,7 +77,7 @@ export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLin
   } catch (error) {
     end?.close()
     context.release()
-    throw error
+    throw error instanceof ConnectionRejectedError ? (refusalOf(error.privateData) ?? error) : error
   }
 }
 
@@ -117,24 +119,30 @@ export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): 
 
 /** A link over a connection that was just made; where that fails the connection is closed. */
 export function linkOver(connection: Connection, end: LinkEnd, context: DeviceContext): VerbsLink {
+  const place = end.receives instanceof SharedPlace ? end.receives : undefined
+  const close = (closed: () => void): void => {
+    connection.close()
+    closed()
+    // Memory of the domain is given back after this turn.
+    setImmediate(() => setImmediate(() => context.release()))
+  }
   const carrier: LinkCarrier = {
     departures: context.departures,
-    wakeSoon: (link) => context.loop.wake(link),
+    wakeSoon: (link) => (place === undefined ? context.loop.wake(link) : place.wakeSoon()),
     hold: () => {
       context.retain()
       return () => context.release()
     },
-    release: (link) => {
+    release: (link, closed, isDrained) => {
+      if (place !== undefined) return place.depart(() => close(closed), isDrained)
       context.loop.remove(link)
-      connection.close()
-      // Memory of the domain is given back after this turn.
-      setImmediate(() => setImmediate(() => context.release()))
+      close(closed)
     },
   }
   try {
-    const peer = decodeHello(connection.privateData, end.settings.peerRingBytesMax)
+    const peer = decodeHello(connection.privateData)
     const link = new VerbsLink(end, connection.pair, peer, carrier, connection.privateData.subarray(HELLO_BYTES))
-    context.loop.add(link)
+    if (place === undefined) context.loop.add(link)
     void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
     return link
   } catch (error) {

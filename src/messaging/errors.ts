@@ -2,9 +2,9 @@ import { AetherError } from '../native/index.ts'
 
 /**
  * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring; `incompatible`, it speaks another version, or is no endpoint of this kind;
- * `destroyed`, this end gave it up; `handler`, a handler threw.
+ * `destroyed`, this end gave it up; `handler`, a handler threw; `full`, the listener has as many connections as it lets in.
  */
-export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed' | 'handler'
+export type LinkErrorReason = 'lost' | 'incompatible' | 'protocol' | 'destroyed' | 'handler' | 'full'
 
 /** A link ended without being closed. */
 export class LinkError extends AetherError {
@@ -27,4 +27,13 @@ export class LinkError extends AetherError {
 /** What the peer sent breaks the rules; the link turns it into a LinkError. */
 export class ProtocolViolation extends Error {
   override readonly name = 'ProtocolViolation'
+}
+
+/** What a link ends with because of `cause`, which is none of this room's errors. */
+export function linkErrorOf(cause: unknown, outcome: 'none' | 'unknown'): LinkError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof ProtocolViolation)
+    return new LinkError('protocol', outcome, `the peer broke the rules of the ring: ${why}`, { cause })
+  if (cause instanceof AetherError) return new LinkError('lost', outcome, `the link failed: ${why}`, { cause })
+  return new LinkError('handler', outcome, `a handler of the link threw: ${why}`, { cause })
 }

@@ -7,19 +7,24 @@ export interface Hello {
   readonly address: number
   readonly key: number
   readonly ringBytes: number
-  /** WRITEs with an immediate of the other's that this end has receives for. */
+  /** Of the other's ring this end uses so many bytes at most, since it keeps a mirror of them. */
+  readonly mirrorBytesMax: number
+  /** WRITEs with an immediate of the other's that this end has receives for, to begin with. */
   readonly receives: number
+  /** What these can become. */
+  readonly receivesMax: number
 }
 
 /** `AeML`, little-endian. */
 const MAGIC = 0x4c4d6541
-const VERSION = 1
+const VERSION = 2
 
 /**
  * As private data, little-endian:
  *
  * ```
- * 0 magic | 4 version, 2 bytes | 6 receives, 2 bytes | 8 address, 8 bytes | 16 key | 20 bytes of the ring
+ * 0 magic | 4 version, 2 bytes | 6 receives, 2 bytes | 8 address, 8 bytes | 16 key
+ * 20 bytes of the ring, 21 of the largest mirror (each as a power of two, 1 byte) | 22 receives at most, 2 bytes
  * ```
  */
 export const HELLO_BYTES = 24
@@ -32,12 +37,14 @@ export function encodeHello(hello: Hello): Uint8Array {
   view.setUint16(6, hello.receives, true)
   view.setFloat64(8, hello.address, true)
   view.setUint32(16, hello.key, true)
-  view.setUint32(20, hello.ringBytes, true)
+  bytes[20] = Math.log2(hello.ringBytes)
+  bytes[21] = Math.log2(hello.mirrorBytesMax)
+  view.setUint16(22, hello.receivesMax, true)
   return bytes
 }
 
-/** Throws LinkError for what no end of this version says. Beyond `ringBytesMax` a ring is refused: this end mirrors it. */
-export function decodeHello(bytes: Uint8Array, ringBytesMax: number = RING_BYTES_MAX): Hello {
+/** Throws LinkError for what no end of this version says. */
+export function decodeHello(bytes: Uint8Array): Hello {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < HELLO_BYTES || view.getUint32(0, true) !== MAGIC)
     throw new LinkError('incompatible', 'none', 'the peer is no messaging endpoint; look at address and port')
@@ -51,16 +58,13 @@ export function decodeHello(bytes: Uint8Array, ringBytesMax: number = RING_BYTES
   const receives = view.getUint16(6, true)
   const address = view.getFloat64(8, true)
   const key = view.getUint32(16, true)
-  const ringBytes = view.getUint32(20, true)
-  if (receives < 1 || !Number.isSafeInteger(address) || address < 0 || !isRingLength(ringBytes))
+  const ringBytes = 2 ** (bytes[20] as number)
+  const mirrorBytesMax = 2 ** (bytes[21] as number)
+  const receivesMax = view.getUint16(22, true)
+  const isPossible = receives >= 1 && receivesMax >= receives && Number.isSafeInteger(address) && address >= 0
+  if (!isPossible || !isRingLength(ringBytes) || !isRingLength(mirrorBytesMax))
     throw new LinkError('incompatible', 'none', 'the peer describes a ring that cannot be')
-  if (ringBytes > ringBytesMax)
-    throw new LinkError(
-      'incompatible',
-      'none',
-      `the peer has a ring of ${ringBytes} bytes and this end takes up to ${ringBytesMax}; raise peerRingBytesMax, or lower ringBytes there`,
-    )
-  return { address, key, ringBytes, receives }
+  return { address, key, ringBytes, mirrorBytesMax, receives, receivesMax }
 }
 
 /** A power of two: longer than the shortest, and no message is longer than the length field holds. */

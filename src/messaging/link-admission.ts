@@ -1,4 +1,5 @@
 import type { ConnectionRequest } from '../cm/index.ts'
+import { ArgumentError } from '../native/index.ts'
 import {
   connectionOptions,
   type LinkConnectionOptions,
@@ -7,9 +8,13 @@ import {
   withHello,
 } from './connect-link.ts'
 import { DeviceContext } from './device-context.ts'
+import type { LinkError } from './errors.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
 import { LinkEnd } from './link-end.ts'
-import type { LinkSettings } from './link-options.ts'
+import { type LinkSettings, linkSettings, SHARING_DEFAULTS } from './link-options.ts'
+import type { SharedReceiveOptions } from './receive-shares.ts'
+import { encodeFull, fullError } from './refusal.ts'
+import { SharedReceivePools } from './shared-receive-pools.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
 /** Who has connected. */
@@ -22,6 +27,11 @@ export interface LinkPeer {
 
 /** How those are let in who want to connect. */
 export interface AdmissionOptions extends LinkConnectionOptions {
+  /**
+   * Have all connections share one receive queue and one completion queue, for many of which most are silent. Then `receives` is the pool's, and `ringBytes` and
+   * `peerRingBytesMax` are 16 KiB and `sends` is 16 unless they are given. Default: queues of its own for each.
+   */
+  readonly sharedReceiveQueue?: SharedReceiveOptions
   /** Until a peer that was accepted is connected, too; default 10,000. */
   readonly connectTimeoutMs?: number
   /** A connection was made. Messages wait until the link's `onMessage` is set. */
@@ -30,27 +40,43 @@ export interface AdmissionOptions extends LinkConnectionOptions {
   readonly onClientError?: (error: unknown) => void
 }
 
+/** What the options say of each connection, and what all share. @throws ArgumentError */
+export interface Admission {
+  readonly settings: LinkSettings
+  readonly pools: SharedReceivePools | undefined
+}
+
+/** @throws ArgumentError for what cannot be. */
+export function admissionOf(options: Omit<AdmissionOptions, 'onLink'>): Admission {
+  const { sharedReceiveQueue } = options
+  if (sharedReceiveQueue === undefined) return { settings: linkSettings(options), pools: undefined }
+  if (options.receives !== undefined)
+    throw new ArgumentError('receives', 'connections that share a queue have no receives of their own; leave it out')
+  const settings = linkSettings(options, SHARING_DEFAULTS)
+  return { settings, pools: new SharedReceivePools(sharedReceiveQueue, settings) }
+}
+
 /** Let one in, or turn it away and tell `onClientError`. Never rejects. */
 export async function admitLink(
   request: ConnectionRequest,
   options: AdmissionOptions,
-  settings: LinkSettings,
+  admission: Admission,
 ): Promise<void> {
   try {
-    await letIn(request, options, settings)
+    await letIn(request, options, admission)
   } catch (error) {
     options.onClientError?.(error)
   }
 }
 
-async function letIn(request: ConnectionRequest, options: AdmissionOptions, settings: LinkSettings): Promise<void> {
+async function letIn(request: ConnectionRequest, options: AdmissionOptions, admission: Admission): Promise<void> {
   try {
-    decodeHello(request.privateData, settings.peerRingBytesMax)
+    decodeHello(request.privateData)
   } catch (error) {
     request.reject()
     throw error
   }
-  const link = await accept(request, options, settings)
+  const link = await accept(request, options, admission)
   const peer = { remote: textOf(request), privateData: request.privateData.subarray(HELLO_BYTES) }
   try {
     options.onLink(link, peer)
@@ -63,14 +89,16 @@ async function letIn(request: ConnectionRequest, options: AdmissionOptions, sett
 async function accept(
   request: ConnectionRequest,
   options: AdmissionOptions,
-  settings: LinkSettings,
+  { settings, pools }: Admission,
 ): Promise<VerbsLink> {
   const { connectTimeoutMs = 10_000, privateData } = options
   let context: DeviceContext | undefined
   let end: LinkEnd | undefined
   try {
     context = DeviceContext.acquire(options.domain ?? request.deviceName)
-    end = new LinkEnd(context, settings)
+    const place = await pools?.of(context).join()
+    if (pools !== undefined && place === undefined) throw turnAway(request, pools.options.connectionsMax)
+    end = new LinkEnd(context, settings, place)
     const own = withHello(end, privateData ?? new Uint8Array(0), PRIVATE_DATA_BYTES.accept)
     const connection = await request.accept({
       ...connectionOptions(options, end, own),
@@ -83,6 +111,12 @@ async function accept(
     context?.release()
     throw error
   }
+}
+
+/** Say that there is no place for it. */
+function turnAway(request: ConnectionRequest, connectionsMax: number): LinkError {
+  request.reject(encodeFull(connectionsMax))
+  return fullError(connectionsMax)
 }
 
 function textOf({ remote }: ConnectionRequest): string | undefined {

@@ -1,6 +1,6 @@
 import { type Listener, listen } from '../cm/index.ts'
-import { type AdmissionOptions, admitLink } from './link-admission.ts'
-import { type LinkSettings, linkSettings } from './link-options.ts'
+import { type Admission, type AdmissionOptions, admissionOf, admitLink } from './link-admission.ts'
+import type { SharedReceiveUse } from './receive-shares.ts'
 
 /** Where to wait for connections. */
 export interface ListenPlace {
@@ -18,8 +18,8 @@ export interface ListenLinksOptions extends AdmissionOptions, ListenPlace {}
 
 /** Wait for links. Keeps the program alive until it is closed. */
 export async function listenLinks(options: ListenLinksOptions): Promise<LinkListener> {
-  const settings = linkSettings(options)
-  return new LinkListener(await listenAt(options, options.domain?.device.name), options, settings)
+  const admission = admissionOf(options)
+  return new LinkListener(await listenAt(options, options.domain?.device.name), options, admission)
 }
 
 /** Listen over the device that the options name, else over `deviceName`. */
@@ -39,13 +39,13 @@ export function listenAt(options: ListenPlace, deviceName?: string): Promise<Lis
 export class LinkListener {
   readonly #listener: Listener
   readonly #options: ListenLinksOptions
-  readonly #settings: LinkSettings
+  readonly #admission: Admission
 
   /** @internal Made by {@link listenLinks}. */
-  constructor(listener: Listener, options: ListenLinksOptions, settings: LinkSettings) {
+  constructor(listener: Listener, options: ListenLinksOptions, admission: Admission) {
     this.#listener = listener
     this.#options = options
-    this.#settings = settings
+    this.#admission = admission
     this.#serve().catch((error) => this.#options.onClientError?.(error))
   }
 
@@ -59,6 +59,11 @@ export class LinkListener {
 
   get closed(): boolean {
     return this.#listener.closed
+  }
+
+  /** With `sharedReceiveQueue`: how much of it is in use, for each device over which somebody has come. Empty once the listener is closed. */
+  get sharedReceives(): SharedReceiveUse[] {
+    return this.#admission.pools?.use ?? []
   }
 
   /** Let nobody in any more. Links that were made stay. Idempotent. */
@@ -77,6 +82,10 @@ export class LinkListener {
   }
 
   async #serve(): Promise<void> {
-    for await (const request of this.#listener) void admitLink(request, this.#options, this.#settings)
+    try {
+      for await (const request of this.#listener) void admitLink(request, this.#options, this.#admission)
+    } finally {
+      this.#admission.pools?.close()
+    }
   }
 }

@@ -14,7 +14,7 @@ export type CompletionMode = 'events' | 'polling' | 'adaptive'
 export interface LinkOptions {
   /** Of the ring in which this end receives: a power of two from 1 KiB to 256 MiB; default 256 KiB. Messages of the peer up to half of it go through the ring. */
   readonly ringBytes?: number
-  /** The longest ring of a peer that this end mirrors; default 16 MiB. */
+  /** Of the peer's ring this end uses at most so many bytes, since it mirrors them: the largest power of two in it; default 16 MiB. */
   readonly peerRingBytesMax?: number
   /** WRITEs of the peer that can wait to be looked at: 4 to 8192; default 256. Messages that leave in one turn share a WRITE. */
   readonly receives?: number
@@ -38,9 +38,17 @@ export interface LinkOptions {
 
 export type LinkSettings = Required<LinkOptions>
 
-const DEFAULT_RING_BYTES = 256 << 10
-const DEFAULT_PEER_RING_BYTES_MAX = 16 << 20
-const DEFAULT_REQUESTS = 256
+/** What options are unless they are given. */
+export interface LinkDefaults {
+  readonly ringBytes: number
+  readonly peerRingBytesMax: number
+  readonly sends: number
+}
+
+const DEFAULTS: LinkDefaults = { ringBytes: 256 << 10, peerRingBytesMax: 16 << 20, sends: 256 }
+/** For ends of which there are a thousand: some 40 KiB each, and with 16 receives each no more completions than soft-RoCE's queues hold (32,767). */
+export const SHARING_DEFAULTS: LinkDefaults = { ringBytes: 16 << 10, peerRingBytesMax: 16 << 10, sends: 16 }
+const DEFAULT_RECEIVES = 256
 const REQUESTS_MAX = 8192
 const DEFAULT_KEEP_ALIVE_MS = 5000
 const DEFAULT_CLOSE_TIMEOUT_MS = 5000
@@ -48,12 +56,12 @@ const WEIGHT_MAX = 16
 const PRIORITY_MAX = 7
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-export function linkSettings(options: LinkOptions): LinkSettings {
+export function linkSettings(options: LinkOptions, defaults: LinkDefaults = DEFAULTS): LinkSettings {
   const settings: LinkSettings = {
-    ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
-    peerRingBytesMax: options.peerRingBytesMax ?? DEFAULT_PEER_RING_BYTES_MAX,
-    receives: options.receives ?? DEFAULT_REQUESTS,
-    sends: options.sends ?? DEFAULT_REQUESTS,
+    ringBytes: options.ringBytes ?? defaults.ringBytes,
+    peerRingBytesMax: options.peerRingBytesMax ?? defaults.peerRingBytesMax,
+    receives: options.receives ?? DEFAULT_RECEIVES,
+    sends: options.sends ?? defaults.sends,
     completion: options.completion ?? 'adaptive',
     keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
     closeTimeoutMs: options.closeTimeoutMs ?? DEFAULT_CLOSE_TIMEOUT_MS,
@@ -79,7 +87,7 @@ export function linkSettings(options: LinkOptions): LinkSettings {
     throw new ArgumentError('lending', `'auto', 'window' or 'registration', not '${settings.lending}'`)
   if (!['events', 'polling', 'adaptive'].includes(settings.completion))
     throw new ArgumentError('completion', `completion is events, polling or adaptive, not ${settings.completion}`)
-  return settings
+  return { ...settings, peerRingBytesMax: 2 ** Math.floor(Math.log2(settings.peerRingBytesMax)) }
 }
 
 function checkInteger(name: string, value: number, least: number, most: number): void {

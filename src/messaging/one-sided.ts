@@ -1,8 +1,9 @@
 import { TimeoutError } from '../native/index.ts'
 import type { PreparedRequest, QueuePair } from '../verbs/index.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
+import type { OperationDone } from './send-requests.ts'
 import { segmentOf } from './verbs-buffer.ts'
-import type { OperationDone, VerbsLink } from './verbs-link.ts'
+import type { VerbsLink } from './verbs-link.ts'
 
 /** For calls that block the thread. */
 export interface WaitSyncOptions {

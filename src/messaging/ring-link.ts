@@ -1,20 +1,20 @@
-import { AetherError, ArgumentError, ClosedError } from '../native/index.ts'
+import { ArgumentError, ClosedError } from '../native/index.ts'
 import { TraceLevel, traceChannel } from '../profiling/index.ts'
-import type { DeparturePlace, Departures } from './departures.ts'
-import { LinkError, ProtocolViolation } from './errors.ts'
+import { CreditReturn } from './credit-return.ts'
+import type { DeparturePlace } from './departures.ts'
+import { LinkError, linkErrorOf, ProtocolViolation } from './errors.ts'
 import { IncomingRing } from './incoming-ring.ts'
-import {
-  type LocalRange,
-  MESSAGE_KIND_MAX,
-  type MessageHandler,
-  type MessageLink,
-  type RegisteredBuffer,
-  type RemoteAddress,
-} from './message-link.ts'
+import { MESSAGE_KIND_MAX, type MessageHandler, type MessageLink } from './message-link.ts'
 import { OutgoingRing } from './outgoing-ring.ts'
-import { longestMessage } from './ring-record.ts'
+import { OwedSignals } from './owed-signals.ts'
+import { FixedBudget, type ReceiveBudget } from './receive-budget.ts'
+import { RingCarrier } from './ring-carrier.ts'
+import type { RingLinkParts } from './ring-link-parts.ts'
+import { lengthError, longestMessage } from './ring-record.ts'
 import { RoomWaiters } from './room-waiters.ts'
+import { SendCredit } from './send-credit.ts'
 import type { SendLimiter } from './send-limit.ts'
+import { Signal } from './signal.ts'
 
 /** Of messages how long they are, never what is in them. */
 const trace = traceChannel('messaging')
@@ -25,48 +25,32 @@ const trace = traceChannel('messaging')
  */
 const GATHERED_MAX = 16
 
-/** The memory of a link, and how many WRITEs each end can be told of at a time. */
-export interface RingLinkParts {
-  /** A mirror of the peer's ring, of the same length. */
-  readonly outgoing: Uint8Array
-  /** This end's ring, which the peer writes. */
-  readonly incoming: Uint8Array
-  /** WRITEs with an immediate that the peer has receives for. */
-  readonly peerReceives: number
-  /** The same here. */
-  readonly receives: number
-  /** @internal How fast messages may leave; default: as fast as they are taken. */
-  readonly limiter?: SendLimiter | undefined
-  /** @internal The order among links over one device, and the place of this one; default: none. */
-  readonly departures?: Departures | undefined
-  readonly weight?: number
-  readonly priority?: number
-}
-
 /**
- * The protocol of a pair of rings; what carries it stands behind the abstract methods.
+ * The protocol of a pair of rings; what carries it stands behind the methods of {@link RingCarrier}.
  *
  * - Two things bound the sender: bytes of the ring, and receive requests, one for each WRITE that says "so much has come". Where there is no receive left,
  *   messages gather and leave in one WRITE later.
  * - The receiver returns both as soon as a quarter was used: a WRITE of two counts into the sender's memory, of which its processor learns nothing. Who has to wait asks
  *   (`want`); then the next credit that helps, a quarter of the ring or all of it, comes with an immediate, so that a sleeping sender wakes (`wake`). At most one of each is under way, and receives
  *   are kept for them: no message ever finds the receiver not ready.
+ * - Of receives that links share, a link is lent more than it began with by giving it more back than it used, and these are taken back the same way, or by asking for
+ *   what it has not used (`recall`, answered by `return`); again at most one of each, with receives kept for them.
  * - `close` comes behind all messages, and is answered by a `close`.
  */
-export abstract class RingLink implements MessageLink {
+export abstract class RingLink extends RingCarrier implements MessageLink {
   readonly outgoing: Uint8Array
   readonly messageBytesMax: number
   readonly #out: OutgoingRing
   readonly #in: IncomingRing
-  readonly #quarterBytes: number
-  readonly #quarterReceives: number
+  readonly #creditReturn: CreditReturn
+  /** Of this end's receives. */
+  readonly #budget: ReceiveBudget
+  /** Of the peer's. */
+  readonly #credit: SendCredit
+  readonly #owed: OwedSignals
   readonly #waiters = new RoomWaiters()
   readonly #limiter: SendLimiter | undefined
   readonly #place: DeparturePlace | undefined
-  /** Receives that the peer has left. */
-  #peerReceives: number
-  /** Receives used since credit was last returned. */
-  #usedReceives = 0
   #onMessage: MessageHandler | undefined
   #onEnd: ((error: Error | undefined) => void) | undefined
   #end: { readonly error: Error | undefined } | undefined
@@ -78,9 +62,6 @@ export abstract class RingLink implements MessageLink {
   #gathered = 0
   /** A `want` was sent, or is owed, and no `wake` has come. */
   #wanting = false
-  #wantOwed = false
-  #peerWants = false
-  #creditOwed = false
   #peerClosed = false
   #closing: Promise<void> | undefined
   #closeSent = false
@@ -89,13 +70,19 @@ export abstract class RingLink implements MessageLink {
   #closed: (() => void) | undefined
 
   constructor(parts: RingLinkParts) {
+    super()
     this.outgoing = parts.outgoing
     this.messageBytesMax = longestMessage(parts.outgoing.length)
     this.#out = new OutgoingRing(parts.outgoing)
     this.#in = new IncomingRing(parts.incoming)
-    this.#quarterBytes = parts.incoming.length >>> 2
-    this.#quarterReceives = Math.max(1, parts.receives >>> 2)
-    this.#peerReceives = parts.peerReceives
+    this.#budget = typeof parts.receives === 'number' ? new FixedBudget(parts.receives) : parts.receives
+    this.#creditReturn = new CreditReturn(
+      this.#in,
+      this.#budget,
+      (bytes, receives, wake) => this.#end === undefined && this.transmitCredit(bytes, receives, wake),
+    )
+    this.#credit = new SendCredit(parts.peerReceives, parts.peerReceivesMax ?? parts.peerReceives)
+    this.#owed = new OwedSignals((signal, argument) => this.transmitSignal(signal, argument))
     this.#limiter = parts.limiter
     this.#place = parts.departures?.join(this, parts.weight ?? 1, parts.priority ?? 0)
   }
@@ -107,7 +94,7 @@ export abstract class RingLink implements MessageLink {
   // ---- sending -----------------------------------------------------------------------------------------------------------------
 
   reserve(length: number): number {
-    if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
+    if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
     if (this.#end !== undefined || this.#closing !== undefined) this.#refuseEnded()
     if (this.#limiter !== undefined && this.#limiter.delayMs(length, 1) > 0) return -1
     const at = this.#out.reserve(length)
@@ -180,7 +167,7 @@ export abstract class RingLink implements MessageLink {
   }
 
   writable(length: number, signal?: AbortSignal): Promise<void> {
-    if (!(length >= 0 && length <= this.messageBytesMax)) this.#refuseLength(length)
+    if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
     this.#leave()
@@ -265,64 +252,51 @@ export abstract class RingLink implements MessageLink {
     this.finish(reason ?? new LinkError('destroyed', this.#outcome(), 'the link was given up by this end'))
   }
 
-  abstract allocate(lengthBytes: number): RegisteredBuffer
-  abstract register(memory: Uint8Array): RegisteredBuffer
-  abstract read(local: LocalRange, remote: RemoteAddress): Promise<void>
-  abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
-
-  // ---- what carries it ---------------------------------------------------------------------------------------------------------
-
-  /** What it is called in traces. */
-  protected get label(): string {
-    return 'link'
-  }
-
-  /** Send `first` bytes of `outgoing` from `offset` on and `rest` from its start to the same places of the peer's ring; then tell the peer of all of them. False: later. */
-  protected abstract transmit(offset: number, first: number, rest: number): boolean
-  /** Add to the two counts in the peer's memory; with `wake`, tell it. False: later. */
-  protected abstract transmitCredit(bytes: number, receives: number, wake: boolean): boolean
-  protected abstract transmitWant(): boolean
-  /** Behind all that was transmitted. */
-  protected abstract transmitClose(): boolean
-  /** Whether the peer's device has acknowledged the `close` of this end, and all before it. */
-  protected abstract drained(): boolean
-  /** Look at what has come, and call `cameBytes`, `cameWant`, `cameWake`, `cameClose`. */
-  protected abstract progress(): void
-  /** Read the two counts in this end's memory, and call `cameCredit` with what was added. */
-  protected abstract readCredit(): void
-  /** Have `poll` called soon. */
-  protected abstract wakeSoon(): void
-  /** Give everything back; `inOrder`: both ends are done. */
-  protected abstract release(inOrder: boolean): void
+  // ---- what has come -----------------------------------------------------------------------------------------------------------
 
   protected cameBytes(bytes: number): void {
-    this.#usedReceives += 1
+    this.#budget.use()
     this.#in.arrived(bytes)
   }
 
   protected cameCredit(bytes: number, receives: number): void {
     this.#out.credit(bytes)
-    this.#peerReceives += receives
+    this.#credit.add(receives)
   }
 
-  protected cameWant(): void {
-    if (this.#peerWants) throw new ProtocolViolation('the peer asked for room twice')
-    this.#peerWants = true
+  protected cameSignal(signal: number, argument: number): void {
+    switch (signal) {
+      case Signal.Want:
+        this.#creditReturn.want(argument !== 0)
+        break
+      case Signal.Wake:
+        if (!this.#wanting) throw new ProtocolViolation('the peer answered what nobody asked')
+        this.#wanting = false
+        this.readCredit()
+        break
+      case Signal.Recall:
+        if (this.#owed.has(Signal.Return)) throw new ProtocolViolation('the peer asked for receives twice')
+        this.readCredit()
+        this.#owed.add(Signal.Return, this.#credit.giveBack(argument))
+        break
+      case Signal.Return:
+        this.#budget.returned(argument)
+        break
+      case Signal.Close:
+        this.#peerClosed = true
+    }
   }
 
-  protected cameWake(): void {
-    if (!this.#wanting) throw new ProtocolViolation('the peer answered what nobody asked')
-    this.#wanting = false
-    this.readCredit()
-  }
-
-  protected cameClose(): void {
-    this.#peerClosed = true
+  /** @internal Ask the peer for receives that it has not used, beyond `keep`; not again before it has answered. */
+  recall(keep: number): void {
+    if (this.#end !== undefined) return
+    this.#owed.add(Signal.Recall, keep)
+    this.wakeSoon()
   }
 
   /** @internal End with what went wrong: an error of this room, or of a handler. */
   fail(cause: unknown): void {
-    this.finish(cause instanceof LinkError ? cause : this.#explain(cause))
+    this.finish(cause instanceof LinkError ? cause : linkErrorOf(cause, this.#outcome()))
   }
 
   /** The way to the peer is gone; what came before is delivered. */
@@ -372,34 +346,23 @@ export abstract class RingLink implements MessageLink {
       const handler = this.#onMessage
       if (handler === undefined) break
       if (ring.next(handler)) count += 1
-      if (ring.taken >= this.#quarterBytes) this.#returnCredit()
+      this.#creditReturn.taken()
     }
-    if (this.#usedReceives >= this.#quarterReceives) this.#returnCredit()
-    if (this.#peerWants && (ring.available === 0 || ring.taken >= this.#quarterBytes)) this.#returnCredit()
+    this.#creditReturn.settle()
     return count
-  }
-
-  #returnCredit(): void {
-    if (this.#end !== undefined) return
-    const ring = this.#in
-    const wake = this.#peerWants && (ring.available === 0 || ring.taken >= this.#quarterBytes)
-    this.#creditOwed = !this.transmitCredit(ring.taken, this.#usedReceives, wake)
-    if (this.#creditOwed) return
-    if (wake) this.#peerWants = false
-    ring.taken = 0
-    this.#usedReceives = 0
   }
 
   #want(): void {
     if (this.#wanting) return
     this.#wanting = true
-    this.#wantOwed = !this.transmitWant()
+    this.#owed.add(Signal.Want, this.#credit.isEmpty ? 1 : 0)
+    this.#owed.pay()
   }
 
   #payDebts(): void {
     if (this.#end !== undefined) return
-    if (this.#creditOwed) this.#returnCredit()
-    if (this.#wantOwed) this.#wantOwed = !this.transmitWant()
+    this.#creditReturn.pay()
+    this.#owed.pay()
   }
 
   #settleWaiters(): void {
@@ -444,8 +407,8 @@ export abstract class RingLink implements MessageLink {
   #flushNow(bytesMax: number): number {
     if (this.#out.pending === 0) return 0
     if (this.#end !== undefined || this.#peerClosed) return -1
-    if (this.#peerReceives === 0) this.readCredit()
-    if (this.#peerReceives === 0) {
+    if (this.#credit.isEmpty) this.readCredit()
+    if (this.#credit.isEmpty) {
       this.#want()
       return -1
     }
@@ -454,7 +417,7 @@ export abstract class RingLink implements MessageLink {
     const { pendingOffset } = this.#out
     const first = Math.min(bytes, this.outgoing.length - pendingOffset)
     if (!this.transmit(pendingOffset, first, bytes - first)) return -1
-    this.#peerReceives -= 1
+    this.#credit.use()
     this.#out.sent(bytes)
     this.#gathered = 0
     return bytes
@@ -467,18 +430,9 @@ export abstract class RingLink implements MessageLink {
   #closeStep(): void {
     if (this.#end !== undefined) return
     const due = this.#peerClosed || (this.#closing !== undefined && this.#out.pending === 0)
-    if (due && !this.#closeSent) this.#closeSent = this.transmitClose()
+    if (due && !this.#closeSent) this.#closeSent = this.transmitSignal(Signal.Close, 0)
     if (!this.#peerClosed || !this.#closeSent || !(this.#gone || this.drained())) return
     if (this.#closing !== undefined || this.#in.available === 0) this.finish(undefined)
-  }
-
-  #explain(cause: unknown): LinkError {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    if (cause instanceof ProtocolViolation)
-      return new LinkError('protocol', this.#outcome(), `the peer broke the rules of the ring: ${why}`, { cause })
-    if (cause instanceof AetherError)
-      return new LinkError('lost', this.#outcome(), `the link failed: ${why}`, { cause })
-    return new LinkError('handler', this.#outcome(), `a handler of the link threw: ${why}`, { cause })
   }
 
   #outcome(): 'none' | 'unknown' {
@@ -496,12 +450,5 @@ export abstract class RingLink implements MessageLink {
 
   #refuseEnded(): never {
     throw this.#ended()
-  }
-
-  #refuseLength(length: number): never {
-    throw new ArgumentError(
-      'length',
-      `a message has 0 to ${this.messageBytesMax} bytes here, not ${length}; register longer ones and have the peer read them`,
-    )
   }
 }

@@ -1,3 +1,5 @@
+import { ArgumentError } from '../native/index.ts'
+
 /**
  * A message in a ring: a header of two words, then its bytes, filled up to a multiple of 8. A record never wraps: where it does not fit before the end of
  * the ring, a padding record takes what is left there, and it lies at the start.
@@ -30,4 +32,12 @@ export function recordBytes(length: number): number {
  */
 export function longestMessage(ringBytes: number): number {
   return ringBytes / 2 - HEADER_BYTES
+}
+
+/** For a message that does not go through the ring. */
+export function lengthError(length: number, longest: number): ArgumentError {
+  return new ArgumentError(
+    'length',
+    `a message has 0 to ${longest} bytes here, not ${length}; register longer ones and have the peer read them`,
+  )
 }

@@ -1,3 +1,4 @@
+import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import { recordBytes } from './ring-record.ts'
 
 interface Waiter {
@@ -29,7 +30,7 @@ export class RoomWaiters {
         reject(signal?.reason)
       }
       const waiter: Waiter = { length, resolve, reject, signal, onAbort }
-      signal?.addEventListener('abort', onAbort, { once: true })
+      if (signal !== undefined) addAbortCallback(signal, onAbort)
       this.#waiters.push(waiter)
     })
   }
@@ -44,14 +45,14 @@ export class RoomWaiters {
       count += 1
     }
     for (const waiter of this.#waiters.splice(0, count)) {
-      waiter.signal?.removeEventListener('abort', waiter.onAbort)
+      if (waiter.signal !== undefined) removeAbortCallback(waiter.signal, waiter.onAbort)
       waiter.resolve()
     }
   }
 
   fail(error: unknown): void {
     for (const waiter of this.#waiters.splice(0)) {
-      waiter.signal?.removeEventListener('abort', waiter.onAbort)
+      if (waiter.signal !== undefined) removeAbortCallback(waiter.signal, waiter.onAbort)
       waiter.reject(error)
     }
   }

@@ -1,55 +1,40 @@
-import { ArgumentError } from '../native/index.ts'
 import {
   Access,
-  CompletionBatch,
+  type CompletionBatch,
   CompletionError,
   type CompletionQueue,
   CompletionStatus,
   type MemoryRegion,
-  type PreparedReceive,
   type PreparedRequest,
   type QueuePair,
 } from '../verbs/index.ts'
+import { CREDIT_BYTES, CreditWords, countsAt } from './credit-words.ts'
 import type { Departures } from './departures.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
 import type { Hello } from './hello.ts'
-import { CREDIT_BYTES, emptyReceive, type LinkEnd } from './link-end.ts'
+import type { LinkEnd } from './link-end.ts'
 import type { CompletionMode } from './link-options.ts'
+import { RECEIVE_ID } from './link-receives.ts'
 import { type MemoryLending, VerbsLending } from './memory-lending.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { Progressing } from './progress-loop.ts'
 import { RingLink } from './ring-link.ts'
 import { UNIT_BYTES } from './ring-record.ts'
 import { sendLimiter } from './send-limit.ts'
+import { type OperationDone, SendRequests } from './send-requests.ts'
+import { argumentOf, isSignal, Signal, signalImmediate, signalOf } from './signal.ts'
 import { PEER_RIGHTS, segmentOf, VerbsBuffer } from './verbs-buffer.ts'
-
-/** The two highest bits of an immediate say what it is; those below, how many units have come. */
-const SIGNAL_SHIFT = 30
-const UNITS_MASK = 0x3fffffff
-const Signal = { Bytes: 0, Want: 1, Wake: 2, Close: 3 } as const
-/** Requests of which nobody needs to hear complete without a word, but for one in so many of the queue. */
-const SIGNALED_PART = 4
-const BATCH = 64
 
 /** What a link needs of whoever made its connection. */
 export interface LinkCarrier {
   /** Have `advance` called in the next turn. */
   wakeSoon(link: Progressing): void
-  /** The link has ended: give the queue pair back. */
-  release(link: Progressing): void
+  /** The link has ended: give the queue pair back, and call `closed` when it has gone. `isDrained`: nothing is under way any more from the peer. */
+  release(link: Progressing, closed: () => void, isDrained: boolean): void
   /** Keep the domain open, also without the link, until what it gives is called. Where it is missing, the domain is the program's own. */
   hold?(): () => void
   /** The order among links over this device. */
   readonly departures?: Departures
-}
-
-/** Called once with the end of an operation: undefined where it was carried out. */
-export type OperationDone = (error: unknown) => void
-
-interface Operation {
-  readonly request: PreparedRequest
-  readonly name: string
-  readonly done: OperationDone
 }
 
 /** A link over a connected queue pair. */
@@ -64,16 +49,13 @@ export class VerbsLink extends RingLink {
   readonly #peer: Hello
   readonly #carrier: LinkCarrier
   readonly #outgoingMemory: MemoryRegion
-  readonly #credit: Uint32Array
+  readonly #credit: CreditWords
   readonly #creditOut: Uint32Array
-  readonly #batch = new CompletionBatch(BATCH)
-  readonly #sends: number
-  readonly #signalEvery: number
+  readonly #requests: SendRequests
   readonly #inlineBytes: number
   readonly #inlineStage: Uint8Array
   /** By length in units: the first bytes of the stage, as a list of segments. */
   readonly #inlineViews: (readonly [Uint8Array])[] = []
-  readonly #receive: PreparedReceive
   readonly #plainWrite: PreparedRequest
   readonly #tellingWrite: PreparedRequest
   readonly #inlineWrite: PreparedRequest
@@ -82,36 +64,27 @@ export class VerbsLink extends RingLink {
   readonly #signalWrite: PreparedRequest
   readonly #probe: PreparedRequest
   readonly #keepAlive: NodeJS.Timeout | undefined
-  readonly #operations = new Map<number, Operation>()
-  /** Operations for which the send queue had no room. */
-  readonly #waiting: Operation[] = []
-  /** Carried out, and their programs not told yet. */
-  #settled: Operation[] = []
-  /** Requests posted, and those known to be done; the id of a request is its number. */
-  #posted = 0
-  #done = 0
-  #lastSignaled = 0
   /** The request that says `close`. */
   #closeId = 0
-  #seenUnits = 0
-  #seenReceives = 0
-  /** Receives used up and not posted again. */
-  #spent = 0
   #completions = 0
   #completionsAtProbe = 0
   #lending: VerbsLending | undefined
   #flushed = false
+  /** What is wrong with a completion that was taken; it ends the link with the next poll. */
+  #trouble: Error | undefined
   #takingDown = false
 
   /** @internal `pair` is connected to the peer that said `peer`; `end` and its memory are the link's from now on. */
   constructor(end: LinkEnd, pair: QueuePair, peer: Hello, carrier: LinkCarrier, privateData: Uint8Array) {
     const { settings, domain, memory } = end
-    const outgoingMemory = domain.allocate(peer.ringBytes + CREDIT_BYTES, Access.LocalWrite)
+    const outgoingBytes = end.outgoingBytes(peer)
+    const outgoingMemory = domain.allocate(outgoingBytes + CREDIT_BYTES, Access.LocalWrite)
     super({
-      outgoing: outgoingMemory.bytes.subarray(0, peer.ringBytes),
-      incoming: memory.bytes.subarray(0, settings.ringBytes),
+      outgoing: outgoingMemory.bytes.subarray(0, outgoingBytes),
+      incoming: memory.bytes.subarray(0, end.incomingBytes(peer)),
       peerReceives: peer.receives,
-      receives: settings.receives,
+      peerReceivesMax: peer.receivesMax,
+      receives: end.receives.budget,
       limiter: sendLimiter(settings.sendLimit),
       departures: carrier.departures,
       weight: settings.weight,
@@ -126,15 +99,14 @@ export class VerbsLink extends RingLink {
     this.#peer = peer
     this.#carrier = carrier
     this.#outgoingMemory = outgoingMemory
-    this.#credit = countsAt(memory, settings.ringBytes)
-    this.#creditOut = countsAt(outgoingMemory, peer.ringBytes)
-    this.#sends = pair.capacities.maxSendRequests
-    this.#signalEvery = Math.max(1, Math.floor(this.#sends / SIGNALED_PART))
+    this.#credit = new CreditWords(memory, settings.ringBytes)
+    this.#creditOut = countsAt(outgoingMemory, outgoingBytes)
+    // A device may give more than was asked for; what its completion queue holds is not more.
+    this.#requests = new SendRequests(settings.sends)
     this.#inlineBytes = end.pairOptions.maxInlineBytes
     this.#inlineStage = new Uint8Array(this.#inlineBytes)
     for (let bytes = 0; bytes <= this.#inlineBytes; bytes += UNIT_BYTES)
       this.#inlineViews.push([this.#inlineStage.subarray(0, bytes)])
-    this.#receive = emptyReceive(pair)
     const ring = { address: peer.address, key: peer.key }
     const local = outgoingMemory.subarray(0, UNIT_BYTES)
     this.#plainWrite = pair.prepareWrite({ local, remote: ring })
@@ -144,13 +116,18 @@ export class VerbsLink extends RingLink {
         ? this.#tellingWrite
         : pair.prepareWrite({ local: [this.#inlineStage], remote: ring, immediate: 0, inline: true })
     const counts = { address: peer.address + peer.ringBytes, key: peer.key }
-    const creditOut = outgoingMemory.subarray(peer.ringBytes, peer.ringBytes + CREDIT_BYTES)
+    const creditOut = outgoingMemory.subarray(outgoingBytes, outgoingBytes + CREDIT_BYTES)
     this.#creditWrite = pair.prepareWrite({ local: creditOut, remote: counts })
-    this.#wakingWrite = pair.prepareWrite({ local: creditOut, remote: counts, immediate: signal(Signal.Wake) })
+    this.#wakingWrite = pair.prepareWrite({
+      local: creditOut,
+      remote: counts,
+      immediate: signalImmediate(Signal.Wake),
+    })
     this.#signalWrite = pair.prepareWrite({ local: [], remote: ring, immediate: 0 })
     this.#probe = pair.prepareWrite({ local: [], remote: ring })
     if (settings.keepAliveMs > 0)
       this.#keepAlive = setInterval(() => this.#askAfterPeer(), settings.keepAliveMs).unref()
+    end.receives.attach(this)
   }
 
   protected override get label(): string {
@@ -159,7 +136,7 @@ export class VerbsLink extends RingLink {
 
   /** @internal Where its completions arrive. */
   get queue(): CompletionQueue {
-    return this.#end.queue
+    return this.#end.receives.queue
   }
 
   /** @internal Look at what has come; how many completions. */
@@ -213,8 +190,7 @@ export class VerbsLink extends RingLink {
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
     this.flush()
-    this.#waiting.push({ request, name, done })
-    this.#startWaiting()
+    this.#requests.operate({ request, name, done })
     this.wakeSoon()
   }
 
@@ -239,72 +215,60 @@ export class VerbsLink extends RingLink {
       if (request === this.#tellingWrite) request.setSegment(0, address + offset, first, localKey)
       request.remoteAddress = this.#peer.address + offset
       request.immediate = immediate
-      this.#post(request)
+      this.#requests.post(request)
       return true
     }
     this.#plainWrite.setSegment(0, address + offset, first, localKey)
     this.#plainWrite.remoteAddress = this.#peer.address + offset
-    this.#post(this.#plainWrite)
+    this.#requests.post(this.#plainWrite)
     this.#tellingWrite.setSegment(0, address, rest, localKey)
     this.#tellingWrite.remoteAddress = this.#peer.address
     this.#tellingWrite.immediate = immediate
-    this.#post(this.#tellingWrite)
+    this.#requests.post(this.#tellingWrite)
     return true
   }
 
   protected transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
     if (!this.#hasRoom(1)) return false
-    this.#repost()
+    this.#end.receives.repost()
     this.#creditOut[0] = (this.#creditOut[0] as number) + bytes / UNIT_BYTES
     this.#creditOut[1] = (this.#creditOut[1] as number) + receives
-    this.#post(wake ? this.#wakingWrite : this.#creditWrite)
+    this.#requests.post(wake ? this.#wakingWrite : this.#creditWrite)
     return true
   }
 
-  protected transmitWant(): boolean {
-    return this.#transmitSignal(Signal.Want, false)
-  }
-
-  protected transmitClose(): boolean {
-    if (!this.#transmitSignal(Signal.Close, true)) return false
-    this.#closeId = this.#posted
+  protected transmitSignal(signal: number, argument: number): boolean {
+    if (!this.#hasRoom(1)) return false
+    this.#end.receives.repost()
+    this.#signalWrite.immediate = signalImmediate(signal as Signal, argument)
+    if (signal === Signal.Close) this.#closeId = this.#requests.postSignaled(this.#signalWrite)
+    else this.#requests.post(this.#signalWrite)
     return true
   }
 
   /** Credit for what came after our `close` is not waited for: it completes without a word, and the peer's `close` says that it was enough. */
   protected drained(): boolean {
-    return this.#done >= this.#closeId
+    return this.#requests.done >= this.#closeId
+  }
+
+  /** @internal */
+  take(batch: CompletionBatch, row: number): void {
+    this.#completions += 1
+    if (batch.status[row] !== CompletionStatus.Success) this.#failed(batch, row)
+    else if (batch.id[row] === RECEIVE_ID) this.#received(batch.immediate[row] as number)
+    else this.#requests.completed(batch.id[row] as number)
   }
 
   protected progress(): void {
-    const batch = this.#batch
-    for (let rows = BATCH; rows === BATCH; ) {
-      rows = this.#end.queue.poll(batch)
-      this.#completions += rows
-      for (let row = 0; row < rows; row += 1) {
-        if (batch.status[row] !== CompletionStatus.Success) this.#failed(batch, row)
-        else if (batch.id[row] === 0) this.#received(batch.immediate[row] as number)
-        else this.#completed(batch.id[row] as number)
-      }
-    }
-    this.#startWaiting()
-    this.#tellSettled()
+    this.#end.receives.collect(false)
+    this.#requests.startWaiting()
+    this.#requests.tellSettled()
+    if (this.#trouble !== undefined) throw this.#trouble
     if (this.#flushed) this.#takenDown()
   }
 
   protected readCredit(): void {
-    const units = Atomics.load(this.#credit, 0)
-    const receives = Atomics.load(this.#credit, 1)
-    if (units === this.#seenUnits && receives === this.#seenReceives) return
-    // Counts only grow. A WRITE whose bytes are seen later than those of the next one takes them back for a while: what was read stays true.
-    const moreReceives = Math.max(0, (receives - this.#seenReceives) | 0)
-    const moreUnits = Math.max(0, (units - this.#seenUnits) | 0)
-    if (moreReceives > this.#peer.receives)
-      throw new ProtocolViolation(`the peer posted ${moreReceives} receives again`)
-    const moreBytes = moreUnits * UNIT_BYTES
-    this.#seenUnits = (this.#seenUnits + moreUnits) >>> 0
-    this.#seenReceives = (this.#seenReceives + moreReceives) >>> 0
-    this.cameCredit(moreBytes, moreReceives)
+    if (this.#credit.read()) this.cameCredit(this.#credit.bytes, this.#credit.receives)
   }
 
   protected wakeSoon(): void {
@@ -314,20 +278,18 @@ export class VerbsLink extends RingLink {
   protected release(inOrder: boolean): void {
     clearInterval(this.#keepAlive)
     const what = inOrder ? 'the link was closed' : 'the link ended'
-    const error = new LinkError('lost', 'unknown', `${what} before the operation was done`)
-    this.#tellSettled()
-    const left = [...this.#operations.values(), ...this.#waiting.splice(0)]
-    this.#operations.clear()
-    for (const operation of left) operation.done(error)
-    const closePair = (): void => this.#carrier.release(this)
+    this.#requests.end(new LinkError('lost', 'unknown', `${what} before the operation was done`))
+    const closed = (): void => {
+      this.#end.receives.close()
+      // Handlers that are running may look at the memory until they return.
+      setImmediate(() => {
+        this.#end.memory.close()
+        this.#outgoingMemory.close()
+      })
+    }
+    const closePair = (): void => this.#carrier.release(this, closed, this.peerClosed)
     if (this.#lending === undefined) closePair()
     else this.#lending.linkEnded(closePair)
-    this.#end.queue.close()
-    // Handlers that are running may look at the memory until they return.
-    setImmediate(() => {
-      this.#end.memory.close()
-      this.#outgoingMemory.close()
-    })
   }
 
   // ---- inside ------------------------------------------------------------------------------------------------------------------
@@ -340,35 +302,10 @@ export class VerbsLink extends RingLink {
   }
 
   #hasRoom(requests: number): boolean {
-    if (this.#posted - this.#done + requests > this.#sends) this.progress()
-    return this.#posted - this.#done + requests <= this.#sends && this.#waiting.length === 0
-  }
-
-  #post(request: PreparedRequest): void {
-    const id = this.#posted + 1
-    const signaled = id - this.#lastSignaled >= this.#signalEvery
-    if (request.signaled !== signaled) request.signaled = signaled
-    request.post(id)
-    this.#posted = id
-    if (signaled) this.#lastSignaled = id
-  }
-
-  #postSignaled(request: PreparedRequest): number {
-    const id = this.#posted + 1
-    request.signaled = true
-    request.post(id)
-    this.#posted = id
-    this.#lastSignaled = id
-    return id
-  }
-
-  #transmitSignal(what: number, signaled: boolean): boolean {
-    if (!this.#hasRoom(1)) return false
-    this.#repost()
-    this.#signalWrite.immediate = signal(what)
-    if (signaled) this.#postSignaled(this.#signalWrite)
-    else this.#post(this.#signalWrite)
-    return true
+    if (this.#requests.hasRoom(requests)) return true
+    this.#end.receives.collect(true)
+    this.#requests.startWaiting()
+    return this.#requests.hasRoom(requests)
   }
 
   #stage(offset: number, bytes: number): PreparedRequest {
@@ -379,44 +316,24 @@ export class VerbsLink extends RingLink {
     return this.#inlineWrite
   }
 
-  #repost(): void {
-    if (this.#spent === 0) return
-    this.pair.postReceiveList(new Array<PreparedReceive>(this.#spent).fill(this.#receive))
-    this.#spent = 0
-  }
-
   #received(immediate: number): void {
-    this.#spent += 1
-    const what = immediate >>> SIGNAL_SHIFT
-    if (what === Signal.Bytes) {
-      const units = immediate & UNITS_MASK
-      if (units === 0) throw new ProtocolViolation('the peer told of nothing')
-      this.cameBytes(units * UNIT_BYTES)
-    } else if ((immediate & UNITS_MASK) !== 0) throw new ProtocolViolation(`the peer sent the immediate ${immediate}`)
-    else if (what === Signal.Want) this.cameWant()
-    else if (what === Signal.Wake) this.cameWake()
-    else this.cameClose()
-  }
-
-  #completed(id: number): void {
-    this.#done = id
-    const operation = this.#operations.get(id)
-    if (operation === undefined) return
-    this.#operations.delete(id)
-    this.#settled.push(operation)
-  }
-
-  /** After the batch was read, since they may wait for further operations. */
-  #tellSettled(): void {
-    if (this.#settled.length === 0) return
-    const settled = this.#settled
-    this.#settled = []
-    for (const operation of settled) operation.done(undefined)
+    try {
+      if (isSignal(immediate)) {
+        const signal = signalOf(immediate)
+        if (signal === undefined) throw new ProtocolViolation(`the peer sent the immediate ${immediate}`)
+        this.cameSignal(signal, argumentOf(immediate))
+      } else {
+        if (immediate === 0) throw new ProtocolViolation('the peer told of nothing')
+        this.cameBytes(immediate * UNIT_BYTES)
+      }
+    } catch (error) {
+      this.#trouble ??= error as Error
+    }
   }
 
   #failed(batch: CompletionBatch, row: number): void {
     if (this.peerClosed) {
-      this.#done = this.#posted
+      this.#requests.abandon()
       return
     }
     const status = batch.status[row] as number
@@ -425,17 +342,11 @@ export class VerbsLink extends RingLink {
       return
     }
     const id = batch.id[row] as number
-    const operation = this.#operations.get(id)
-    const cause = new CompletionError(
-      operation?.name ?? 'message',
-      status,
-      batch.vendorError[row] as number,
-      this.pair.number,
-    )
+    const vendorError = batch.vendorError[row] as number
+    const cause = new CompletionError(this.#requests.nameOf(id), status, vendorError, this.pair.number)
     const error = new LinkError('lost', 'unknown', cause.message, { cause })
-    this.#operations.delete(id)
-    operation?.done(error)
-    throw error
+    this.#requests.failed(id, error)
+    this.#trouble ??= error
   }
 
   #operate(name: string, prepare: () => PreparedRequest): Promise<void> {
@@ -447,36 +358,15 @@ export class VerbsLink extends RingLink {
     })
   }
 
-  #startWaiting(): void {
-    while (this.#waiting.length > 0 && this.#posted - this.#done < this.#sends) {
-      const operation = this.#waiting.shift() as Operation
-      try {
-        this.#operations.set(this.#postSignaled(operation.request), operation)
-      } catch (error) {
-        operation.done(error)
-      }
-    }
-  }
-
   /** An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is gone. */
   #askAfterPeer(): void {
     const quiet = this.#completions === this.#completionsAtProbe
     this.#completionsAtProbe = this.#completions
     if (!quiet || !this.open) return
     try {
-      if (this.#hasRoom(1)) this.#postSignaled(this.#probe)
+      if (this.#hasRoom(1)) this.#requests.postSignaled(this.#probe)
     } catch (error) {
       this.fail(error)
     }
   }
-}
-
-function signal(what: number): number {
-  return (what << SIGNAL_SHIFT) >>> 0
-}
-
-function countsAt(memory: MemoryRegion, offset: number): Uint32Array {
-  const { bytes } = memory
-  if ((bytes.byteOffset & 7) !== 0) throw new ArgumentError('memory', 'rings begin at a multiple of 8')
-  return new Uint32Array(bytes.buffer, bytes.byteOffset + offset, 2)
 }

@@ -1,3 +1,4 @@
+import { removeAbortCallback } from '../runtime/index.ts'
 import type { Metadata } from './extension.ts'
 import { SLOTS_MAX } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
@@ -59,7 +60,7 @@ export class ClientCall {
   /** Nobody waits any more; what the caller gave is let go. */
   leave(): void {
     this.open = false
-    if (this.signal !== undefined) this.signal.removeEventListener('abort', this.onAbort!)
+    if (this.signal !== undefined) removeAbortCallback(this.signal, this.onAbort!)
     this.requestCredit?.stop()
     this.signal = undefined
     this.onAbort = undefined

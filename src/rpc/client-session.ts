@@ -1,5 +1,6 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError } from '../native/index.ts'
+import { addAbortCallback } from '../runtime/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
@@ -139,7 +140,7 @@ export class ClientSession implements FrameTaker {
   watch(call: ClientCall, signal: AbortSignal): void {
     call.signal = signal
     call.onAbort = () => this.abandon(call, signal.reason)
-    signal.addEventListener('abort', call.onAbort)
+    addAbortCallback(signal, call.onAbort)
   }
 
   /** A stream of answers of this call. */

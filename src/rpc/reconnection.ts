@@ -1,5 +1,6 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { ClosedError } from '../native/index.ts'
+import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import { ClientSession, type ClientSessionOptions, type SessionOwner } from './client-session.ts'
 import { RpcError } from './errors.ts'
 
@@ -59,7 +60,7 @@ export class Reconnection implements SessionOwner {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
+        if (signal !== undefined) removeAbortCallback(signal, onAbort)
         this.#waiters.delete(waiter)
       }
       const waiter: Waiter = {
@@ -78,7 +79,7 @@ export class Reconnection implements SessionOwner {
         deadline === Infinity
           ? undefined
           : setTimeout(() => waiter.reject(this.#unavailable(method, 'there was no connection in time')), waitMs)
-      signal?.addEventListener('abort', onAbort)
+      if (signal !== undefined) addAbortCallback(signal, onAbort)
       this.#waiters.add(waiter)
     })
   }

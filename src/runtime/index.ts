@@ -4,6 +4,7 @@
  * The agent answers for the process while its own thread computes or is blocked. What it runs is a {@link Machine}, made by the module named at
  * start; the two threads talk through shared memory, and a doorbell pipe wakes the agent where it sleeps.
  */
+export { addAbortCallback, removeAbortCallback } from './abort-callbacks.ts'
 export { Agent, type AgentOptions } from './agent.ts'
 export type { AgentContext, Machine, MachineFactory, Reply } from './agent-contract.ts'
 export { KeepAlive } from './keep-alive.ts'

@@ -320,15 +320,16 @@ test('private data travels both ways', async () => {
 test('clients that speak otherwise are turned away, and the next one is served', async () => {
   const errors: unknown[] = []
   const listener = await listenEndpoints({ ...where, accept: () => {}, clientError: (error) => errors.push(error) })
-  const hello = { address: 0, key: 0, ringBytes: 4096, receives: 4 }
+  const hello = { address: 0, key: 0, ringBytes: 4096, mirrorBytesMax: 4096, receives: 4, receivesMax: 4 }
   const otherVersion = encodeHello(hello)
   otherVersion[4] = 99
   const wrong = [
     new Uint8Array(0),
     crypto.getRandomValues(new Uint8Array(56)),
     otherVersion,
-    encodeHello({ ...hello, ringBytes: 4095 }),
-    encodeHello({ ...hello, ringBytes: 64 << 20 }),
+    encodeHello({ ...hello, ringBytes: 512 }),
+    encodeHello({ ...hello, mirrorBytesMax: 2 ** 40 }),
+    encodeHello({ ...hello, receivesMax: 3 }),
     encodeHello({ ...hello, receives: 0 }),
     encodeHello({ ...hello, address: Number.NaN }),
   ]
@@ -367,8 +368,10 @@ const garbage: readonly Garbage[] = [
   { what: 'padding in the middle', words: [0xf0000000], immediate: 4 },
   { what: 'more than the ring holds', words: [], immediate: 100_000 },
   { what: 'nothing at all', words: [], immediate: 0 },
-  { what: 'an unknown signal', words: [], immediate: 0x40000001 },
-  { what: 'an answer to no question', words: [], immediate: 0x80000000 },
+  { what: 'an unknown signal', words: [], immediate: 0x80000000 },
+  { what: 'a signal with something beside it', words: [], immediate: 0x81010000 },
+  { what: 'an answer to no question', words: [], immediate: 0x82000000 },
+  { what: 'receives that nobody asked back', words: [], immediate: 0x85000001 },
   { what: 'an unknown kind', words: [0xd0000000], immediate: 1 },
   { what: 'an offer of impossible memory', words: [0x30000018, ...ones.slice(1)], immediate: 4 },
   { what: 'a short offer', words: [0x30000008], immediate: 2 },
@@ -386,7 +389,9 @@ for (const { what, words, immediate } of garbage) {
     using device = openDevice('shm0')
     using domain = device.createProtectionDomain()
     using memory = domain.allocate(8192, Access.LocalWrite | Access.RemoteWrite)
-    const privateData = encodeHello({ address: memory.address, key: memory.remoteKey, ringBytes: 4096, receives: 16 })
+    const { address, remoteKey: key } = memory
+    const receives = { receives: 16, receivesMax: 16 }
+    const privateData = encodeHello({ address, key, ringBytes: 4096, mirrorBytesMax: 4096, ...receives })
     const connection = await connect({ ...where, port: listener.port, domain, privateData })
     const view = new DataView(connection.privateData.buffer, connection.privateData.byteOffset)
     const remote = { address: view.getFloat64(8, true), key: view.getUint32(16, true) }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LinkError, type VerbsLink } from '../../src/messaging/index.ts'
 import { openSimulatedCluster, type SimulationOptions } from '../../src/providers/index.ts'
 import { Random } from '../../src/runtime/index.ts'
-import { connectSimulated, openLinkHost } from './simulated-links.ts'
+import { connectSimulated, openLinkHost, shareReceives } from './simulated-links.ts'
 
 /** Two links between two hosts of their own. */
 function simulatedLinks(device: string): [VerbsLink, VerbsLink] {
@@ -79,6 +79,42 @@ for (const [seed, options] of [
     assert.deepEqual(ends, [undefined, undefined])
   })
 }
+
+test('links that share receives, over a rough network: none waits for ever, and no message finds the queue empty', async () => {
+  using cluster = openSimulatedCluster(4, rough)
+  const server = openLinkHost(cluster.device)
+  const pool = shareReceives(server, 16, { connectionsMax: 4, receives: 4 * 8 + 10 })
+  const players: Player[] = []
+  for (let client = 0; client < 4; client += 1) {
+    const options = { ringBytes: 2048, receives: 6, sends: 16, keepAliveMs: 0 }
+    const links = connectSimulated(openLinkHost(cluster.device), server, options, await pool.join())
+    players.push(...links.map((link, side) => new Player(link, 100 + 10 * client + side)))
+  }
+  assert.equal(await pool.join(), undefined)
+  const count = 200
+  let mostLent = 0
+  for (let steps = 0; players.some(({ received }) => received < count); steps += 1) {
+    assert.ok(steps < 500_000, players.map(({ received }) => received).join(' '))
+    pool.advance()
+    for (const player of players) player.step(count)
+    assert.ok(players.every(({ link }) => link.open))
+    mostLent = Math.max(mostLent, pool.shares.lent)
+    if (steps % 5000 === 0) pool.recallIdle()
+  }
+  assert.ok(mostLent > 0 && mostLent <= 10)
+  for (let steps = 0; pool.shares.lent > 0; steps += 1) {
+    assert.ok(steps < 10_000)
+    if (steps % 100 === 0) pool.recallIdle()
+    pool.advance()
+    for (const { link } of players) link.poll()
+  }
+  const [first] = players as [Player]
+  first.link.destroy()
+  // The other end learns of it by what it sends; then its share goes back, in real time.
+  const [, other] = players as [Player, Player]
+  other.link.destroy()
+  while (pool.shares.connections > 3) await new Promise((resolve) => setTimeout(resolve, 1))
+})
 
 test('an end that closes takes what the other still sends, and both end in order', () => {
   using cluster = openSimulatedCluster(5, { advanceOnPoll: true })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import test from 'node:test'
 import {
   borrowedBytes,
@@ -182,6 +183,18 @@ test('an abort ends the call with its reason, and reaches the handler', async ()
   await assert.rejects(call, /changed my mind/)
   await until(() => signal.aborted)
   await assert.rejects(pair.client.wait(undefined, { signal: controller.signal }), /changed my mind/)
+})
+
+test('many calls with one signal are one listener to it, and all end with it', async () => {
+  await using pair = bankPair()
+  const controller = new AbortController()
+  const { signal } = controller
+  const calls = Array.from({ length: 20 }, () => rejection(pair.client.wait(undefined, { signal })))
+  await until(() => pair.server.active === 20)
+  assert.equal(getEventListeners(signal, 'abort').length, 1)
+  controller.abort(new Error('changed my mind'))
+  for (const error of await Promise.all(calls)) assert.match(String(error), /changed my mind/)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
 test('a lost connection says what is known: unknown for what had left, not-sent for what had not', async () => {

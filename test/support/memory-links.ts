@@ -1,6 +1,8 @@
 import { LinkError, type LocalRange, type RegisteredBuffer, type RemoteAddress } from '../../src/messaging/index.ts'
-import { RingLink, type RingLinkParts } from '../../src/messaging/ring-link.ts'
+import { RingLink } from '../../src/messaging/ring-link.ts'
+import type { RingLinkParts } from '../../src/messaging/ring-link-parts.ts'
 import type { SendLimiter } from '../../src/messaging/send-limit.ts'
+import { Signal } from '../../src/messaging/signal.ts'
 import { Random } from '../../src/runtime/index.ts'
 
 export interface MemoryLinksOptions {
@@ -136,18 +138,13 @@ export class MemoryLink extends RingLink {
     this.#send((peer) => {
       peer.#credit[0] = (peer.#credit[0] as number) + bytes / 8
       peer.#credit[1] = (peer.#credit[1] as number) + receives
-      if (wake) peer.#tell(() => peer.cameWake())
+      if (wake) peer.#tell(() => peer.cameSignal(Signal.Wake, 0))
     })
     return true
   }
 
-  protected transmitWant(): boolean {
-    this.#send((peer) => peer.#tell(() => peer.cameWant()))
-    return true
-  }
-
-  protected transmitClose(): boolean {
-    this.#send((peer) => peer.#tell(() => peer.cameClose()))
+  protected transmitSignal(signal: Signal, argument: number): boolean {
+    this.#send((peer) => peer.#tell(() => peer.cameSignal(signal, argument)))
     return true
   }
 

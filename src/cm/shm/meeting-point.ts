@@ -10,6 +10,11 @@ import { ConnectionError } from '../errors.ts'
 /** Ports that are given out where port 0 is asked for: those that IANA leaves to everybody. */
 const FREE_PORTS = { first: 49_152, count: 16_384 } as const
 const FREE_PORT_ATTEMPTS_MAX = 1024
+/** Callers that wait until the listener looks at them; the system may have a lower limit (net.core.somaxconn). */
+const CALLERS_MAX = 4096
+/** Where as many as there may be wait already, another comes again after a while, so often. */
+const BUSY_MS = 20
+const BUSY_ATTEMPTS_MAX = 250
 
 /**
  * Where a listener is met: a socket in the runtime directory, which is the user's alone, so that whoever comes is this user (or root).
@@ -81,7 +86,7 @@ export class MeetingPoint {
     return new Promise((done, reject) => {
       server.once('error', reject)
       // Exclusive: in a worker of node:cluster the socket would otherwise be its primary's.
-      server.listen({ path, exclusive: true }, () => {
+      server.listen({ path, exclusive: true, backlog: CALLERS_MAX }, () => {
         server.off('error', reject)
         // An arrival that fails is that arrival's loss.
         server.on('error', () => undefined)
@@ -135,8 +140,12 @@ export function meet(portSpace: PortSpace, address: ConnectionAddress): Promise<
 
 async function firstThere(paths: readonly string[]): Promise<Socket | undefined> {
   for (const path of paths) {
-    const socket = await tryConnect(path)
-    if (socket !== undefined) return socket
+    for (let attempt = 1; ; attempt += 1) {
+      const socket = await tryConnect(path, attempt === BUSY_ATTEMPTS_MAX)
+      if (socket === undefined) break
+      if (socket !== 'busy') return socket
+      await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
+    }
   }
   return undefined
 }
@@ -148,7 +157,7 @@ function candidates({ address, port, family }: ConnectionAddress): ConnectionAdd
   return all.map((each) => connectionAddress(each, port))
 }
 
-function tryConnect(path: string): Promise<Socket | undefined> {
+function tryConnect(path: string, isLast: boolean): Promise<Socket | 'busy' | undefined> {
   return new Promise((done, reject) => {
     const socket = connect(path)
     socket.once('connect', () => {
@@ -158,6 +167,7 @@ function tryConnect(path: string): Promise<Socket | undefined> {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       // A socket that refuses is one whose listener died.
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
+      else if (error.code === 'EAGAIN' && !isLast) done('busy')
       else reject(error)
     })
   })

@@ -1,7 +1,7 @@
 import type { ConnectionRequest, Listener } from '../../cm/index.ts'
 import { AetherError } from '../../native/index.ts'
+import { admissionOf } from '../link-admission.ts'
 import { type ListenPlace, listenAt } from '../link-listener.ts'
-import { linkSettings } from '../link-options.ts'
 import { IoThreadHandle, type IoThreadStatistics } from './io-thread.ts'
 import type { ThreadLinkOptions } from './thread-contract.ts'
 import { type IoThreadOptions, threadSettings } from './thread-options.ts'
@@ -36,7 +36,7 @@ export async function listenOnThreads(options: ListenOnThreadsOptions, roleUrl: 
     ...link
   } = options
   signal?.throwIfAborted()
-  linkSettings(link)
+  admissionOf(link)
   const settings = threadSettings(threadOptions)
   const threads = Array.from(
     { length: settings.count },

@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type HandedRequest, takeRequest } from '../../cm/index.ts'
 import { native } from '../../native/index.ts'
 import { DeviceContext } from '../device-context.ts'
-import { admitLink, type LinkPeer } from '../link-admission.ts'
-import { linkSettings } from '../link-options.ts'
+import { admissionOf, admitLink, type LinkPeer } from '../link-admission.ts'
 import type { VerbsLink } from '../verbs-link.ts'
 import {
   type FromThread,
@@ -34,7 +33,7 @@ const thread: IoThread = {
 }
 const role = (await import(start.roleUrl)) as ThreadRole
 const taker = await role.open(await import(start.moduleUrl), thread, start.options)
-const settings = linkSettings(start.options)
+const admission = admissionOf(start.options)
 const onClientError = (error: unknown): void => {
   Atomics.add(words, ThreadWord.Refused, 1)
   tell({ kind: 'client-error', error: packError(error) })
@@ -59,13 +58,14 @@ function admit(request: HandedRequest): void {
     if (closing) link.destroy()
     else taker.onLink(link, peer)
   }
-  void admitLink(takeRequest(request), { ...start.options, onLink, onClientError }, settings)
+  void admitLink(takeRequest(request), { ...start.options, onLink, onClientError }, admission)
 }
 
 async function close(of: LinkTaker, timeoutMs: number): Promise<void> {
   if (closing) return
   closing = true
   const timer = setTimeout(() => process.exit(0), timeoutMs)
+  admission.pools?.close()
   await of.close(timeoutMs)
   clearTimeout(timer)
   process.exit(0)

@@ -26,6 +26,12 @@ export interface Receiver {
   overrun(): void
 }
 
+/** Receives that several queue pairs share. */
+export interface SharedSource {
+  /** Completions of what senders used up, of all its queue pairs; false when something is left to wait for. */
+  collect(polled: ShmCompletionQueue | undefined): boolean
+}
+
 /** Empty polls between two looks at things that nobody announces (a peer killed between publishing and counting). */
 const HOUSEKEEPING_POLLS = 1024
 /** Empty polls between two atomic looks at the arrivals. */
@@ -44,6 +50,11 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   /** Queue pairs whose sends complete here. */
   readonly senders: Set<Receiver> = new Set<Receiver>()
   overrun = false
+  /** Where queue pairs whose receives complete here have them from, where they share them, and how many do. */
+  readonly #shared = new Map<SharedSource, number>()
+  /** Completions of shared receives that came to lie here, ever, and announcements beside them when all receivers were last looked at. */
+  #sharedRows = 0
+  #announcedOtherwise = 0
   readonly #device: ShmDevice
   readonly #words: Int32Array
   readonly #at: number
@@ -119,6 +130,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
 
   /** Append a completion of `pair`'s; `covered` as in the field. A queue that is full is overrun: the row is lost and the pairs end. */
   push(pair: CompletionOwner, covered: number, id: number, status: number, opcode: number, byteLength: number): number {
+    if (covered < 0) this.#sharedRows = (this.#sharedRows + 1) | 0
     if (((this.#tail - this.#head) | 0) >= this.depth) return this.#overflow()
     const at = this.#tail & this.#mask
     const rows = this.#rows
@@ -146,12 +158,39 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.#rows.vendorError[row] = vendorError
   }
 
+  /** A queue pair whose receives complete here shares them. */
+  addShared(source: SharedSource): void {
+    this.#shared.set(source, (this.#shared.get(source) ?? 0) + 1)
+  }
+
+  removeShared(source: SharedSource): void {
+    const left = (this.#shared.get(source) as number) - 1
+    if (left === 0) this.#shared.delete(source)
+    else this.#shared.set(source, left)
+  }
+
   /** Fetch what peers published. The count is taken first: what arrives during the walk is walked again. */
   collect(): void {
     const arrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
+    if (this.#shared.size > 0 && this.#collectShared(arrivals)) this.#seenArrivals = arrivals
+    else this.#collectAll(arrivals)
+  }
+
+  /**
+   * Thousands of queue pairs may share a queue that is one to walk. True where that accounts for all that was announced, so that none of them has anything else to be looked at. A
+   * sender counts up after it has published: fewer announcements than completions are no news.
+   */
+  #collectShared(arrivals: number): boolean {
     let all = true
-    for (const pair of this.receivers) if (!pair.collectReceives()) all = false
+    for (const source of this.#shared.keys()) if (!source.collect(this)) all = false
+    return all && ((arrivals - this.#sharedRows - this.#announcedOtherwise) | 0) <= 0
+  }
+
+  #collectAll(arrivals: number): void {
+    let all = true
+    for (const receiver of this.receivers) if (!receiver.collectReceives()) all = false
     if (all) this.#seenArrivals = arrivals
+    this.#announcedOtherwise = (arrivals - this.#sharedRows) | 0
   }
 
   arm(solicitedOnly: boolean): void {
@@ -242,7 +281,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.#idlePolls % ATOMIC_POLLS !== 0) return 0
     if (this.#idlePolls >= HOUSEKEEPING_POLLS) {
       this.#idlePolls = 0
-      this.collect()
+      this.#collectAll(Atomics.load(this.#words, this.#at + QueueWord.Arrivals))
     } else if (Atomics.load(this.#words, this.#at) !== this.#seenArrivals) this.collect()
     return 0
   }

@@ -94,6 +94,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#memberships = new Memberships(device.gid, this.number)
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.receivers.add(this)
+    if (shared !== undefined) this.#receiveQueue?.addShared(shared)
     this.sharedQueue?.users.add(this)
     this.#xrcDomain?.note(this, 'pair', this.number)
   }
@@ -149,6 +150,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#leaveConnection('ibv_destroy_qp')
     this.#sendQueue?.senders.delete(this)
     this.#receiveQueue?.receivers.delete(this)
+    if (this.sharedQueue !== undefined) this.#receiveQueue?.removeShared(this.sharedQueue)
     this.sharedQueue?.users.delete(this)
     this.#xrcDomain?.forget(this, 'pair', this.number)
     this.#device.events.forget(this)

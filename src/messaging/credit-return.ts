@@ -1,0 +1,59 @@
+import { ProtocolViolation } from './errors.ts'
+import type { IncomingRing } from './incoming-ring.ts'
+import type { ReceiveBudget } from './receive-budget.ts'
+
+/** Tell the peer of bytes and receives that it may use again; with `wake`, so that it learns of it now. False: later. */
+type TransmitCredit = (bytes: number, receives: number, wake: boolean) => boolean
+
+/** What the receiver of a ring gives back to its sender, and when. */
+export class CreditReturn {
+  readonly #ring: IncomingRing
+  readonly #budget: ReceiveBudget
+  readonly #transmit: TransmitCredit
+  readonly #quarterBytes: number
+  #peerWants = false
+  #isOwed = false
+
+  constructor(ring: IncomingRing, budget: ReceiveBudget, transmit: TransmitCredit) {
+    this.#ring = ring
+    this.#budget = budget
+    this.#transmit = transmit
+    this.#quarterBytes = ring.bytes.length >>> 2
+  }
+
+  /** The peer waits for room; of receives where it lacks those. */
+  want(lacksReceives: boolean): void {
+    if (this.#peerWants) throw new ProtocolViolation('the peer asked for room twice')
+    this.#peerWants = true
+    if (lacksReceives) this.#budget.lack()
+  }
+
+  /** A message was taken. */
+  taken(): void {
+    if (this.#ring.taken >= this.#quarterBytes) this.#give()
+  }
+
+  /** No more is taken just now. */
+  settle(): void {
+    if (this.#budget.isDue || this.#wakes) this.#give()
+  }
+
+  /** What could not leave when it was due. */
+  pay(): void {
+    if (this.#isOwed) this.#give()
+  }
+
+  /** Whoever waits is woken by what helps: a quarter of the ring, or all of it. */
+  get #wakes(): boolean {
+    return this.#peerWants && (this.#ring.available === 0 || this.#ring.taken >= this.#quarterBytes)
+  }
+
+  #give(): void {
+    const wakes = this.#wakes
+    this.#isOwed = !this.#transmit(this.#ring.taken, this.#budget.grant, wakes)
+    if (this.#isOwed) return
+    if (wakes) this.#peerWants = false
+    this.#ring.taken = 0
+    this.#budget.granted()
+  }
+}

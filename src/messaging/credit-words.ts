@@ -1,0 +1,43 @@
+import { ArgumentError } from '../native/index.ts'
+import type { MemoryRegion } from '../verbs/index.ts'
+import { UNIT_BYTES } from './ring-record.ts'
+
+/** Two counts that the peer writes: units that it took of what was sent, and receives that it posted again. */
+export const CREDIT_BYTES = 8
+
+/** The two counts in this end's memory, and what was read of them. */
+export class CreditWords {
+  readonly #words: Uint32Array
+  #units = 0
+  #receives = 0
+  /** What the last `read` found to have been added. */
+  bytes = 0
+  receives = 0
+
+  constructor(memory: MemoryRegion, offset: number) {
+    this.#words = countsAt(memory, offset)
+  }
+
+  /**
+   * False where nothing was added. Counts only grow. A WRITE whose bytes are seen later than those of the next one takes them back for a while: what was read
+   * stays true.
+   */
+  read(): boolean {
+    const units = Atomics.load(this.#words, 0)
+    const receives = Atomics.load(this.#words, 1)
+    if (units === this.#units && receives === this.#receives) return false
+    const moreUnits = Math.max(0, (units - this.#units) | 0)
+    this.receives = Math.max(0, (receives - this.#receives) | 0)
+    this.bytes = moreUnits * UNIT_BYTES
+    this.#units = (this.#units + moreUnits) >>> 0
+    this.#receives = (this.#receives + this.receives) >>> 0
+    return true
+  }
+}
+
+/** The counts as they lie in memory, at an offset that is a multiple of 8. */
+export function countsAt(memory: MemoryRegion, offset: number): Uint32Array {
+  const { bytes } = memory
+  if ((bytes.byteOffset & 7) !== 0) throw new ArgumentError('memory', 'rings begin at a multiple of 8')
+  return new Uint32Array(bytes.buffer, bytes.byteOffset + offset, 2)
+}

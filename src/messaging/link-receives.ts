@@ -1,0 +1,107 @@
+import {
+  CompletionBatch,
+  type CompletionChannel,
+  type CompletionQueue,
+  type Device,
+  type PreparedReceive,
+  type QueuePair,
+  type QueuePairOptions,
+} from '../verbs/index.ts'
+import { FixedBudget, type ReceiveBudget } from './receive-budget.ts'
+import { CONTROL_RECEIVES } from './receive-shares.ts'
+
+/** The id of receives; those of sends count from 1. */
+export const RECEIVE_ID = 0
+const BATCH = 64
+
+/** Who is told of the completions of one queue pair. Does not throw, and calls no program. */
+export interface CompletionTaker {
+  take(batch: CompletionBatch, row: number): void
+}
+
+/** Where the receives of one link are, and how its completions come to it. */
+export interface LinkReceives {
+  readonly queue: CompletionQueue
+  readonly budget: ReceiveBudget
+  /** Receives for messages that the peer has to begin with, and that these can become. */
+  readonly initial: number
+  readonly most: number
+  readonly pairOptions: Pick<
+    QueuePairOptions,
+    'sendQueue' | 'receiveQueue' | 'sharedReceiveQueue' | 'maxReceiveRequests'
+  >
+  /** The queue pair is in INIT, and the peer cannot send yet. */
+  prepare(pair: QueuePair): void
+  /** Who is told of completions from now on; also of those that have come. */
+  attach(taker: CompletionTaker): void
+  /** Take what has completed; with `now`, also where somebody has just done so. */
+  collect(now: boolean): void
+  /** Post what was used up, before the peer is told of it. */
+  repost(): void
+  /** The queue pair has gone. */
+  close(): void
+}
+
+/** Receives, and a completion queue, of this link alone. */
+export class OwnReceives implements LinkReceives {
+  readonly queue: CompletionQueue
+  readonly budget: ReceiveBudget
+  readonly initial: number
+  readonly #batch = new CompletionBatch(BATCH)
+  #pair: QueuePair | undefined
+  #receive: PreparedReceive | undefined
+  #taker: CompletionTaker | undefined
+  /** Used up and not posted again. */
+  #spent = 0
+
+  constructor(device: Device, channel: CompletionChannel, sends: number, receives: number) {
+    this.queue = device.createCompletionQueue({ depth: sends + receives + CONTROL_RECEIVES, channel })
+    this.budget = new FixedBudget(receives)
+    this.initial = receives
+  }
+
+  get most(): number {
+    return this.initial
+  }
+
+  get pairOptions(): { sendQueue: CompletionQueue; receiveQueue: CompletionQueue; maxReceiveRequests: number } {
+    const { queue, initial } = this
+    return { sendQueue: queue, receiveQueue: queue, maxReceiveRequests: initial + CONTROL_RECEIVES }
+  }
+
+  prepare(pair: QueuePair): void {
+    this.#pair = pair
+    this.#receive = pair.prepareReceive({ local: [] })
+    this.#receive.id = RECEIVE_ID
+    this.#post(this.initial + CONTROL_RECEIVES)
+  }
+
+  attach(taker: CompletionTaker): void {
+    this.#taker = taker
+  }
+
+  collect(): void {
+    const batch = this.#batch
+    for (let rows = BATCH; rows === BATCH; ) {
+      rows = this.queue.poll(batch)
+      for (let row = 0; row < rows; row += 1) {
+        if (batch.id[row] === RECEIVE_ID) this.#spent += 1
+        this.#taker?.take(batch, row)
+      }
+    }
+  }
+
+  repost(): void {
+    if (this.#spent > 0) this.#post(this.#spent)
+    this.#spent = 0
+  }
+
+  close(): void {
+    this.queue.close()
+  }
+
+  /** For WRITEs with an immediate, whose bytes lie elsewhere: all are the same. */
+  #post(count: number): void {
+    this.#pair?.postReceiveList(new Array<PreparedReceive>(count).fill(this.#receive as PreparedReceive))
+  }
+}

@@ -1,0 +1,27 @@
+import type { Signal } from './signal.ts'
+
+/** Signals that are to leave as soon as there is room for them, in the order in which they became due. */
+export class OwedSignals {
+  readonly #transmit: (signal: Signal, argument: number) => boolean
+  readonly #owed: { readonly signal: Signal; readonly argument: number }[] = []
+
+  /** `transmit` gives false where there is no room just now. */
+  constructor(transmit: (signal: Signal, argument: number) => boolean) {
+    this.#transmit = transmit
+  }
+
+  has(signal: Signal): boolean {
+    return this.#owed.some((each) => each.signal === signal)
+  }
+
+  add(signal: Signal, argument: number): void {
+    this.#owed.push({ signal, argument })
+  }
+
+  pay(): void {
+    for (let first = this.#owed[0]; first !== undefined; first = this.#owed[0]) {
+      if (!this.#transmit(first.signal, first.argument)) return
+      this.#owed.shift()
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { LinkError } from './errors.ts'
+
+/** `AeMR`, little-endian. */
+const MAGIC = 0x524d6541
+const FULL = 1
+
+/**
+ * Why a listener turned a client away, as the private data of the rejection, little-endian:
+ *
+ * ```
+ * 0 magic | 4 1: full, 4 bytes | 8 connections that it lets in
+ * ```
+ */
+const REFUSAL_BYTES = 12
+
+/** It has as many connections as it lets in. */
+export function encodeFull(connectionsMax: number): Uint8Array {
+  return new Uint8Array(Uint32Array.of(MAGIC, FULL, connectionsMax).buffer)
+}
+
+/** What the private data of a rejection says; undefined where it is none of this room's. */
+export function refusalOf(data: Uint8Array): LinkError | undefined {
+  if (data.length < REFUSAL_BYTES) return undefined
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  if (view.getUint32(0, true) !== MAGIC || view.getUint32(4, true) !== FULL) return undefined
+  return fullError(view.getUint32(8, true))
+}
+
+export function fullError(connectionsMax: number): LinkError {
+  return new LinkError(
+    'full',
+    'none',
+    `the listener has the ${connectionsMax} connections that it lets in; try again later, or raise connectionsMax there`,
+  )
+}

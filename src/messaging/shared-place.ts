@@ -1,0 +1,110 @@
+import {
+  CompletionBatch,
+  type CompletionQueue,
+  type QueuePair,
+  QueuePairState,
+  type SharedReceiveQueue,
+} from '../verbs/index.ts'
+import type { LinkReceives } from './link-receives.ts'
+import { CONTROL_RECEIVES, type ReceiveShare, SHARE_MIN } from './receive-shares.ts'
+import type { SharedReceives, SharingLink } from './shared-receives.ts'
+
+/** The place of one link among those that share receives. */
+export class SharedPlace implements LinkReceives {
+  readonly share: ReceiveShare
+  readonly initial: number = SHARE_MIN
+  readonly #pool: SharedReceives
+  #pair: QueuePair | undefined
+  #link: SharingLink | undefined
+  /** What came before the link was there: at most what its peer had to begin with. */
+  #early: CompletionBatch | undefined = new CompletionBatch(SHARE_MIN + CONTROL_RECEIVES)
+  #earlyRows = 0
+  #isDrained = false
+  #isClosed = false
+
+  constructor(pool: SharedReceives, share: ReceiveShare) {
+    this.#pool = pool
+    this.share = share
+  }
+
+  get link(): SharingLink | undefined {
+    return this.#link
+  }
+
+  get queue(): CompletionQueue {
+    return this.#pool.queue
+  }
+
+  get budget(): ReceiveShare {
+    return this.share
+  }
+
+  get most(): number {
+    return this.#pool.shares.shareMax
+  }
+
+  get pairOptions(): {
+    sendQueue: CompletionQueue
+    receiveQueue: CompletionQueue
+    sharedReceiveQueue: SharedReceiveQueue
+    maxReceiveRequests: number
+  } {
+    const { queue, receives } = this.#pool
+    return { sendQueue: queue, receiveQueue: queue, sharedReceiveQueue: receives, maxReceiveRequests: 1 }
+  }
+
+  prepare(pair: QueuePair): void {
+    this.#pair = pair
+    this.#pool.enter(this, pair)
+  }
+
+  attach(link: SharingLink): void {
+    this.#link = link
+    const early = this.#early
+    this.#early = undefined
+    for (let row = 0; row < this.#earlyRows; row += 1) link.take(early as CompletionBatch, row)
+    this.#pool.wake(link)
+  }
+
+  /** A completion of its queue pair. */
+  take(batch: CompletionBatch, row: number): void {
+    const link = this.#link
+    if (link !== undefined) {
+      link.take(batch, row)
+      this.#pool.wake(link)
+    } else if (this.#early !== undefined && this.#earlyRows < this.#early.capacity) {
+      this.#early.copyRow(this.#earlyRows, batch, row)
+      this.#earlyRows += 1
+    }
+  }
+
+  collect(now: boolean): void {
+    if (now || !this.#pool.isTurning) this.#pool.collect()
+  }
+
+  repost(): void {
+    this.#pool.repost()
+  }
+
+  wakeSoon(): void {
+    if (this.#link !== undefined) this.#pool.wake(this.#link)
+  }
+
+  /**
+   * The link has ended: have its queue pair take nothing more, and when what has come is accounted for, `close` it. `isDrained`: its peer has said
+   * that nothing more comes.
+   */
+  depart(close: () => void, isDrained: boolean): void {
+    this.#link = undefined
+    this.#isDrained = isDrained
+    const pair = this.#pair
+    if (pair?.closed === false && pair.state !== QueuePairState.Error) pair.toError()
+    this.#pool.drain(close)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#pool.leave(this, this.#pair, this.#isDrained)
+  }
+}

@@ -1,0 +1,60 @@
+import { ClosedError } from '../native/index.ts'
+import type { DeviceContext } from './device-context.ts'
+import { checkSharedReceives, type SharedReceiveOptions, type SharedReceiveUse } from './receive-shares.ts'
+import { SharedReceives, type SharedReceivesSettings } from './shared-receives.ts'
+
+/** The shared receives of one listener: one pool for each device over which it lets links in, made for the first of them. */
+export class SharedReceivePools {
+  readonly options: Required<SharedReceiveOptions>
+  readonly #settings: SharedReceivesSettings
+  readonly #pools = new Map<DeviceContext, SharedReceives>()
+  #isClosed = false
+
+  /** @throws ArgumentError for a pool that cannot be. */
+  constructor(options: SharedReceiveOptions, settings: SharedReceivesSettings) {
+    this.options = checkSharedReceives(options)
+    this.#settings = settings
+  }
+
+  /** @throws ClosedError after `close` */
+  of(context: DeviceContext): SharedReceives {
+    if (this.#isClosed) throw new ClosedError('the listener')
+    let pool = this.#pools.get(context)
+    if (pool === undefined) {
+      pool = new SharedReceives(
+        {
+          domain: context.domain,
+          channel: context.channel,
+          wakeSoon: (subject) => context.loop.wake(subject),
+          release: (subject) => {
+            context.loop.remove(subject)
+            setImmediate(() => context.release())
+          },
+        },
+        this.#settings,
+        this.options,
+      )
+      this.#pools.set(context, pool)
+      context.retain()
+      context.loop.add(pool)
+    }
+    return pool
+  }
+
+  /** Of each pool. */
+  get use(): SharedReceiveUse[] {
+    return [...this.#pools.values()].map(({ shares: { connections, connectionsMax, surplus, lent } }) => ({
+      connections,
+      connectionsMax,
+      surplus,
+      lent,
+    }))
+  }
+
+  /** No link joins any more; each pool is given back with its last link. */
+  close(): void {
+    this.#isClosed = true
+    for (const pool of this.#pools.values()) pool.close()
+    this.#pools.clear()
+  }
+}

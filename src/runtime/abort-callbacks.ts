@@ -1,0 +1,44 @@
+/** What is called when a signal is aborted. */
+const callbacksOf = new WeakMap<AbortSignal, Callbacks>()
+
+class Callbacks {
+  readonly #signal: AbortSignal
+  readonly #all = new Set<() => void>()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  add(callback: () => void): void {
+    if (this.#all.size === 0) this.#signal.addEventListener('abort', this.#aborted, { once: true })
+    this.#all.add(callback)
+  }
+
+  remove(callback: () => void): void {
+    if (this.#all.delete(callback) && this.#all.size === 0) this.#signal.removeEventListener('abort', this.#aborted)
+  }
+
+  readonly #aborted = (): void => {
+    for (const callback of this.#all) {
+      this.#all.delete(callback)
+      callback()
+    }
+  }
+}
+
+/**
+ * Have `callback` called once when the signal is aborted. Thousands of calls may be under way with one signal: to it they are one listener, where Node.js takes eleven for a leak and
+ * warns. The function is one of its own for each call.
+ */
+export function addAbortCallback(signal: AbortSignal, callback: () => void): void {
+  let callbacks = callbacksOf.get(signal)
+  if (callbacks === undefined) {
+    callbacks = new Callbacks(signal)
+    callbacksOf.set(signal, callbacks)
+  }
+  callbacks.add(callback)
+}
+
+export function removeAbortCallback(signal: AbortSignal, callback: () => void): void {
+  callbacksOf.get(signal)?.remove(callback)
+}
