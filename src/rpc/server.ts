@@ -108,7 +108,11 @@ export class Server implements AsyncDisposable {
   /** Takes what has come over all links, without the event loop; how many messages. For a thread that spins. */
   poll(): number {
     let count = 0
-    for (const { session } of this.#sessions) count += session.link.poll()
+    for (const { session } of this.#sessions) {
+      count += session.link.poll()
+      // What waits for room has only us.
+      session.push()
+    }
     return count
   }
 

@@ -87,6 +87,28 @@ test('a thousand calls at once get each its own answer, through a ring that hold
   assert.deepEqual(answers, numbers)
 })
 
+test('an answer longer than the ring leaves a server that only polls', async () => {
+  await using pair = bankPair({ links: { ringBytes: 4096, delayTurnsMax: 0 }, channel: { timeoutMs: Infinity } })
+  await pair.channel.ready()
+  const long = 'long'.repeat(20_000)
+  const answer = pair.client.wait()
+  await until(() => pair.server.active > 0)
+  pair.seen.waiting.resolve(long)
+  // The answer begins, and finds room for its first part only.
+  for (let tick = 0; tick < 8; tick += 1) await Promise.resolve()
+  let came: string | undefined
+  void answer.then((text) => {
+    came = text
+  })
+  // The event loop has no turn meanwhile.
+  for (let polls = 0; polls < 1000; polls += 1) {
+    pair.server.poll()
+    pair.clientLink.poll()
+  }
+  for (let tick = 0; tick < 8; tick += 1) await Promise.resolve()
+  assert.equal(came, long)
+})
+
 test('a body that is longer than the ring comes in parts, both ways', async () => {
   await using pair = bankPair({ links: { ringBytes: 4096, receives: 4 } })
   const body = new Uint8Array(100_000).map((_, index) => index * 7)
