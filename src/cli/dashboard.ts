@@ -19,6 +19,7 @@ regions and the history of each, the protocol at work, latencies, and who came a
 and may come and go as it likes. Without a name it shows whichever space runs, and waits while none does. It looks only while a page is open.
 
 The address that it prints has a token in it, without which nothing is answered: others who use this machine can reach loopback too.
+At /metrics are the figures of all members in the text format of Prometheus, which brings the token as 'Authorization: Bearer TOKEN'.
 
 Options:
   --host ADDRESS   where it listens (default 127.0.0.1, which only this machine reaches)
@@ -39,8 +40,10 @@ export const dashboardCommand: Command = {
   async run(args) {
     const { values, positionals } = parseOptions('dashboard', args, table, 1)
     const token = values['no-token'] ? null : values.token
+    const source = new FollowedSpace(positionals[0])
     const server = await DashboardServer.start({
-      source: new FollowedSpace(positionals[0]),
+      source,
+      metrics: () => source.metrics(),
       host: values.host,
       port: integerOption('dashboard', '--port', values.port, 0, 65_535),
       names: values.name ?? [],

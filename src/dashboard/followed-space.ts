@@ -1,4 +1,6 @@
-import { runningSpaces } from '../cluster/index.ts'
+import { runningSpaces, SpaceError } from '../cluster/index.ts'
+import { prometheusText } from '../profiling/index.ts'
+import { metricSources } from './metric-sources.ts'
 import { ObservedSpace } from './observed-space.ts'
 import type { PageMap } from './page-map.ts'
 import type { Frame, LogFrame, PageFrame } from './wire.ts'
@@ -40,6 +42,21 @@ export class FollowedSpace {
     return this.#space?.page(region, page)
   }
 
+  /**
+   * What its members have counted, in the text format of Prometheus. It is read anew at each call and asks nothing of the members, so nobody need look() for it.
+   * Where there is no space it is a comment that says so.
+   */
+  metrics(): string {
+    const name = this.#current()
+    if (name === undefined) return comment('no space of yours is running on this machine')
+    try {
+      return prometheusText(metricSources(name))
+    } catch (error) {
+      if (error instanceof SpaceError) return comment(error.message)
+      throw error
+    }
+  }
+
   close(): void {
     this.#space?.close()
     this.#space = undefined
@@ -61,8 +78,20 @@ export class FollowedSpace {
     }
   }
 
+  /** The space that is looked at, as long as it runs; else the one that would be. */
+  #current(): string | undefined {
+    if (this.#name !== undefined) return this.#name
+    const running = runningSpaces()
+    return running.find((name) => name === this.#space?.name) ?? running[0]
+  }
+
   #nobody(atMs: number, log: readonly LogFrame[]): Frame {
     const nothing = { members: [], links: [], regions: [], histograms: [] }
     return { atMs, space: this.#name ?? '', epoch: 0, running: false, ...nothing, log, lostEvents: 0 }
   }
+}
+
+/** A scrape that finds nothing is no failure. */
+function comment(text: string): string {
+  return `# ${text}\n`
 }

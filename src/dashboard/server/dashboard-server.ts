@@ -161,7 +161,7 @@ export class DashboardServer {
       return
     }
     if (pathname === '/metrics' && this.#options.metrics !== undefined) {
-      send(response, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(this.#options.metrics()))
+      answerMetrics(this.#options.metrics, response)
       return
     }
     const asset = this.#assets.get(pathname)
@@ -226,6 +226,18 @@ export class DashboardServer {
 
 function send(response: ServerResponse, type: string, bytes: Buffer): void {
   response.writeHead(200, { 'Content-Type': type, 'Content-Length': bytes.length }).end(bytes)
+}
+
+/** Whoever serves may do more than this: what cannot be read is told to the asker, and ends nothing. */
+function answerMetrics(metrics: () => string, response: ServerResponse): void {
+  let text: string
+  try {
+    text = metrics()
+  } catch (error) {
+    refuse(response, 500, `the figures cannot be read: ${(error as Error).message}`)
+    return
+  }
+  send(response, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(text))
 }
 
 function refuse(response: ServerResponse, status: number, reason: string): void {

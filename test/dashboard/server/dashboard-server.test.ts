@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type IncomingHttpHeaders, request } from 'node:http'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { DashboardServer, type DashboardSource, type Frame } from '../../../src/dashboard/index.ts'
@@ -7,6 +7,7 @@ import { PageMap } from '../../../src/dashboard/page-map.ts'
 import { STREAMS_MAX } from '../../../src/dashboard/server/dashboard-server.ts'
 import { directory, PAGE_ENTRY_BYTES } from '../../../src/dsm/index.ts'
 import { until } from '../../cluster/support.ts'
+import { type Answer, ask as askServer } from '../../support/ask.ts'
 
 const TOKEN = 'a-token-of-a-test'
 
@@ -38,12 +39,6 @@ class StillSpace implements DashboardSource {
   }
 }
 
-interface Answer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly text: string
-}
-
 describe('the server of the dashboard', () => {
   const space = new StillSpace()
   let server: DashboardServer
@@ -65,16 +60,8 @@ describe('the server of the dashboard', () => {
 
   /** Ask, with the token unless it is said otherwise. */
   function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const all = { Authorization: `Bearer ${TOKEN}`, ...headers }
-      const sent = request({ port, host: '127.0.0.1', path, method, headers: all, agent: false }, (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
-      })
-      sent.on('error', reject)
-      sent.end(body)
-    })
+    const all = { Authorization: `Bearer ${TOKEN}`, ...headers }
+    return askServer(port, path, { headers: all, method, ...(body !== undefined && { body }) })
   }
 
   /** What comes back for bytes that are no request. */
@@ -236,4 +223,16 @@ test('beyond loopback a token is needed, and it is none that somebody would gues
   const tokens = [first, second].map(({ url }) => new URL(url).searchParams.get('token') ?? '')
   assert.ok(tokens[0] !== tokens[1] && tokens.every((token) => token.length >= 32))
   await Promise.all([first.close(), second.close()])
+})
+
+test('figures that cannot be read are an answer that says so, and the server goes on', async () => {
+  const metrics = (): string => {
+    throw new Error('out of reach')
+  }
+  const server = await DashboardServer.start({ source: new StillSpace(), token: null, metrics })
+  const port = Number(new URL(server.url).port)
+  const failed = await askServer(port, '/metrics')
+  assert.deepEqual([failed.status, failed.text], [500, 'the figures cannot be read: out of reach\n'])
+  assert.equal((await askServer(port, '/')).status, 200)
+  await server.close()
 })
