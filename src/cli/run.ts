@@ -18,6 +18,7 @@ const table = {
   address: { type: 'string' },
   port: { type: 'string', default: '0' },
   trace: { type: 'string' },
+  dashboard: { type: 'boolean', default: false },
 } as const
 
 const help = `Usage: aether run -n N [options] script.js [arguments ...]
@@ -33,6 +34,8 @@ Options (before the script; what comes after it is the script's):
   --on-failure continue    when a rank fails, let the others go on
   ${traceHelp};
                            of one machine only
+  --dashboard              serve the page of 'aether dashboard' until the ranks have ended; its address, which only this machine
+                           reaches and which has a token in it, is said on standard error; of one machine only
   --hosts A,B:2,...        where they run: names as ssh takes them, each with how many; without a number they share evenly.
                            This package and the script have to be at the same paths there
   --ssh 'COMMAND ...'      reaches a host; its name and a command line for its shell follow (default ssh, which must not
@@ -47,6 +50,7 @@ signal that ended it. 2 when the command line cannot be understood.
 Examples:
   aether run -n 4 app.js
   aether run -n 4 --trace app.trace.json app.js
+  aether run -n 4 --dashboard app.js
   aether run -n 2 --on-failure continue worker.js --verbose input.txt
   aether run --hosts node1:2,node2:2 app.js`
 
@@ -68,19 +72,25 @@ export const runCommand: Command = {
     const { address, 'remote-node': remoteNode, ssh = process.env[SSH_VARIABLE] } = values
     if (values.trace !== undefined && hosts !== undefined)
       throw new UsageError('--trace is for one machine: the clocks of several differ', 'run')
-    const start = () =>
+    if (values.dashboard && hosts !== undefined)
+      throw new UsageError('--dashboard is for one machine: it reads the memory of its ranks', 'run')
+    const start = (space?: string) =>
       launch({
         script,
         args: scriptArguments,
         ranks,
         onFailure,
         port,
+        ...(space && { space }),
         ...(hosts && { hosts }),
         ...(address && { address }),
         ...(remoteNode && { remoteNode }),
         ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
       })
-    const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, start) : start())
+    // Who watches nothing does not load what watching needs.
+    const watched = async () =>
+      values.dashboard ? (await import('./dashboard-beside.ts')).withDashboard(start) : start()
+    const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, watched) : start())
     return status
   },
 }
@@ -98,5 +108,6 @@ function splitAtScript(args: readonly string[]): {
 }
 
 function takesNext(option: string): boolean {
-  return ['-n', '--ranks', ...Object.keys(table).map((name) => `--${name}`)].includes(option)
+  const valued = Object.entries(table).filter(([, { type }]) => type === 'string')
+  return ['-n', ...valued.map(([name]) => `--${name}`)].includes(option)
 }

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import type { Writable } from 'node:stream'
 import { ArgumentError } from '../native/index.ts'
 import type { HostSlots } from './hosts/host-slots.ts'
+import { checkSpaceName } from './space-name.ts'
 
 /** What happens to the other ranks when one fails: they are stopped, or go on. */
 export type FailurePolicy = 'stop' | 'continue'
@@ -40,6 +42,8 @@ export interface LaunchOptions {
   readonly address?: string
   /** With `hosts`: the TCP port where the ranks meet. Default 0, a free one. */
   readonly port?: number
+  /** Without `hosts`: the name of the space in which the ranks meet, by which others may look at it. Default a random one. */
+  readonly space?: string
   /** Default `'stop'`. */
   readonly onFailure?: FailurePolicy
   /** Milliseconds between asking ranks to end and SIGKILL. Default 5000. */
@@ -73,6 +77,7 @@ export function checkLaunch(options: LaunchOptions, stdout: Writable, stderr: Wr
     ssh: options.ssh ?? SSH,
     remoteNode: options.remoteNode ?? process.execPath,
     address: options.address,
+    space: checkSpaceName(options.space ?? `run-${randomBytes(8).toString('hex')}`),
     port: checkWhole(options.port ?? 0, 'port', 0, 65_535),
     onFailure: checkPolicy(options.onFailure ?? 'stop'),
     graceMs: checkWhole(options.graceMs ?? GRACE_MS, 'graceMs', 0, 2 ** 31 - 1),

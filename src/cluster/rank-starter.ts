@@ -32,7 +32,7 @@ export async function startRanks(plan: LaunchPlan, events: StarterEvents): Promi
 }
 
 function startHere(plan: LaunchPlan): RankStarter {
-  const space = `run-${randomBytes(8).toString('hex')}`
+  const { space } = plan
   const meeting = { rendezvous: `local:${space}`, input: true }
   return {
     ranks: Array.from({ length: plan.ranks }, (_, rank) => new RankProcess(rank, plan, meeting)),
