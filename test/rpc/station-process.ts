@@ -15,9 +15,12 @@ export async function startStation(device: string, address: string): Promise<Sta
   const script = join(root, 'dist/test/rpc/fixtures/station.js')
   const child: ChildProcess = spawn(process.execPath, [script, device, address], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
-  const first = await Promise.race([once(child.stdout!, 'data'), exited])
-  const port = Number(String(first[0]))
-  if (!(port > 0)) throw new Error(`the station said ${String(first[0])} instead of its port`)
+  const ended = exited.then(([status]): never => {
+    throw new Error(`the station ended before it said its port, with status ${status}`)
+  })
+  const [line] = await Promise.race([once(child.stdout!, 'data'), ended])
+  const port = Number(String(line))
+  if (!(port > 0)) throw new Error(`the station said ${String(line)} instead of its port`)
   return {
     port,
     pid: child.pid as number,

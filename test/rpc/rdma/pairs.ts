@@ -54,17 +54,27 @@ function joined(
 }
 
 function overShm(lending: Means): Ground {
+  const skip = process.platform === 'linux' ? {} : { skip: 'shared memory needs Linux' }
+  return { ...overDevice(`shm, ${lending}s`, { device: 'shm0', address: '127.0.0.1' }, lending, 5_000_001), ...skip }
+}
+
+/** Both ends in this process, joined by a device that opens by its name. */
+export function overDevice(
+  name: string,
+  place: { readonly device: string; readonly address: string },
+  lending: Means | 'auto',
+  longBytes: number,
+): Ground {
   return {
-    name: `shm, ${lending}s`,
-    longBytes: 5_000_001,
-    ...(process.platform === 'linux' ? {} : { skip: 'shared memory needs Linux' }),
+    name,
+    longBytes,
     async open(serve, options) {
       let accept!: (link: VerbsLink) => void
       const accepted = new Promise<VerbsLink>((resolve) => {
         accept = resolve
       })
-      const listener = await listenLinks({ device: 'shm0', address: '127.0.0.1', onLink: accept })
-      const client = await connectLink({ device: 'shm0', address: '127.0.0.1', port: listener.port, lending })
+      const listener = await listenLinks({ ...place, onLink: accept })
+      const client = await connectLink({ ...place, port: listener.port, lending })
       const link = await accepted
       return joined(client, link, serve, options, () => listener.close())
     },
