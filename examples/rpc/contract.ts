@@ -5,6 +5,8 @@ import {
   type ClientStream,
   clientStream,
   defineService,
+  type RdmaCall,
+  rdmaCall,
   type ServerStream,
   type Service,
   type StandardSchema,
@@ -26,6 +28,10 @@ type Library = Service<
     readonly catalogue: ServerStream<void, Book>
     readonly donate: ClientStream<Book, number>
     readonly ask: Bidirectional<string, string>
+    /** The server reads the scan where it lies in the caller's memory. */
+    readonly keepScan: RdmaCall<'source', { title: string }, void>
+    /** The server writes it there, and says how long it is. */
+    readonly fetchScan: RdmaCall<'target', { title: string }, number>
   },
   { readonly lent: StandardSchema<{ until: string }> }
 >
@@ -38,5 +44,7 @@ export const library: Library = defineService({
     catalogue: serverStream({}),
     donate: clientStream({}),
     ask: bidirectional({}),
+    keepScan: rdmaCall({ buffers: 'source' }),
+    fetchScan: rdmaCall({ buffers: 'target' }),
   },
 })

@@ -35,6 +35,15 @@ console.log(await client.borrow({ title: 'Dune', reader: 'Eve' }, { idempotencyK
 // This thread waits for it, without the event loop.
 console.log(client.borrowSync({ title: 'Dune', reader: 'Kim' }).copies) // prints 0
 
+// A megabyte each way, straight between this buffer and the server's memory; the calls carry only the title.
+const pages = await channel.allocate(1 << 20)
+pages.bytes.fill(7)
+await client.keepScan({ title: 'Emma' }, { source: pages })
+pages.bytes.fill(0)
+const length = await client.fetchScan({ title: 'Emma' }, { target: pages })
+console.log(length, pages.bytes[0], pages.bytes.at(-1)) // prints 1048576 7 7
+await pages.release()
+
 await channel.close()
 server.stdin.end()
 await once(server, 'exit')

@@ -3,7 +3,7 @@
  * Its first line is the port; it ends, when its calls are done, with its standard input.
  */
 import process from 'node:process'
-import { createServer } from 'aether-dsm/rpc'
+import { createServer, type RdmaBuffer } from 'aether-dsm/rpc'
 import { library } from './contract.ts'
 
 const [device = 'shm0', address = '127.0.0.1'] = process.argv.slice(2)
@@ -11,6 +11,8 @@ const copies = new Map([
   ['Dune', 2],
   ['Emma', 1],
 ])
+/** Registered memory, so that sending a scan again costs no more than its bytes. */
+const scans = new Map<string, RdmaBuffer>()
 
 const server = createServer().serve(library, {
   borrow({ title }) {
@@ -32,6 +34,24 @@ const server = createServer().serve(library, {
   },
   async *ask(questions) {
     for await (const title of questions) yield `${title}: ${copies.get(title) ?? 'unknown'}`
+  },
+  async keepScan({ title }, { source, allocate }) {
+    const scan = allocate(source.length)
+    try {
+      await source.read(scan)
+    } catch (error) {
+      await scan.release()
+      throw error
+    }
+    const earlier = scans.get(title)
+    scans.set(title, scan)
+    await earlier?.release()
+  },
+  async fetchScan({ title }, { target }) {
+    const scan = scans.get(title)
+    if (scan === undefined) return 0
+    await target.write(scan)
+    return scan.length
   },
 })
 

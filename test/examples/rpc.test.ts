@@ -23,5 +23,6 @@ test('the library: a client and a server of remote calls, in two processes', opt
     'Faust: unknown',
     "{ title: 'Dune', copies: 1 }",
     '0',
+    '1048576 7 7',
   ])
 })
