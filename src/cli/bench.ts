@@ -8,6 +8,7 @@ import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes,
 import { benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import { benchMessaging } from './bench/messaging.ts'
 import { type PeerName, peerNames } from './bench/peers/peer-name.ts'
+import { defaultRendezvousSizes } from './bench/rendezvous.ts'
 import { reportPage } from './bench/report/report-page.ts'
 import type { BenchRow } from './bench/row.ts'
 import { benchRpc, defaultClients, defaultDepths, defaultRpcSizes, type RpcBenchOptions } from './bench/rpc.ts'
@@ -82,7 +83,9 @@ messaging    endpoints: half of a round trip with both ends spinning (message) a
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
              of N client processes with 16 under way each (clients-N); object is a small one in the default codec. Beside child_process
-             messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, and memcpy
+             messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, and memcpy. From 64 KiB on also
+             one way, of one call at a time: the server reads from (rdma-source) or writes into (rdma-target) memory of its caller, beside
+             the same bytes in the body of a request (body-request) or an answer (body-answer)
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
@@ -93,7 +96,8 @@ the same run.
 Options of latency, bandwidth, messaging and rpc:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
-                    rpc ${defaultRpcSizes.join(',')})
+                    rpc ${defaultRpcSizes.join(',')}, of rdma-source and rdma-target
+                    ${defaultRendezvousSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
   --compare FILE    beside each row, how many times as long it took as in an earlier run, of which FILE is the --json (there: "beforeRatio")
   --html FILE       write a page with plots, too: by length with p50 and p99, and by number of calls and clients; it needs nothing else
@@ -175,10 +179,7 @@ export const benchCommand: Command = {
     if (positionals[0] === 'scaling') return runScalingBench(values)
     if (positionals[0] === 'structures') return await runStructuresBench(values)
     const run = chooseBench(positionals[0])
-    const defaults = positionals[0] === 'rpc' ? defaultRpcSizes : defaultSizes
-    const sizes = (values.sizes ?? defaults.join(','))
-      .split(',')
-      .map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
+    const sizes = values.sizes?.split(',').map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
     const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
     const depths = values.depths.split(',').map((text) => integerOption('bench', '--depths', text, 1, depthMax))
     const clients = values.clients.split(',').map((text) => integerOption('bench', '--clients', text, 1, clientsMax))
@@ -192,7 +193,8 @@ export const benchCommand: Command = {
     const before = values.compare === undefined ? undefined : readRun(values.compare)
     // Standard output is for the rows.
     const onMissing = (peer: PeerName, why: string): void => void process.stderr.write(`without ${peer}: ${why}\n`)
-    const rows = await run({ device: values.device, sizes, timeMs, depths, clients, peers, onMissing, onRow })
+    const plan = { device: values.device, ...(sizes === undefined ? {} : { sizes }), timeMs, depths, clients, peers }
+    const rows = await run({ ...plan, onMissing, onRow })
     const noted = notes[positionals[0]!] ?? batchNotes
     const measured = benchTable(rows, before)
     showBench(screen, measured, noted)

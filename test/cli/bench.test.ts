@@ -60,6 +60,22 @@ test('bench rpc measures calls of one and of several client processes, and each 
   assert.deepEqual(worksBy(rows), peers)
 })
 
+test('bench rpc measures calls with buffers from 64 KiB on, each beside the same bytes in the body of a call, and memcpy', async () => {
+  const rows = await benchRpc({ sizes: [8, 65_536, 100_000], timeMs: 1, depths: [], clients: [], peers: [] })
+  const ofBytes = rows.filter(({ op }) => /^(rdma|body)-/.test(op))
+  for (const row of ofBytes) checkTimes(row)
+  const found = ofBytes.map(({ op, bytes, baseline }) => [op, bytes, baseline])
+  const expected = [65_536, 100_000].flatMap((bytes) => [
+    ['rdma-source', bytes, 'body-request, shm'],
+    ['body-request', bytes, null],
+    ['rdma-target', bytes, 'body-answer, shm'],
+    ['body-answer', bytes, null],
+  ])
+  assert.deepEqual(found, expected)
+  const copied = rows.filter(({ op }) => op === 'memcpy').map(({ bytes }) => bytes)
+  assert.deepEqual(copied, [8, 65_536, 100_000])
+})
+
 test('peers that nobody asks for are not measured', async () => {
   const rows = await benchRpc({ sizes: [8], timeMs: 1, depths: [1], clients: [1], peers: ['socket'] })
   assert.deepEqual([...new Set(rows.map(({ provider }) => provider))].sort(), ['Unix socket', 'memory', 'shm'])

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { type Channel, type Client, openChannel } from '../../rpc/index.ts'
+import { type Channel, type Client, openChannel, type RdmaBuffer } from '../../rpc/index.ts'
 import { openDevice } from '../../verbs/index.ts'
 import type { CallMeeting } from './calls/call-meeting.ts'
 import { addressOf } from './device-address.ts'
@@ -63,6 +63,11 @@ export class RpcPeer {
     } finally {
       await this.client.spin(false)
     }
+  }
+
+  /** Memory of this process to lend in calls. */
+  allocate(lengthBytes: number): Promise<RdmaBuffer> {
+    return this.#channel.allocate(lengthBytes)
   }
 
   remoteCpuNs(): Promise<number> {

@@ -1,9 +1,9 @@
 /** The other end of `aether bench rpc`, in a process of its own: a server of calls, a Unix socket and, where it is installed, gRPC, each giving back what comes. */
 import { native } from '../../native/index.ts'
-import { createServer } from '../../rpc/index.ts'
+import { createServer, type RdmaBuffer } from '../../rpc/index.ts'
 import { echoSocketIn, grpcSocketIn } from './calls/call-meeting.ts'
 import { serveGrpc } from './peers/grpc-package.ts'
-import { benchService } from './rpc-service.ts'
+import { benchService, FILLED } from './rpc-service.ts'
 import { listenEcho } from './socket.ts'
 
 const [device = 'shm0', address = '127.0.0.1', directory = ''] = process.argv.slice(2)
@@ -22,6 +22,24 @@ function spin(): void {
   if (spinning) setImmediate(spin)
 }
 
+/** Of calls with buffers: registered once, and anew where one is longer. */
+let fetched: RdmaBuffer | undefined
+let stored: RdmaBuffer | undefined
+let given = new Uint8Array(0)
+
+/** What is long enough. */
+function room(
+  earlier: RdmaBuffer | undefined,
+  length: number,
+  allocate: (lengthBytes: number) => RdmaBuffer,
+): RdmaBuffer {
+  if (earlier !== undefined && earlier.length >= length) return earlier
+  void earlier?.release()
+  const buffer = allocate(length)
+  buffer.bytes.fill(FILLED)
+  return buffer
+}
+
 const server = createServer().serve(benchService, {
   echo: (bytes) => bytes,
   sum: ({ count, price }) => count * price,
@@ -30,6 +48,21 @@ const server = createServer().serve(benchService, {
     if (on) setImmediate(spin)
   },
   cpu: () => native.processorNs(true),
+  async fetch(_, { source, allocate }) {
+    fetched = room(fetched, source.length, allocate)
+    await source.read({ buffer: fetched, length: source.length })
+    return fetched.bytes[source.length - 1] as number
+  },
+  async store(_, { target, allocate }) {
+    stored = room(stored, target.length, allocate)
+    await target.write({ buffer: stored, length: target.length })
+  },
+  take: (bytes) => bytes.slice(-1),
+  give(wanted) {
+    const length = Buffer.from(wanted).readUInt32LE()
+    if (given.length < length) given = new Uint8Array(length).fill(FILLED)
+    return given.subarray(0, length)
+  },
 })
 const { port } = await server.listen({ device, address })
 await listenEcho(echoSocketIn(directory))

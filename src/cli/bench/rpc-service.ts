@@ -1,4 +1,12 @@
-import { borrowedBytes, defineService, type Service, type Unary, unary } from '../../rpc/index.ts'
+import {
+  borrowedBytes,
+  defineService,
+  type RdmaCall,
+  rdmaCall,
+  type Service,
+  type Unary,
+  unary,
+} from '../../rpc/index.ts'
 
 /** A small request, as programs make them. */
 export interface Order {
@@ -6,6 +14,9 @@ export interface Order {
   readonly count: number
   readonly price: number
 }
+
+/** Each byte that the server gives. */
+export const FILLED = 7
 
 type BenchMethods = {
   /** The same bytes, by a handler that answers at once. */
@@ -16,10 +27,27 @@ type BenchMethods = {
   readonly spin: Unary<boolean, void>
   /** Processor time of the server, in ns. */
   readonly cpu: Unary<void, number>
+  /** Reads the source into memory of the server; its last byte. */
+  readonly fetch: RdmaCall<'source', void, number>
+  /** Fills the target out of memory of the server. */
+  readonly store: RdmaCall<'target'>
+  /** The last byte of what comes. */
+  readonly take: Unary<Uint8Array, Uint8Array>
+  /** So many bytes as the request, four bytes with the lowest first, says. */
+  readonly give: Unary<Uint8Array, Uint8Array>
 }
 
 /** What the other end of `aether bench rpc` serves. */
 export const benchService: Service<BenchMethods> = defineService({
   name: 'bench',
-  methods: { echo: unary({ codec: borrowedBytes }), sum: unary({}), spin: unary({}), cpu: unary({}) },
+  methods: {
+    echo: unary({ codec: borrowedBytes }),
+    sum: unary({}),
+    spin: unary({}),
+    cpu: unary({}),
+    fetch: rdmaCall({ buffers: 'source' }),
+    store: rdmaCall({ buffers: 'target' }),
+    take: unary({ codec: borrowedBytes }),
+    give: unary({ codec: borrowedBytes }),
+  },
 })

@@ -12,6 +12,7 @@ import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/
 import { providerOfWay } from './peers/provider-name.ts'
 import { RedisServer } from './peers/redis-server.ts'
 import { unlessMissing } from './peers/unless-missing.ts'
+import { benchRendezvous, defaultRendezvousSizes, RENDEZVOUS_BYTES_MIN, rendezvousBaselines } from './rendezvous.ts'
 import { type BenchRow, rowOf, withBaselines } from './row.ts'
 import { RpcPeer } from './rpc-peer.ts'
 import type { Order } from './rpc-service.ts'
@@ -30,6 +31,8 @@ const ORDER_BYTES = values.encode(ORDER).length
 const others = ['child_process', 'socket', 'gRPC', 'Redis'] as const satisfies readonly WayName[]
 
 export interface RpcBenchOptions extends BenchOptions {
+  /** Of calls with buffers; default those of `sizes` from 64 KiB on, or, without `sizes`, 64 KiB to 4 MiB. */
+  readonly rendezvousSizes?: readonly number[]
   readonly depths?: readonly number[]
   readonly clients?: readonly number[]
   /** Unless told otherwise, all; UCX has no calls. */
@@ -40,11 +43,14 @@ export interface RpcBenchOptions extends BenchOptions {
 
 /**
  * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client
- * a process; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes. Beside them, in the same run and with as many under way: child_process messages and a
- * Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; and memcpy.
+ * a process; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes; `rdma-source`, `rdma-target`, `body-request` and `body-answer`: {@link benchRendezvous}.
+ * Beside the calls, in the same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; and memcpy.
  */
 export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultRpcSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
+  const {
+    rendezvousSizes = options.sizes?.filter((bytes) => bytes >= RENDEZVOUS_BYTES_MIN) ?? defaultRendezvousSizes,
+  } = options
   const { depths = defaultDepths, clients = defaultClients, peers = peerNames, onMissing } = options
   const rows: BenchRow[] = []
   const keep = (row: BenchRow): void => {
@@ -57,6 +63,7 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
     const { provider, meeting } = peer
     try {
       await peer.alive(benchOwn(peer, sizes, timeMs, keep))
+      await peer.alive(benchRendezvous(peer, rendezvousSizes, timeMs, keep))
       const plan = { meeting, sizes, depths, clients, timeMs }
       await peer.alive(benchCalls({ ...plan, way: 'aether', provider, serverPids: [peer.pid] }, keep))
       for (const way of others.filter((each) => peers.includes(each)))
@@ -64,8 +71,8 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
     } finally {
       await peer.close()
     }
-    for (const bytes of sizes) keep(await benchMemcpy(bytes, timeMs))
-    return withBaselines(rows, provider, { memcpy: 'call-1' })
+    for (const bytes of new Set([...sizes, ...rendezvousSizes])) keep(await benchMemcpy(bytes, timeMs))
+    return withBaselines(rows, provider, { memcpy: 'call-1', ...rendezvousBaselines })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
