@@ -9,10 +9,15 @@ export interface FailureNote {
 }
 
 const TEXT_MAX = 200
+/** So that it fits the shortest ring as one message, whatever the text takes as JSON. */
+const NOTE_BYTES_MAX = 400
 const reasons: readonly string[] = ['lost', 'mismatch', 'gave-up'] satisfies FailureNote['reason'][]
 
 export function encodeFailure(note: FailureNote): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ ...note, call: note.call.slice(0, TEXT_MAX) }))
+  for (let most = TEXT_MAX; ; most >>= 1) {
+    const bytes = new TextEncoder().encode(JSON.stringify({ ...note, call: note.call.slice(0, most) }))
+    if (bytes.length <= NOTE_BYTES_MAX || most === 0) return bytes
+  }
 }
 
 /** undefined: that was none. */

@@ -10,8 +10,10 @@ export interface PeerLimits {
   readonly eagerBytes?: number
   /** Bytes of messages from one peer that may wait to be received; default 256 KiB. */
   readonly messageWindowBytes?: number
-  /** The longest message; default 64 MiB. */
+  /** The longest message, sent or received; default 64 MiB. */
   readonly messageBytesMax?: number
+  /** How long one that connects here may take to say who it is; default 30,000. As many as `peersMax` may be silent at a time. */
+  readonly greetingTimeoutMs?: number
 }
 
 const leasts: Partial<Record<keyof PeerLimits, number>> = { messageWindowBytes: 4096 }
@@ -22,6 +24,7 @@ const defaults = {
   eagerBytes: 16 * 1024,
   messageWindowBytes: 256 * 1024,
   messageBytesMax: 64 * 1024 * 1024,
+  greetingTimeoutMs: 30_000,
 } as const
 
 /** With the defaults. @throws ArgumentError */

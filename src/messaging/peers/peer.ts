@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../native/index.ts'
 import { PeerError } from './errors.ts'
 import type { Attached, Hub } from './hub.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -47,10 +48,10 @@ export class Peer {
 
   /**
    * Send a message; messages arrive in order. Resolves when the bytes may be used again, which waits for room at the peer.
-   * @throws PeerError when the peer is lost: whether the message arrived is not known then.
+   * @throws PeerError when the peer is lost: whether the message arrived is not known then; ArgumentError beyond `messageBytesMax`.
    */
   send(message: Uint8Array): Promise<void> {
-    return this.#noting(new Promise((resolve, reject) => this.#messages(reject)?.send(message, resolve, reject)))
+    return this.#noting(new Promise((resolve, reject) => this.#send(message, resolve, reject)))
   }
 
   /** The next message, in an array of its own. @throws PeerError when the peer is lost; the signal's reason. */
@@ -66,11 +67,7 @@ export class Peer {
 
   /** The same, spinning. @throws TimeoutError too; the message may still leave. */
   sendSync(message: Uint8Array, options: PeerSyncOptions = {}): void {
-    this.#spin<void>(
-      (resolve, reject) => this.#messages(reject)?.send(message, resolve, reject),
-      options,
-      'the message leaving',
-    )
+    this.#spin<void>((resolve, reject) => this.#send(message, resolve, reject), options, 'the message leaving')
   }
 
   /** The same, spinning. @throws TimeoutError too. */
@@ -116,11 +113,20 @@ export class Peer {
     this.#tellGone()
   }
 
-  #messages(reject: (error: Error) => void): Attached['messages'] | undefined {
-    if (this.connected) return this.#attached.messages
-    const message = `peer ${this.number} is not connected any more`
-    reject(new PeerError('ERR_AETHER_PEER_LOST', this.number, message, { cause: this.#lastError }))
-    return undefined
+  #send(message: Uint8Array, resolve: () => void, reject: (error: Error) => void): void {
+    const { messageBytesMax } = this.#hub.limits
+    if (!this.connected) {
+      const why = `peer ${this.number} is not connected any more`
+      reject(new PeerError('ERR_AETHER_PEER_LOST', this.number, why, { cause: this.#lastError }))
+    } else if (!(message instanceof Uint8Array)) reject(new ArgumentError('message', 'a message is a Uint8Array'))
+    else if (message.length > messageBytesMax)
+      reject(
+        new ArgumentError(
+          'message',
+          `a message has at most ${messageBytesMax} bytes, not ${message.length}; raise messageBytesMax at both ends`,
+        ),
+      )
+    else this.#attached.messages.send(message, resolve, reject)
   }
 
   async #noting<T>(promise: Promise<T>): Promise<T> {

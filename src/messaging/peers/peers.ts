@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
 import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
@@ -37,6 +38,7 @@ export function openPeers(options: PeersOptions): Peers {
   return new Peers(options)
 }
 
+/** Whoever waits for a peer. */
 interface Waiter {
   readonly resolve: (peer: Peer) => void
   readonly reject: (error: Error) => void
@@ -44,6 +46,7 @@ interface Waiter {
 
 const NUMBER_MAX = 2 ** 31 - 1
 const DEFAULT_TIMEOUT_MS = 10_000
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** Made by {@link openPeers}. */
 export class Peers {
@@ -59,6 +62,10 @@ export class Peers {
   readonly #accepting: Waiter[] = []
   /** Links whose peer has not said who it is, and who waits for that. */
   readonly #greeting = new Map<Channel, Waiter>()
+  /** How many of these have come by themselves. */
+  #strangers = 0
+  /** Those under way from here: aborted when the context is closed. */
+  readonly #connecting = new Set<AbortController>()
   #lastError: Error | undefined
   #closing: Promise<void> | undefined
 
@@ -99,30 +106,43 @@ export class Peers {
     const listening: ListenLinksOptions = {
       ...this.#linkOptions(),
       ...options,
-      onLink: (link) => this.#greet(link, { resolve: (peer) => this.#arrive(peer), reject: () => {} }),
+      onLink: (link) => this.#greetStranger(link),
       onClientError: (error) => this.#note(error as Error),
     }
     const listener = await listenLinks(listening)
+    if (this.#closing !== undefined) listener.close()
+    this.#checkOpen()
     this.#listeners.push(listener)
     return { address: listener.address, port: listener.port }
   }
 
-  /** Connect to a peer that listens. @throws ConnectionError, TimeoutError; PeerError where one of the two turns the other away. */
+  /**
+   * Connect to a peer that listens.
+   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away; ClosedError.
+   */
   async connect(options: PeerConnectOptions): Promise<Peer> {
     this.#checkOpen()
-    const { address, port, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+    const { address, port, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    checkTimeout(timeoutMs)
+    const deadlineMs = performance.now() + timeoutMs
+    const ending = new AbortController()
+    const signal = options.signal === undefined ? ending.signal : AbortSignal.any([options.signal, ending.signal])
     const connecting: ConnectLinkOptions = {
       ...this.#linkOptions(),
       address,
       port,
       connectTimeoutMs: timeoutMs,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     }
+    this.#connecting.add(ending)
     try {
-      return await this.attach(await connectLink(connecting), timeoutMs)
+      const link = await connectLink(connecting)
+      return await this.#meet(link, Math.max(1, Math.ceil(deadlineMs - performance.now())), signal)
     } catch (error) {
       this.#note(error as Error)
       throw error
+    } finally {
+      this.#connecting.delete(ending)
     }
   }
 
@@ -149,10 +169,13 @@ export class Peers {
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    checkTimeout(timeoutMs)
+    if (this.number >= addresses.length)
+      throw new ArgumentError('addresses', `${addresses.length} addresses have none for peer ${this.number}`)
+    const signal = AbortSignal.timeout(timeoutMs)
     const lower = addresses.slice(0, this.number)
     await Promise.all(lower.map((address) => this.connect({ address: address.address, port: address.port, timeoutMs })))
     const higher = addresses.map((_, number) => number).slice(this.number + 1)
-    const signal = AbortSignal.timeout(timeoutMs)
     while (higher.some((number) => !this.#peers.has(number))) {
       await this.accept({ signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error
@@ -162,27 +185,11 @@ export class Peers {
     }
   }
 
-  /** A peer at the other end of a link that was made elsewhere, by which it attaches us too. */
+  /** A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's from now on, whatever comes of it. */
   attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
     this.#checkOpen()
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const error = new TimeoutError(`the peer did not say who it is within ${timeoutMs} ms`)
-        link.destroy(error)
-        reject(error)
-      }, timeoutMs)
-      const settle = (): void => clearTimeout(timer)
-      this.#greet(link, {
-        resolve: (peer) => {
-          settle()
-          resolve(peer)
-        },
-        reject: (error) => {
-          settle()
-          reject(error)
-        },
-      })
-    })
+    checkTimeout(timeoutMs)
+    return this.#meet(link, timeoutMs)
   }
 
   /**
@@ -206,6 +213,7 @@ export class Peers {
   }
 
   async #close(): Promise<void> {
+    for (const ending of this.#connecting) ending.abort(new ClosedError('the context of peers'))
     for (const listener of this.#listeners) listener.close()
     this.#hub.close()
     for (const { reject } of this.#accepting.splice(0)) reject(new ClosedError('the context of peers'))
@@ -226,12 +234,73 @@ export class Peers {
     return { ...link, ...(device === undefined ? {} : { device }) }
   }
 
-  #greet(link: MessageLink, waiter: Waiter): void {
+  #meet(link: MessageLink, timeoutMs: number, signal?: AbortSignal): Promise<Peer> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal?.reason)
+        link.destroy(signal?.reason instanceof Error ? signal.reason : undefined)
+      }
+      if (signal?.aborted === true) {
+        abort()
+        return
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      const settled = (): void => signal?.removeEventListener('abort', abort)
+      this.#greet(link, timeoutMs, {
+        resolve: (peer) => {
+          settled()
+          resolve(peer)
+        },
+        reject: (error) => {
+          settled()
+          reject(error)
+        },
+      })
+    })
+  }
+
+  /** Somebody has connected here. */
+  #greetStranger(link: MessageLink): void {
+    const { peersMax, greetingTimeoutMs } = this.limits
     if (this.#closing !== undefined) {
       link.destroy()
       return
     }
-    this.#greeting.set(this.#hub.attach(link), waiter)
+    if (this.#strangers >= peersMax) {
+      const message = `one more was turned away: ${this.#strangers} have connected and not said who they are; see peersMax`
+      const error = new PeerError('ERR_AETHER_PEERS_LIMIT', -1, message)
+      this.#note(error)
+      link.destroy(error)
+      return
+    }
+    this.#strangers += 1
+    this.#greet(link, greetingTimeoutMs, {
+      resolve: (peer) => {
+        this.#strangers -= 1
+        this.#arrive(peer)
+      },
+      reject: () => {
+        this.#strangers -= 1
+      },
+    })
+  }
+
+  /** Say who we are, and have one of the two called once, in time. */
+  #greet(link: MessageLink, timeoutMs: number, waiter: Waiter): void {
+    const timer = setTimeout(
+      () => link.destroy(new TimeoutError(`the peer did not say who it is within ${timeoutMs} ms`)),
+      timeoutMs,
+    )
+    this.#greeting.set(this.#hub.attach(link), {
+      resolve: (peer) => {
+        clearTimeout(timer)
+        waiter.resolve(peer)
+      },
+      reject: (error) => {
+        clearTimeout(timer)
+        waiter.reject(error)
+      },
+    })
   }
 
   #attached(attached: Attached): void {
@@ -270,4 +339,9 @@ export class Peers {
   #note(error: Error): void {
     this.#lastError = error
   }
+}
+
+function checkTimeout(timeoutMs: number): void {
+  if (timeoutMs >= 1 && timeoutMs <= TIMER_MS_MAX) return
+  throw new ArgumentError('timeoutMs', `timeoutMs is a number from 1 to ${TIMER_MS_MAX}, not ${timeoutMs}`)
 }

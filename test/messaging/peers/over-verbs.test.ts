@@ -5,11 +5,14 @@ import { openPeers, type Peers, type PeersOptions } from '../../../src/messaging
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
 const address = '127.0.0.1'
+/** Many ends share one thread here, and perhaps a busy machine. */
+const PATIENCE_MS = 180_000
 
 async function connected(size: number, options: Omit<PeersOptions, 'number'> = {}): Promise<Peers[]> {
-  const all = Array.from({ length: size }, (_, number) => openPeers({ number, device: 'shm0', ...options }))
+  const given = { device: 'shm0', greetingTimeoutMs: PATIENCE_MS, ...options }
+  const all = Array.from({ length: size }, (_, number) => openPeers({ number, ...given }))
   const addresses = await Promise.all(all.map((peers) => peers.listen({ address })))
-  await Promise.all(all.map((peers) => peers.connectAll(addresses, { timeoutMs: 60_000 })))
+  await Promise.all(all.map((peers) => peers.connectAll(addresses, { timeoutMs: PATIENCE_MS })))
   return all
 }
 
