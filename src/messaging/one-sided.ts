@@ -52,10 +52,12 @@ export class OneSided {
   }
 
   postWrite(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+    this.#link.checkOpen('write')
     this.#link.post('write', this.#link.pair.prepareWrite({ local: segmentOf(local), remote }), done)
   }
 
   postRead(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+    this.#link.checkOpen('read')
     this.#link.post('read', this.#link.pair.prepareRead({ local: segmentOf(local), remote }), done)
   }
 
@@ -87,6 +89,7 @@ export class OneSided {
 
   /** The link has ended. */
   close(): void {
+    for (const use of this.#whenFree.splice(0)) use()
     this.#cells?.close()
   }
 
@@ -108,10 +111,12 @@ export class OneSided {
 
   #atomic(name: string, prepare: PrepareAtomic): Promise<bigint> {
     return new Promise<bigint>((resolve, reject) => {
+      this.#link.checkOpen(name)
       this.#withCell((cell, giveBack) => {
         const words = this.#words as BigUint64Array
         const range = { buffer: this.#cells as RegisteredBuffer, offset: cell * CELL_BYTES, length: CELL_BYTES }
         try {
+          this.#link.checkOpen(name)
           this.#link.post(name, prepare(this.#link.pair, segmentOf(range)), (error) => {
             if (error === undefined) resolve(words[cell] as bigint)
             else reject(error)
@@ -135,7 +140,8 @@ export class OneSided {
     }
     use(cell, () => {
       this.#freeCells.push(cell)
-      this.#whenFree.shift()?.()
+      // When the link ends `close` tells those that wait, one after the other and not each within the end of the one before.
+      if (this.#link.open) this.#whenFree.shift()?.()
     })
   }
 

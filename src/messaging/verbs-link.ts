@@ -188,10 +188,15 @@ export class VerbsLink extends RingLink {
    * link has ended.
    */
   post(name: string, request: PreparedRequest, done: OperationDone): void {
-    if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
+    this.checkOpen(name)
     this.flush()
     this.#requests.operate({ request, name, done })
     this.wakeSoon()
+  }
+
+  /** @internal Throws LinkError once the link has ended: before a request is made, for which its queue pair has to be there. */
+  checkOpen(name: string): void {
+    if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
   }
 
   /** Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler. */
@@ -351,6 +356,7 @@ export class VerbsLink extends RingLink {
 
   #operate(name: string, prepare: () => PreparedRequest): Promise<void> {
     return new Promise<void>((resolve, reject) => {
+      this.checkOpen(name)
       this.post(name, prepare(), (error) => {
         if (error === undefined) resolve()
         else reject(error)

@@ -238,6 +238,29 @@ test('atomics on words of the peer, more at once than there are cells', async ()
   await close()
 })
 
+test('atomics that wait for their turn when the connection ends, however many, are told so, and so is what is called later', async () => {
+  const { client, server, close } = await join()
+  const there = server.allocate(16)
+  const here = client.allocate(8)
+  const waiting = Promise.allSettled(Array.from({ length: 10_000 }, () => client.fetchAdd(there, 1n)))
+  client.destroy()
+  for (const each of await waiting) {
+    assert.equal(each.status, 'rejected')
+    assert.equal((each.reason as LinkError).code, 'ERR_AETHER_LINK')
+  }
+  await turns(10)
+  const over = { name: 'LinkError', outcome: 'none' }
+  await assert.rejects(client.write({ buffer: here }, there), over)
+  await assert.rejects(client.read({ buffer: here }, there), over)
+  await assert.rejects(client.fetchAdd(there, 1n), over)
+  await assert.rejects(client.compareSwap(there, { compare: 1n, swap: 2n }), over)
+  assert.throws(() => client.writeSync({ buffer: here }, there), over)
+  assert.throws(() => client.readSync({ buffer: here }, there), over)
+  assert.throws(() => client.postWrite(1, { buffer: here }, there), over)
+  assert.equal((await client.ended)?.reason, 'destroyed')
+  await close()
+})
+
 test('physical memory of the peer, by its key', async () => {
   using device = openDevice('shm0', { physicalBytes: 4096 })
   const domain = device.createProtectionDomain()

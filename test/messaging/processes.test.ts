@@ -20,8 +20,8 @@ function start(...args: string[]): ChildProcess {
   return fork(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
 }
 
-async function startServer(...args: string[]): Promise<{ child: ChildProcess; port: number }> {
-  const child = start('serve', ...args)
+async function startServer(what = 'serve'): Promise<{ child: ChildProcess; port: number }> {
+  const child = start(what)
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   return { child, port }
 }
@@ -119,6 +119,87 @@ test('a server that is killed under 32 clients: all that waits ends with the tru
   for (const answer of await Promise.all(answers)) assert.deepEqual(answer, { data: Uint8Array.of(8), immediate: 5 })
   await Promise.all(kept.map((each) => each.close()))
   listener.close()
+})
+
+/** How an operation ended that failed, and whether the connection stood when it began. */
+interface Failed {
+  readonly name: string
+  readonly begun: boolean
+  readonly error: unknown
+}
+
+/** The deadline of one operation; many times what any takes. */
+const OPERATION_MS = 20_000
+
+async function inTime<T>(name: string, operation: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} is still under way after ${OPERATION_MS} ms`)), OPERATION_MS)
+  })
+  try {
+    return await Promise.race([operation, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+test('a server that is killed under 32 clients: every WRITE, READ and fetch-add ends with the truth by a deadline of its own', async () => {
+  const { child, port } = await startServer('lend')
+  const failures: Failed[] = []
+  let completed = 0
+  const clients = await Promise.all(
+    Array.from({ length: 32 }, () => connectEndpoint({ ...where, port, ringBytes: 4096, sends: 16 })),
+  )
+  const running = clients.map(async (client) => {
+    const message = (await client.messages().next()).value
+    assert.ok(message !== undefined)
+    const token = new DataView(message.data.buffer, message.data.byteOffset)
+    const [address, key] = [token.getFloat64(0), token.getUint32(8)]
+    const buffer = client.allocate(32)
+    const olds: bigint[] = []
+    const operations: [string, () => Promise<unknown>][] = [
+      ['write', () => client.write({ buffer, length: 16 }, { address: address + 16, key })],
+      ['read', () => client.read({ buffer, offset: 16 }, { address: address + 16, key })],
+      ['fetchAdd', async () => void olds.push(await client.fetchAdd({ address, key }, 1n))],
+    ]
+    const again = async ([name, operation]: (typeof operations)[number]): Promise<void> => {
+      for (;;) {
+        const begun = client.open
+        try {
+          await inTime(name, operation())
+          completed += 1
+        } catch (error) {
+          failures.push({ name, begun, error })
+          return
+        }
+      }
+    }
+    // More than the send queue holds: some are under way, and some wait for their turn.
+    await Promise.all(Array.from({ length: 8 }, () => operations.map(again)).flat())
+    assert.deepEqual(
+      olds.toSorted((one, other) => Number(one - other)),
+      olds.map((_, index) => BigInt(index)),
+    )
+    for (const [name, operation] of operations) {
+      const late = inTime(name, operation())
+      await assert.rejects(late, { name: 'LinkError', reason: 'lost', outcome: 'none' })
+    }
+  })
+  while (completed < 32 * 24) await new Promise(setImmediate)
+  assert.equal(failures.length, 0)
+  child.kill('SIGKILL')
+  await Promise.all(running)
+  assert.equal(failures.length, 32 * 24)
+  for (const { begun, error } of failures) {
+    assert.ok(error instanceof LinkError, String(error))
+    assert.deepEqual([error.reason, error.outcome], ['lost', begun ? 'unknown' : 'none'])
+  }
+  for (const kind of ['write', 'read', 'fetchAdd'])
+    assert.ok(
+      failures.some(({ name, begun }) => name === kind && begun),
+      `no ${kind} was under way`,
+    )
+  for (const client of clients) assert.equal((await client.ended)?.reason, 'lost')
 })
 
 /** An echoing server at that port, in this process, as soon as the port is free. */
