@@ -26,6 +26,8 @@ export class Rendezvous {
   readonly #offers = new Map<number, Waiting>()
   #nextNumber = 1
   #idle: (() => void) | undefined
+  /** What the link ended with. */
+  #end: { readonly error: unknown } | undefined
 
   constructor(link: VerbsLink, outbox: Outbox, staging: Staging, bytesMax: number) {
     this.#link = link
@@ -41,6 +43,7 @@ export class Rendezvous {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     signal?.throwIfAborted()
+    if (this.#end !== undefined) throw this.#end.error
     if (!(data instanceof Uint8Array)) {
       const { buffer, offset = 0, length = buffer.bytes.length - offset } = data
       await this.#offer(buffer.address + offset, length, buffer.key, immediate, signal)
@@ -106,6 +109,7 @@ export class Rendezvous {
 
   /** The link has ended. */
   fail(error: unknown): void {
+    this.#end = { error }
     const offers = [...this.#offers.values()]
     this.#offers.clear()
     for (const waiting of offers) waiting.settle(error)
@@ -132,11 +136,16 @@ export class Rendezvous {
         putOffer(outgoing, at, { address, length, key, number })
         this.#link.charge(length - OFFER_BYTES)
       }
-      this.#outbox.put(OFFER_BYTES, immediate ?? 0, kind, fill, signal).catch((error) => {
+      const forget = (error: unknown): void => {
         this.#offers.delete(number)
         settle(error)
         if (this.#offers.size === 0) this.#idle?.()
-      })
+      }
+      try {
+        this.#outbox.put(OFFER_BYTES, immediate ?? 0, kind, fill, signal).catch(forget)
+      } catch (error) {
+        forget(error)
+      }
     })
   }
 
