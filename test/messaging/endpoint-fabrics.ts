@@ -2,15 +2,21 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Endpoint } from '../../src/messaging/endpoint.ts'
-import { connectEndpoint, type EndpointOptions, type LinkOptions, listenEndpoints } from '../../src/messaging/index.ts'
+import {
+  connectEndpoint,
+  type EndpointOptions,
+  type LinkConnectionOptions,
+  type LinkOptions,
+  listenEndpoints,
+} from '../../src/messaging/index.ts'
 import { openSimulatedCluster, type SimulatedCluster } from '../../src/providers/index.ts'
 import type { EndpointFabric, JoinedEndpoints } from './endpoint-cases.ts'
 import { connectSimulated, openLinkHost } from './simulated-links.ts'
 
 const program = fileURLToPath(new URL('./fixtures/peer-program.js', import.meta.url))
 
-/** Over a device with a connection manager; whoever is killed is a process of its own. */
-export function deviceFabric(device: string, address: string): EndpointFabric {
+/** Over a device with a connection manager, with what each connection of `join` is given; whoever is killed is a process of its own. */
+export function deviceFabric(device: string, address: string, given: LinkConnectionOptions = {}): EndpointFabric {
   const where = { device, address }
   return {
     name: device,
@@ -20,8 +26,8 @@ export function deviceFabric(device: string, address: string): EndpointFabric {
       const accepted = new Promise<Endpoint>((resolve) => {
         arrived = resolve
       })
-      const listener = await listenEndpoints({ ...where, ...options, accept: arrived })
-      const client = await connectEndpoint({ ...where, ...options, port: listener.port })
+      const listener = await listenEndpoints({ ...where, ...given, ...options, accept: arrived })
+      const client = await connectEndpoint({ ...where, ...given, ...options, port: listener.port })
       const server = await accepted
       const close = async (): Promise<void> => {
         listener.close()

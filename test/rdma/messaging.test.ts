@@ -12,6 +12,8 @@ import {
   listenEndpointsOnThreads,
 } from '../../src/messaging/index.ts'
 import { Random } from '../../src/runtime/index.ts'
+import { endpointCases } from '../messaging/endpoint-cases.ts'
+import { deviceFabric } from '../messaging/endpoint-fabrics.ts'
 import { Order } from '../messaging/threads/fixtures/handlers.ts'
 import { allowedList, ask, placeOf } from '../messaging/threads/support.ts'
 
@@ -61,53 +63,8 @@ test('over a real device the ring wraps many times, with random lengths and a re
   await close()
 })
 
-test('over a real device: short messages inline, long ones by rendezvous, in order', async () => {
-  const { client, server, close } = await join()
-  const lengths = [8, 100_000, 1, 400_000, 131_064, 0]
-  const back: number[] = []
-  const done = new Promise<void>((resolve) => {
-    client.handlers = {
-      receive: (data) => {
-        assert.ok(data.every((byte) => byte === data.length % 251))
-        if (back.push(data.length) === lengths.length) resolve()
-      },
-    }
-  })
-  server.handlers = { receive: (data) => void server.send(data.slice()).catch(() => {}) }
-  await Promise.all(lengths.map((length) => client.send(new Uint8Array(length).fill(length % 251))))
-  await done
-  assert.deepEqual(back, lengths)
-  await close()
-})
-
-test("over a real device: the peer's memory, and atomics on it", async () => {
-  const { client, server, close } = await join({ maxReadAtomic: 4 })
-  const there = server.allocate(64)
-  const here = client.allocate(64)
-  here.bytes.fill(5)
-  const told = new Promise<number>((resolve) => {
-    server.handlers = { written: resolve }
-  })
-  await client.writeWithImmediate({ buffer: here, length: 16 }, there, 77)
-  assert.equal(await told, 77)
-  assert.deepEqual([...there.bytes.subarray(15, 17)], [5, 0])
-  there.bytes.fill(0)
-  client.readSync({ buffer: here }, there)
-  assert.deepEqual([...here.bytes], [...there.bytes])
-  here.bytes.fill(6)
-  client.writeSync({ buffer: here, length: 8 }, { address: there.address + 32, key: there.key })
-  assert.equal(there.bytes[39], 6)
-  const olds = await Promise.all(Array.from({ length: 20 }, () => client.fetchAdd(there, 1n)))
-  assert.equal(new Set(olds).size, 20)
-  assert.equal(await client.compareSwap(there, { compare: 20n, swap: 1n }), 20n)
-  await assert.rejects(
-    client.write({ buffer: here }, { address: 4096, key: 1 }),
-    /RemoteAccessError|RemoteInvalidRequest/,
-  )
-  assert.equal((await client.ended)?.reason, 'lost')
-  assert.equal((await server.ended)?.reason, 'lost')
-  await close()
-})
+const fabric = deviceFabric(where.device, where.address, { maxReadAtomic: 4 })
+for (const { name, run } of endpointCases) test(`over a real device: ${name}`, () => run(fabric))
 
 test('over a real device: a process that is killed is noticed, and others are served', async () => {
   const endpoints: Endpoint[] = []
