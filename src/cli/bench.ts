@@ -76,7 +76,8 @@ const help = `Usage: aether bench latency [options]
 
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
              a WRITE answered by a WRITE, each end watching its memory
-bandwidth    32 operations outstanding, one completion for all of them
+bandwidth    32 operations outstanding, one completion for all of them; write-both and read-both are of both ends at the same time: bytes and
+             operations a second of both together, times of one end, and the ratio to one end alone (1: neither is in the other's way; 2: no gain)
 messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and messages one way
              as fast as they are taken (message-stream, stream-loop); beside bare SEND, UCX, child_process messages, a Unix socket,
              a stream of gRPC, PUBLISH of Redis and memcpy in the same run

@@ -11,12 +11,15 @@ const OPERATIONS = ['compare-swap', 'fetch-add', 'ipc', 'memcpy', 'read', 'send'
 
 for (const [name, bench, operations] of [
   ['latency', benchLatency, [...OPERATIONS, 'write-seen']],
-  ['bandwidth', benchBandwidth, OPERATIONS],
+  ['bandwidth', benchBandwidth, [...OPERATIONS, 'read-both', 'write-both'].sort()],
 ] as const) {
   test(`bench ${name} measures every operation and orders its percentiles`, async () => {
     const rows = await bench({ sizes: [8, 4096], timeMs: 2 })
     assert.deepEqual([...new Set(rows.map((row) => row.op))].sort(), operations)
     for (const row of rows) checkTimes(row)
+    // What both ends do at the same time is held against one end alone.
+    for (const { op, baseline, ratio } of rows.filter((row) => row.op.endsWith('-both')))
+      assert.ok(baseline === `${op.replace('-both', '')}, shm` && ratio !== null && ratio > 0, op)
   })
 }
 

@@ -2,15 +2,16 @@ import { benchIpc, benchMemcpy } from './baselines.ts'
 import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, oneSidedRequest } from './latency.ts'
 import { BenchLink } from './link.ts'
 import { measure } from './measure.ts'
-import { SEND_DEPTH } from './messages.ts'
-import { type BenchRow, rowOf } from './row.ts'
+import { WINDOW } from './messages.ts'
+import { type BenchRow, rowOf, withBaselines } from './row.ts'
+import { bothWays } from './two-directional.ts'
+import { windowsOf } from './windows.ts'
 
-const WINDOW = SEND_DEPTH / 2
 const ATOMIC_BYTES = 8
 
 /**
  * How much goes through with many operations outstanding: one completion for each window of 32, the rest unsignaled, as a program that
- * wants throughput would post. SEND goes one way to a receiver that spins.
+ * wants throughput would post. SEND goes one way to a receiver that spins; `write-both` and `read-both` are windows of both ends at the same time.
  */
 export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -26,12 +27,14 @@ export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchR
     await keep(oneSided('fetch-add', link, ATOMIC_BYTES, timeMs))
     await keep(oneSided('compare-swap', link, ATOMIC_BYTES, timeMs))
     for (const bytes of sizes) await keep(stream(link, bytes, timeMs))
+    for (const bytes of sizes) await keep(bothWays('write', link, bytes, timeMs))
+    for (const bytes of sizes) await keep(bothWays('read', link, bytes, timeMs))
     for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
     for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
+    return withBaselines(rows, link.device.attributes.provider, { 'write-both': 'write', 'read-both': 'read' })
   } finally {
     link.close()
   }
-  return rows
 }
 
 async function oneSided(
@@ -41,15 +44,7 @@ async function oneSided(
   timeMs: number,
 ): Promise<BenchRow> {
   const request = oneSidedRequest(op, link, bytes)
-  const windows = (count: number): void => {
-    for (let index = 0; index < count; index += 1) {
-      request.signaled = false
-      for (let posted = 1; posted < WINDOW; posted += 1) request.post(1)
-      request.signaled = true
-      request.post(2)
-      link.finish(1)
-    }
-  }
+  const windows = windowsOf(request, link)
   const measurement = await measure(windows, timeMs, () => link.remoteCpuNs())
   return rowOf(op, link.device.attributes.provider, bytes, measurement, WINDOW)
 }
@@ -57,15 +52,7 @@ async function oneSided(
 /** Messages one way, as many as the receiver takes. */
 async function stream(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
   const send = link.pair.prepareSend({ local: link.memory.subarray(0, bytes) })
-  const windows = (count: number): void => {
-    for (let index = 0; index < count; index += 1) {
-      send.signaled = false
-      for (let posted = 1; posted < WINDOW; posted += 1) send.post(1)
-      send.signaled = true
-      send.post(2)
-      link.finish(1)
-    }
-  }
+  const windows = windowsOf(send, link)
   const { value, remoteNs } = await link.serving('sink', bytes, () => measure(windows, timeMs, async () => 0))
   const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
   const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }

@@ -12,7 +12,7 @@ import {
   type RemoteEndpoint,
   statusName,
 } from '../../verbs/index.ts'
-import { type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+import { type Driven, type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
 
 const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
@@ -85,6 +85,29 @@ export class BenchLink {
     return { value, remoteNs: after - before }
   }
 
+  /**
+   * Have the other end post windows of the same while `work` runs, from and to the second halves of both memories. `work` is given what sends a {@link DriveMark}: with `End` the other end has to be
+   * told that it is over.
+   */
+  async driving<T>(
+    op: 'write' | 'read',
+    bytes: number,
+    work: (mark: (immediate: number) => void) => Promise<T>,
+  ): Promise<{ readonly value: T; readonly driven: Driven }> {
+    await ask(this.#child, { kind: 'drive', op, bytes, token: this.memory.token }, 'ready')
+    const answered = answerOf(this.#child, 'driven')
+    // Where the work fails first, that is told.
+    answered.catch(() => {})
+    const value = await work((immediate) => {
+      this.pair.prepareSend({ local: this.memory.subarray(0, bytes), immediate }).post(0)
+      this.finish(1)
+    })
+    const { driven } = await answered
+    this.pair.toReset()
+    await this.#connect()
+    return { value, driven }
+  }
+
   /** Poll until `count` completions have come. */
   finish(count: number): void {
     const { queue, batch } = this
@@ -115,6 +138,13 @@ function ask<K extends FromPeer['kind']>(
   message: ToPeer,
   kind: K,
 ): Promise<Extract<FromPeer, { kind: K }>> {
+  const answer = answerOf(child, kind)
+  child.send(message)
+  return answer
+}
+
+/** The next answer of that kind. Rejects when the process ends instead. */
+function answerOf<K extends FromPeer['kind']>(child: ChildProcess, kind: K): Promise<Extract<FromPeer, { kind: K }>> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       child.off('message', onMessage)
@@ -131,6 +161,5 @@ function ask<K extends FromPeer['kind']>(
     }
     child.on('message', onMessage)
     child.on('exit', onExit)
-    child.send(message)
   })
 }

@@ -11,11 +11,13 @@ import {
   type QueuePair,
   type RegionToken,
 } from '../../verbs/index.ts'
-import { type FromPeer, nextMark, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+import { DriveMark, type FromPeer, nextMark, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer, WINDOW } from './messages.ts'
 
 const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 /** Empty polls between two looks at whether the parent still lives. */
 const PARENT_CHECK_POLLS = 1 << 16
+/** And between two windows. */
+const PARENT_CHECK_WINDOWS = 256
 
 class Peer {
   readonly #parent = process.ppid
@@ -105,6 +107,54 @@ class Peer {
     this.#renew()
   }
 
+  /** Post windows of the same request, counting those between the marks. Blocks this thread, spinning. */
+  drive(op: 'write' | 'read', bytes: number, token: RegionToken): FromPeer {
+    const memory = this.#memory as MemoryRegion
+    const pair = this.#pair as QueuePair
+    const fields = {
+      local: memory.subarray(bytes, 2 * bytes),
+      remote: { address: token.address + bytes, key: token.key },
+    }
+    const request = op === 'write' ? pair.prepareWrite(fields) : pair.prepareRead(fields)
+    const receive = pair.prepareReceive({ local: memory.subarray(0, bytes) })
+    receive.post(1)
+    receive.post(1)
+    say({ kind: 'ready' })
+    let [began, cpuBegan] = [native.monotonicNs(), native.processorNs(true)]
+    let operations = 0
+    for (let windows = 1; ; windows += 1) {
+      request.signaled = false
+      for (let posted = 1; posted < WINDOW; posted += 1) request.post(1)
+      request.signaled = true
+      request.post(2)
+      const mark = this.#finishWindow()
+      operations += WINDOW
+      if (mark === DriveMark.Begin) {
+        ;[began, cpuBegan] = [native.monotonicNs(), native.processorNs(true)]
+        operations = 0
+      } else if (mark === DriveMark.End) break
+      if (windows % PARENT_CHECK_WINDOWS === 0 && process.ppid !== this.#parent) process.exit(0)
+    }
+    const driven = { operations, tookNs: native.monotonicNs() - began, cpuNs: native.processorNs(true) - cpuBegan }
+    this.#renew()
+    return { kind: 'driven', driven }
+  }
+
+  /** Poll until the window's completion has come: the mark that came with it, if one did. */
+  #finishWindow(): number | undefined {
+    const batch = this.#batch
+    let mark: number | undefined
+    for (let isDone = false; !isDone; ) {
+      const count = (this.#queue as CompletionQueue).poll(batch)
+      for (let row = 0; row < count; row += 1) {
+        if (batch.status[row] !== 0) process.exit(1)
+        if (((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0) mark = batch.immediate[row]
+        else isDone = true
+      }
+    }
+    return mark
+  }
+
   /** A queue pair in RESET forgets the receives that are left, so that the next phase may have other lengths. */
   #renew(): void {
     ;(this.#pair as QueuePair).toReset()
@@ -131,6 +181,9 @@ process.on('message', (message: ToPeer) => {
       break
     case 'watch':
       peer.watch(message.bytes, message.token)
+      break
+    case 'drive':
+      say(peer.drive(message.op, message.bytes, message.token))
       break
     case 'cpu':
       say({ kind: 'cpu', ns: native.processorNs(true) })
