@@ -39,6 +39,13 @@ export const rpcNotes: readonly string[] = [
   'take it, too. ratio is how many times the time of the row it names.',
 ]
 
+/** What the times of `aether bench ops` are. */
+export const opsNotes: readonly string[] = [
+  'operations: of all processes together. Reads and writes are of values at random, the same ones for all; of hardware, directory and lmdb times are means',
+  'over batches of one process, of Redis single requests. directory moves pages of 4 KiB between processes that write in the same ones: who writes in pages of',
+  'its own pays nothing (aether bench dsm has both). Of calls each client has 16 under way. ratio is how many times the median of the row it names.',
+]
+
 const beforeColumn: Column = { title: 'before', align: 'right' }
 
 /** The table: titles, and cells by row; with an earlier run beside it, each row's ratio to that. */

@@ -7,6 +7,7 @@ import { beforeRatio, readRun } from './bench/compare.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
 import { benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
 import { benchMessaging } from './bench/messaging.ts'
+import { benchOps, defaultOpsProcesses, defaultOpsSizes, type OpsBenchOptions } from './bench/ops/ops.ts'
 import { type PeerName, peerNames } from './bench/peers/peer-name.ts'
 import { defaultRendezvousSizes } from './bench/rendezvous.ts'
 import { reportPage } from './bench/report/report-page.ts'
@@ -17,7 +18,7 @@ import { runCollectivesBench } from './bench-collectives.ts'
 import { runDsmBench } from './bench-dsm.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
-import { type BenchTable, batchNotes, benchTable, messagingNotes, rpcNotes, showBench } from './bench-view.ts'
+import { type BenchTable, batchNotes, benchTable, messagingNotes, opsNotes, rpcNotes, showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
@@ -25,19 +26,27 @@ import { nearestWord } from './suggestion.ts'
 import { withTraceFile } from './trace-file.ts'
 import { UsageError } from './usage-error.ts'
 
-const benches: Readonly<Record<string, (options: RpcBenchOptions) => Promise<BenchRow[]>>> = {
+type Bench = (options: RpcBenchOptions & OpsBenchOptions) => Promise<BenchRow[]>
+
+const benches: Readonly<Record<string, Bench>> = {
   latency: benchLatency,
   bandwidth: benchBandwidth,
   messaging: benchMessaging,
   rpc: benchRpc,
+  ops: benchOps,
 }
 
-const notes: Readonly<Record<string, readonly string[]>> = { messaging: messagingNotes, rpc: rpcNotes }
+const notes: Readonly<Record<string, readonly string[]>> = {
+  messaging: messagingNotes,
+  rpc: rpcNotes,
+  ops: opsNotes,
+}
 const deviceDefault = 'shm0'
 const sizeMax = 2 ** 30
 const timeMsMax = 60_000
 const depthMax = 4096
 const clientsMax = 256
+const processesMax = 64
 
 const table = {
   device: { type: 'string', default: deviceDefault },
@@ -70,6 +79,7 @@ const help = `Usage: aether bench latency [options]
        aether bench messaging [options]
        aether bench collectives [options]
        aether bench rpc [options]
+       aether bench ops [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
@@ -87,6 +97,8 @@ rpc          calls, there and back: blocking with both ends spinning (call-sync,
              messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, and memcpy. From 64 KiB on also
              one way, of one call at a time: the server reads from (rdma-source) or writes into (rdma-target) memory of its caller, beside
              the same bytes in the body of a request (body-request) or an answer (body-answer)
+ops          what ${defaultOpsProcesses.join(' and ')} processes do a second, all at the same time: reads and writes of coherent memory, beside GET and SET of Redis and get and
+             put of lmdb; calls of one server, beside ECHO of Redis
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
@@ -94,18 +106,19 @@ structures   map, queue and counter of shared memory, beside a Map of one proces
 The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
 
-Options of latency, bandwidth, messaging and rpc:
+Options of latency, bandwidth, messaging, rpc and ops:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
                     rpc ${defaultRpcSizes.join(',')}, of rdma-source and rdma-target
-                    ${defaultRendezvousSizes.join(',')})
+                    ${defaultRendezvousSizes.join(',')};
+                    ops ${defaultOpsSizes.join(',')})
   --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
   --compare FILE    beside each row, how many times as long it took as in an earlier run, of which FILE is the --json (there: "beforeRatio")
   --html FILE       write a page with plots, too: by length with p50 and p99, and by number of calls and clients; it needs nothing else
   --json            print the rows as one JSON array and nothing else:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp",
                        "baseline", "ratio" }]
-                    null where a program of others does not tell; ratio is of medians (of streams: of mean times a message),
+                    null where a program of others does not tell, or it is not read; ratio is of medians (of streams: of mean times a message),
                     over that of the row which baseline names as 'op, provider'
 
 Options of collectives:
@@ -118,12 +131,15 @@ Options of collectives:
                         [{ "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
                            "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes" }]
 
-Options of messaging and rpc besides:
+Options of messaging, rpc and ops besides:
   --peers LIST       ${peerNames.join(', ')}, all (default) or none; one that is not installed is left out, and why is told
 
 Options of rpc besides:
   --depths N,N,...   calls under way at a time (default ${defaultDepths.join(',')})
   --clients N,N,...  client processes of one server (default ${defaultClients.join(',')})
+
+Options of ops besides:
+  --processes N,N,...  that work at the same time (default ${defaultOpsProcesses.join(',')})
 
 Options of dsm:
   --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
@@ -164,6 +180,7 @@ Examples:
   aether bench messaging --sizes 8,4096
   aether bench collectives --collectives allReduce --processes 4
   aether bench rpc --sizes 8 --depths 1,64 --clients 1 --peers gRPC,Redis
+  aether bench ops --processes 2 --peers none
   aether bench dsm --ranks 2 --page-sizes 4096
   aether bench structures --processes 1 --stores aether,Map`
 
@@ -184,6 +201,9 @@ export const benchCommand: Command = {
     const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
     const depths = values.depths.split(',').map((text) => integerOption('bench', '--depths', text, 1, depthMax))
     const clients = values.clients.split(',').map((text) => integerOption('bench', '--clients', text, 1, clientsMax))
+    const processes = (values.processes ?? defaultOpsProcesses.join(','))
+      .split(',')
+      .map((text) => integerOption('bench', '--processes', text, 1, processesMax))
     // Whether there is such a device shows here, before a second process would stumble over it.
     openDevice(values.device).close()
     const screen = new Screen(values.json ? undefined : process.stdout)
@@ -194,7 +214,15 @@ export const benchCommand: Command = {
     const before = values.compare === undefined ? undefined : readRun(values.compare)
     // Standard output is for the rows.
     const onMissing = (peer: PeerName, why: string): void => void process.stderr.write(`without ${peer}: ${why}\n`)
-    const plan = { device: values.device, ...(sizes === undefined ? {} : { sizes }), timeMs, depths, clients, peers }
+    const plan = {
+      device: values.device,
+      ...(sizes === undefined ? {} : { sizes }),
+      timeMs,
+      depths,
+      clients,
+      processes,
+      peers,
+    }
     const rows = await run({ ...plan, onMissing, onRow })
     const noted = notes[positionals[0]!] ?? batchNotes
     const measured = benchTable(rows, before)
@@ -227,7 +255,7 @@ function peersOf(text: string): readonly PeerName[] {
   return text.split(',').map((word) => wordOption('bench', '--peers', word, peerNames))
 }
 
-function chooseBench(name: string | undefined): (options: RpcBenchOptions) => Promise<BenchRow[]> {
+function chooseBench(name: string | undefined): Bench {
   const names = [...Object.keys(benches), 'collectives', 'dsm', 'scaling', 'structures']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { benchBandwidth } from '../../src/cli/bench/bandwidth.ts'
 import { benchLatency } from '../../src/cli/bench/latency.ts'
 import { benchMessaging } from '../../src/cli/bench/messaging.ts'
+import { benchOps } from '../../src/cli/bench/ops/ops.ts'
+import { opsRow } from '../../src/cli/bench/ops/ops-row.ts'
 import { parseUcx } from '../../src/cli/bench/peers/ucx-perftest.ts'
 import { type BenchRow, rowOf, withBaselines } from '../../src/cli/bench/row.ts'
 import { benchRpc } from '../../src/cli/bench/rpc.ts'
@@ -77,6 +79,31 @@ test('bench rpc measures calls with buffers from 64 KiB on, each beside the same
   assert.deepEqual(found, expected)
   const copied = rows.filter(({ op }) => op === 'memcpy').map(({ bytes }) => bytes)
   assert.deepEqual(copied, [8, 65_536, 100_000])
+})
+
+test('bench ops measures coherent memory and calls of several processes, and each peer that is here beside them', async () => {
+  const absent: string[] = []
+  const onMissing = (peer: string): void => void absent.push(peer)
+  const rows = await benchOps({ sizes: [64], timeMs: 1, processes: [2], onMissing })
+  for (const row of rows) checkTimes(row)
+  const memory = ['reads-2', 'writes-2']
+  const expected = new Map<string, readonly string[]>([
+    ...['hardware', 'directory'].map((name) => [name, memory] as const),
+    ...(absent.includes('Redis') ? [] : [['Redis', ['calls-2', ...memory]] as const]),
+    ...(absent.includes('lmdb') ? [] : [['lmdb', memory] as const]),
+    ['shm', ['calls-2']],
+  ])
+  assert.deepEqual(worksBy(rows), expected)
+  for (const { op, provider, baseline } of rows) {
+    const own = op.startsWith('calls') ? 'shm' : 'hardware'
+    assert.equal(baseline, provider === own ? null : `${op}, ${own}`, provider)
+  }
+})
+
+test('a row of what processes do together has the rates added, and the times of all', () => {
+  const found = [100, 300].map((ns) => ({ op: 'get', ns: Float64Array.of(ns), operations: 10, totalNs: 10 * ns }))
+  const { p50Ns, maxNs, opsPerSec, gbPerSec, cpuNsPerOp } = opsRow({ op: 'reads-2', provider: 'x', bytes: 100 }, found)
+  assert.deepEqual([p50Ns, maxNs, opsPerSec, gbPerSec, cpuNsPerOp], [300, 300, 13_333_333, 1.33333, null])
 })
 
 test('peers that nobody asks for are not measured', async () => {

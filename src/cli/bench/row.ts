@@ -9,7 +9,7 @@ export interface BenchRow {
   readonly maxNs: number | null
   readonly opsPerSec: number
   readonly gbPerSec: number
-  /** Processor time of all processes; null where the system does not tell. */
+  /** Processor time of all processes; null where it is not read, or the system does not tell. */
   readonly cpuNsPerOp: number | null
   /** The row, as `op, provider`, that this is held against, of the same length in the same run. */
   readonly baseline: string | null

@@ -14,8 +14,10 @@ export async function optionalPackage<T>(name: string): Promise<T> {
 /** Its version, or nothing where it does not say. */
 export function packageVersion(name: string): string {
   try {
-    const file = createRequire(import.meta.url).resolve(`${name}/package.json`)
-    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
+    // Not every package lets its package.json be resolved: its folder is found from its code.
+    const code = createRequire(import.meta.url).resolve(name)
+    const folder = code.slice(0, code.lastIndexOf(`/node_modules/${name}/`) + `/node_modules/${name}/`.length)
+    return (JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as { readonly version: string }).version
   } catch {
     return ''
   }

@@ -13,8 +13,15 @@ export interface ReportPage {
   readonly notes: readonly string[]
 }
 
-/** What is measured with N of something: `call-16`, `clients-4`. */
-const counted = /^(call|clients)-(\d+)$/
+/** What is measured with N of something: `call-16`, `clients-4`; and of what. */
+const counted = /^([a-z]+)-(\d+)$/
+const countedTitles: Readonly<Record<string, string>> = {
+  call: 'calls under way',
+  clients: 'client processes',
+  reads: 'reads by processes',
+  writes: 'writes by processes',
+  calls: 'calls by processes',
+}
 
 /** A page that needs nothing else: time by length of each operation with p50 and p99, rate by number of calls or clients, and all rows. */
 export function reportPage({ title, facts, rows, columns, cells, notes }: ReportPage): string {
@@ -57,12 +64,12 @@ function sizeCharts(rows: readonly BenchRow[]): string[] {
 /** Where something was measured with several numbers of calls under way, or of clients. */
 function rateSection(rows: readonly BenchRow[]): string[] {
   const many = rows.filter(({ op }) => counted.test(op))
-  const charts = ['call', 'clients'].flatMap((what) => {
+  const charts = Object.entries(countedTitles).flatMap(([what, name]) => {
     const own = many.filter(({ op }) => op.startsWith(`${what}-`))
     if (new Set(own.map(({ op }) => op)).size < 2) return []
     return [...new Set(own.map(({ bytes }) => bytes))].map((bytes) =>
       chartSvg({
-        title: `${what === 'call' ? 'calls under way' : 'client processes'}, ${formatBytes(bytes)}`,
+        title: `${name}, ${formatBytes(bytes)}`,
         lines: linesOf(
           own.filter((row) => row.bytes === bytes),
           ({ op, opsPerSec }) => ({ x: Number(counted.exec(op)![2]), y: Math.max(1, opsPerSec) }),

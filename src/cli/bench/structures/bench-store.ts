@@ -1,11 +1,17 @@
+import type { CoherenceKind } from '../../../dsm/index.ts'
 import { openAetherStore } from './aether-store.ts'
 import { openLmdbStore } from './lmdb-store.ts'
 import { openMapStore } from './map-store.ts'
 import { openRedisStore } from './redis-store.ts'
+import { openRegionStore } from './region-store.ts'
 
 /** What is compared. */
 export const storeNames = ['aether', 'Map', 'Redis', 'lmdb'] as const
 export type StoreName = (typeof storeNames)[number]
+
+/** Coherent memory, by its kind: what `aether bench ops` measures beside stores. */
+export type RegionName = Extract<CoherenceKind, 'hardware' | 'directory'>
+export const regionNames: readonly RegionName[] = ['hardware', 'directory']
 
 /** One operation each, on a value that is given once; what gives a promise is awaited. A store has those that are natural to it. */
 export interface StoreOperations {
@@ -34,6 +40,9 @@ export interface BenchStore {
 export interface Meeting {
   readonly space: string
   readonly directory: string
+  /** How many they are, and the length of a value: coherent memory has to know first. */
+  readonly processes?: number
+  readonly bytes?: number
 }
 
 const openers: Readonly<Record<StoreName, (meeting: Meeting) => Promise<BenchStore>>> = {
@@ -43,7 +52,8 @@ const openers: Readonly<Record<StoreName, (meeting: Meeting) => Promise<BenchSto
   lmdb: openLmdbStore,
 }
 
-/** Open a store in this process. */
-export function openStore(name: StoreName, meeting: Meeting): Promise<BenchStore> {
+/** Open a store in this process, which is number `rank` of those that do. */
+export function openStore(name: StoreName | RegionName, meeting: Meeting, rank: number): Promise<BenchStore> {
+  if (name === 'hardware' || name === 'directory') return openRegionStore(name, meeting, rank)
   return openers[name](meeting)
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { answerOf, askProcess } from '../ask-process.ts'
-import type { Meeting, StoreName } from './bench-store.ts'
+import type { Meeting, RegionName, StoreName } from './bench-store.ts'
 import type { FromWorker, Job, Samples, ToWorker } from './job.ts'
 
 /** Processes that have one store open, and measure at the same time. */
@@ -14,7 +14,7 @@ export class Crew implements AsyncDisposable {
   }
 
   /** @throws AetherError where the store cannot be opened: why. */
-  static async start(store: StoreName, processes: number, meeting: Meeting): Promise<Crew> {
+  static async start(store: StoreName | RegionName, processes: number, meeting: Meeting): Promise<Crew> {
     const script = fileURLToPath(new URL('./worker-process.js', import.meta.url))
     const children = Array.from({ length: processes }, (_, rank) =>
       fork(script, [JSON.stringify([store, meeting, rank])], {

@@ -1,10 +1,10 @@
 /** One of the processes that `aether bench structures` measures: opens a store and does what it is told. */
 import { whyOf } from '../ask-process.ts'
-import { type BenchStore, type Meeting, openStore, type StoreName } from './bench-store.ts'
+import { type BenchStore, type Meeting, openStore, type RegionName, type StoreName } from './bench-store.ts'
 import { type FromWorker, keysOf, type ToWorker } from './job.ts'
 import { keyName, Measurement } from './measurement.ts'
 
-const [store, meeting, rank] = JSON.parse(process.argv[2]!) as [StoreName, Meeting, number]
+const [store, meeting, rank] = JSON.parse(process.argv[2]!) as [StoreName | RegionName, Meeting, number]
 const answer = (message: FromWorker): void => void process.send?.(message)
 
 class Worker {
@@ -41,7 +41,7 @@ const failed = (error: unknown): void => answer({ kind: 'failed', why: whyOf(err
 // Whoever measures is gone: so is the reason to be here.
 process.on('disconnect', () => process.exit())
 try {
-  const worker = new Worker(await openStore(store, meeting))
+  const worker = new Worker(await openStore(store, meeting, rank))
   process.on('message', (message: ToWorker) => void worker.do(message).catch(failed))
   answer({ kind: 'opened' })
 } catch (error) {
