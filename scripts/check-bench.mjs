@@ -47,9 +47,18 @@ function checkRow({ texts, numbers }, row, index) {
 
 const rows = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 assert.ok(Array.isArray(rows) && rows.length > 0, 'an array of at least one row')
-const shape = shapes.find(({ key }) => key in rows[0])
-assert.ok(shape !== undefined, `rows of no benchmark that is known: ${JSON.stringify(rows[0])}`)
-for (const [index, row] of rows.entries()) checkRow(shape, row, index)
+function shapeOf(row) {
+  const shape = shapes.find(({ key }) => key in row)
+  assert.ok(shape !== undefined, `rows of no benchmark that is known: ${JSON.stringify(row)}`)
+  return shape
+}
+
+/** Of `bench all` each suite has its shape; of the others all rows have the first one's. */
+const shapeOfSuite = new Map()
+for (const [index, { suite, ...row }] of rows.entries()) {
+  if (!shapeOfSuite.has(suite)) shapeOfSuite.set(suite, shapeOf(row))
+  checkRow(shapeOfSuite.get(suite), row, index)
+}
 for (const provider of process.argv[3]?.split(',') ?? [])
   assert.ok(
     rows.some((row) => row.provider?.startsWith(provider)),

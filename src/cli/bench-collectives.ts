@@ -48,11 +48,16 @@ export async function runCollectivesBench(values: CollectivesBenchValues): Promi
   const onRow = ({ op, algorithm, processes, bytes }: CollectivesRow): void =>
     screen.progress(`${op} by ${algorithm}, ${processes} processes, ${formatBytes(bytes)}, done …`)
   const rows = await benchCollectives({ ...options, onRow })
+  showCollectivesBench(screen, rows)
+  if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
+  return ExitCode.Done
+}
+
+/** Rows as a table, and how to read it. */
+export function showCollectivesBench(screen: Screen, rows: readonly CollectivesRow[]): void {
   screen.table(columns, rows.map(cellsOf))
   screen.line()
   for (const note of notes) screen.line(`  ${note}`)
-  if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
-  return ExitCode.Done
 }
 
 const columns: readonly Column[] = [

@@ -25,7 +25,7 @@ export function runScalingBench(values: ScalingBenchValues): number {
   const onRow = ({ protocol, miss, ranks: size }: ScalingRow): void =>
     screen.progress(`${protocol}, ${miss}, ${size} nodes, done …`)
   const rows = countScaling({ protocols: [...protocols.values()], ranks, pageBytes, onRow })
-  show(screen, rows, ranks)
+  showScalingBench(screen, rows, ranks)
   if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
   return ExitCode.Done
 }
@@ -35,7 +35,8 @@ const notes = [
   'Counted exactly, by the state machines of the agents in one process; an upgrade has to reach every other reader, in any protocol.',
 ]
 
-function show(screen: Screen, rows: readonly ScalingRow[], ranks: readonly number[]): void {
+/** A line for each protocol and miss, a column for each number of nodes. */
+export function showScalingBench(screen: Screen, rows: readonly ScalingRow[], ranks: readonly number[]): void {
   const columns: Column[] = [
     { title: 'protocol', align: 'left' },
     { title: 'miss', align: 'left' },

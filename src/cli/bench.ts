@@ -1,24 +1,25 @@
 import { writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, release } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
 import { collectiveNames } from '../messaging/index.ts'
 import { openDevice } from '../verbs/index.ts'
-import { benchBandwidth } from './bench/bandwidth.ts'
+import { type CommonSuite, commonSuites } from './bench/common-suites.ts'
 import { beforeRatio, readRun } from './bench/compare.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from './bench/dsm.ts'
-import { benchLatency, DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
-import { benchMessaging } from './bench/messaging.ts'
-import { benchOps, defaultOpsProcesses, defaultOpsSizes, type OpsBenchOptions } from './bench/ops/ops.ts'
+import { DEFAULT_TIME_MS, defaultSizes } from './bench/latency.ts'
+import { defaultOpsProcesses, defaultOpsSizes } from './bench/ops/ops.ts'
 import { type PeerName, peerNames } from './bench/peers/peer-name.ts'
 import { defaultRendezvousSizes } from './bench/rendezvous.ts'
 import { reportPage } from './bench/report/report-page.ts'
 import type { BenchRow } from './bench/row.ts'
-import { benchRpc, defaultClients, defaultDepths, defaultRpcSizes, type RpcBenchOptions } from './bench/rpc.ts'
+import { defaultClients, defaultDepths, defaultRpcSizes } from './bench/rpc.ts'
 import { storeNames } from './bench/structures/bench-store.ts'
+import { ALL_TIME_MS, allSizes, runAllBench, suiteNames } from './bench-all.ts'
 import { runCollectivesBench } from './bench-collectives.ts'
 import { runDsmBench } from './bench-dsm.ts'
+import { benchFacts } from './bench-facts.ts'
 import { defaultScalingRanks, runScalingBench } from './bench-scaling.ts'
 import { fullGrid, quickGrid, runStructuresBench } from './bench-structures.ts'
-import { type BenchTable, batchNotes, benchTable, messagingNotes, opsNotes, rpcNotes, showBench } from './bench-view.ts'
+import { type BenchTable, benchTable, showBench } from './bench-view.ts'
 import { type Command, ExitCode } from './command.ts'
 import { integerOption, parseOptions, wordOption } from './options.ts'
 import { Screen } from './output/screen.ts'
@@ -26,21 +27,6 @@ import { nearestWord } from './suggestion.ts'
 import { withTraceFile } from './trace-file.ts'
 import { UsageError } from './usage-error.ts'
 
-type Bench = (options: RpcBenchOptions & OpsBenchOptions) => Promise<BenchRow[]>
-
-const benches: Readonly<Record<string, Bench>> = {
-  latency: benchLatency,
-  bandwidth: benchBandwidth,
-  messaging: benchMessaging,
-  rpc: benchRpc,
-  ops: benchOps,
-}
-
-const notes: Readonly<Record<string, readonly string[]>> = {
-  messaging: messagingNotes,
-  rpc: rpcNotes,
-  ops: opsNotes,
-}
 const deviceDefault = 'shm0'
 const sizeMax = 2 ** 30
 const timeMsMax = 60_000
@@ -51,7 +37,7 @@ const processesMax = 64
 const table = {
   device: { type: 'string', default: deviceDefault },
   sizes: { type: 'string' },
-  'time-ms': { type: 'string', default: String(DEFAULT_TIME_MS) },
+  'time-ms': { type: 'string' },
   depths: { type: 'string', default: defaultDepths.join(',') },
   clients: { type: 'string', default: defaultClients.join(',') },
   peers: { type: 'string', default: 'all' },
@@ -69,6 +55,7 @@ const table = {
   'value-sizes': { type: 'string' },
   keys: { type: 'string' },
   writes: { type: 'string' },
+  suites: { type: 'string', default: suiteNames.join(',') },
   full: { type: 'boolean', default: false },
   trace: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -83,6 +70,7 @@ const help = `Usage: aether bench latency [options]
        aether bench dsm [options]
        aether bench scaling [options]
        aether bench structures [options]
+       aether bench all [options]
 
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
              a WRITE answered by a WRITE, each end watching its memory
@@ -102,18 +90,20 @@ ops          what ${defaultOpsProcesses.join(' and ')} processes do a second, al
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none
 scaling      messages, bytes and message delays per miss and per barrier, from two nodes to a thousand: counted, not timed
 structures   map, queue and counter of shared memory, beside a Map of one process, Redis over a Unix socket, and lmdb
+all          these one after the other, with short cells and few sizes: an overview of some minutes, as one array of JSON and one page
 
 The first two measure READ, WRITE, SEND, fetch-and-add and compare-and-swap between two processes, beside memcpy and child_process messages in
 the same run.
 
-Options of latency, bandwidth, messaging, rpc and ops:
+Options of latency, bandwidth, messaging, rpc, ops and all:
   --device NAME     the verbs device (default ${deviceDefault})
   --sizes N,N,...   message lengths in bytes (default ${defaultSizes.join(',')};
                     rpc ${defaultRpcSizes.join(',')}, of rdma-source and rdma-target
                     ${defaultRendezvousSizes.join(',')};
-                    ops ${defaultOpsSizes.join(',')})
-  --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS})
-  --compare FILE    beside each row, how many times as long it took as in an earlier run, of which FILE is the --json (there: "beforeRatio")
+                    ops ${defaultOpsSizes.join(',')}; all ${allSizes.join(',')})
+  --time-ms N       how long each row is measured (default ${DEFAULT_TIME_MS}; all ${ALL_TIME_MS})
+  --compare FILE    beside each row, how many times as long it took as in an earlier run, of which FILE is the --json (there: "beforeRatio");
+                    it may be that of all
   --html FILE       write a page with plots, too: by length with p50 and p99, and by number of calls and clients; it needs nothing else
   --json            print the rows as one JSON array and nothing else:
                     [{ "op", "provider", "bytes", "p50Ns", "p99Ns", "maxNs", "opsPerSec", "gbPerSec", "cpuNsPerOp",
@@ -131,7 +121,7 @@ Options of collectives:
                         [{ "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
                            "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes" }]
 
-Options of messaging, rpc and ops besides:
+Options of messaging, rpc, ops and all besides:
   --peers LIST       ${peerNames.join(', ')}, all (default) or none; one that is not installed is left out, and why is told
 
 Options of rpc besides:
@@ -140,6 +130,11 @@ Options of rpc besides:
 
 Options of ops besides:
   --processes N,N,...  that work at the same time (default ${defaultOpsProcesses.join(',')})
+
+Options of all besides:
+  --suites LIST      ${suiteNames.join(', ')} (default all of them)
+  --json             as one JSON array and nothing else: each row as its suite prints it, and "suite" before; --compare is for those of
+                     ${Object.keys(commonSuites).join(', ')}
 
 Options of dsm:
   --coherence LIST      ${protocolKinds.join(', ')}, or all (default)
@@ -182,6 +177,7 @@ Examples:
   aether bench rpc --sizes 8 --depths 1,64 --clients 1 --peers gRPC,Redis
   aether bench ops --processes 2 --peers none
   aether bench dsm --ranks 2 --page-sizes 4096
+  aether bench all --html bench.html
   aether bench structures --processes 1 --stores aether,Map`
 
 /** `aether bench`. */
@@ -192,46 +188,82 @@ export const benchCommand: Command = {
     const { values, positionals } = parseOptions('bench', args, table, 1)
     if (values.trace !== undefined && positionals[0] !== 'dsm')
       throw new UsageError('--trace is for bench dsm', 'bench')
-    if (positionals[0] === 'collectives') return await runCollectivesBench(values)
-    if (positionals[0] === 'dsm') return await withTraceFile('bench', values.trace, () => runDsmBench(values))
-    if (positionals[0] === 'scaling') return runScalingBench(values)
-    if (positionals[0] === 'structures') return await runStructuresBench(values)
-    const run = chooseBench(positionals[0])
-    const sizes = values.sizes?.split(',').map((text) => integerOption('bench', '--sizes', text, 1, sizeMax))
-    const timeMs = integerOption('bench', '--time-ms', values['time-ms'], 1, timeMsMax)
-    const depths = values.depths.split(',').map((text) => integerOption('bench', '--depths', text, 1, depthMax))
-    const clients = values.clients.split(',').map((text) => integerOption('bench', '--clients', text, 1, clientsMax))
-    const processes = (values.processes ?? defaultOpsProcesses.join(','))
-      .split(',')
-      .map((text) => integerOption('bench', '--processes', text, 1, processesMax))
-    // Whether there is such a device shows here, before a second process would stumble over it.
-    openDevice(values.device).close()
-    const screen = new Screen(values.json ? undefined : process.stdout)
-    screen.line(`${positionals[0]} on ${availableParallelism()} processors, ${cpus()[0]?.model ?? 'of unknown kind'}`)
-    screen.line()
-    const onRow = ({ op, bytes }: BenchRow) => screen.progress(`${op}, ${bytes} bytes, done …`)
-    const peers = peersOf(values.peers)
-    const before = values.compare === undefined ? undefined : readRun(values.compare)
-    // Standard output is for the rows.
-    const onMissing = (peer: PeerName, why: string): void => void process.stderr.write(`without ${peer}: ${why}\n`)
-    const plan = {
-      device: values.device,
-      ...(sizes === undefined ? {} : { sizes }),
-      timeMs,
-      depths,
-      clients,
-      processes,
-      peers,
+    const [name = ''] = positionals
+    if (Object.hasOwn(others, name)) {
+      for (const option of ['compare', 'html'] as const)
+        if (values[option] !== undefined) throw notFor(`--${option}`, name)
+      return await others[name]!(values)
     }
-    const rows = await run({ ...plan, onMissing, onRow })
-    const noted = notes[positionals[0]!] ?? batchNotes
-    const measured = benchTable(rows, before)
-    showBench(screen, measured, noted)
-    if (values.html !== undefined) writeFileSync(values.html, pageOf(positionals[0]!, args, rows, measured, noted))
-    const told = before === undefined ? rows : rows.map((row) => ({ ...row, beforeRatio: beforeRatio(row, before) }))
-    if (values.json) process.stdout.write(`${JSON.stringify(told, undefined, 2)}\n`)
-    return ExitCode.Done
+    if (name === 'all') return await runAll(values, args)
+    return await runCommonBench(name, chooseBench(positionals[0]), values, args)
   },
+}
+
+type Values = ReturnType<typeof parseOptions<typeof table>>['values']
+
+/** Benchmarks whose rows have a shape of their own. */
+const others: Readonly<Record<string, (values: Values) => number | Promise<number>>> = {
+  collectives: runCollectivesBench,
+  dsm: (values) => withTraceFile('bench', values.trace, () => runDsmBench(values)),
+  scaling: runScalingBench,
+  structures: runStructuresBench,
+}
+
+async function runAll(values: Values, args: readonly string[]): Promise<number> {
+  const suites = values.suites.split(',').map((word) => wordOption('bench', '--suites', word, suiteNames))
+  const { compare, html, json } = values
+  const sizes = integers('--sizes', values.sizes ?? allSizes.join(','), sizeMax)
+  return await runAllBench({ ...commonOptions(values, ALL_TIME_MS), sizes, suites, compare, html, json, args })
+}
+
+async function runCommonBench(
+  name: string,
+  suite: CommonSuite,
+  values: Values,
+  args: readonly string[],
+): Promise<number> {
+  const options = commonOptions(values, DEFAULT_TIME_MS)
+  // Without, each has its own.
+  const sizes = values.sizes === undefined ? {} : { sizes: integers('--sizes', values.sizes, sizeMax) }
+  const depths = integers('--depths', values.depths, depthMax)
+  const clients = integers('--clients', values.clients, clientsMax)
+  const processes = integers('--processes', values.processes ?? defaultOpsProcesses.join(','), processesMax)
+  const screen = new Screen(values.json ? undefined : process.stdout)
+  screen.line(`${name} on ${availableParallelism()} processors, ${cpus()[0]?.model ?? 'of unknown kind'}`)
+  screen.line()
+  const onRow = ({ op, bytes }: BenchRow) => screen.progress(`${op}, ${bytes} bytes, done …`)
+  const before = values.compare === undefined ? undefined : readRun(values.compare, name)
+  const rows = await suite.run({ ...options, ...sizes, depths, clients, processes, onRow })
+  const measured = benchTable(rows, before)
+  showBench(screen, measured, suite.notes)
+  if (values.html !== undefined) writeFileSync(values.html, pageOf(name, args, rows, measured, suite.notes))
+  const told = before === undefined ? rows : rows.map((row) => ({ ...row, beforeRatio: beforeRatio(row, before) }))
+  if (values.json) process.stdout.write(`${JSON.stringify(told, undefined, 2)}\n`)
+  return ExitCode.Done
+}
+
+/** What all of them take whose rows have the common shape. */
+function commonOptions(values: Values, timeMs: number) {
+  const { device } = values
+  const options = {
+    device,
+    timeMs: integerOption('bench', '--time-ms', values['time-ms'] ?? String(timeMs), 1, timeMsMax),
+    peers: peersOf(values.peers),
+    // Standard output is for the rows.
+    onMissing: (peer: PeerName, why: string): void => void process.stderr.write(`without ${peer}: ${why}\n`),
+  }
+  // Whether there is such a device shows here, before a second process would stumble over it.
+  openDevice(device).close()
+  return options
+}
+
+function integers(option: string, text: string, max: number): number[] {
+  return text.split(',').map((each) => integerOption('bench', option, each, 1, max))
+}
+
+function notFor(option: string, name: string): UsageError {
+  const names = [...Object.keys(commonSuites), 'all'].join(', ')
+  return new UsageError(`${option} is for ${names}: the rows of bench ${name} have another shape`, 'bench')
 }
 
 function pageOf(
@@ -239,14 +271,10 @@ function pageOf(
   args: readonly string[],
   rows: readonly BenchRow[],
   { columns, cells }: BenchTable,
-  noted: readonly string[],
+  notes: readonly string[],
 ): string {
-  const facts = [
-    `${availableParallelism()} processors, ${cpus()[0]?.model ?? 'of unknown kind'}; Linux ${release()}, Node.js ${process.versions.node}`,
-    `aether bench ${args.join(' ')}; ${new Date().toISOString()}`,
-  ]
   const titles = columns.map(({ title }) => title)
-  return reportPage({ title: `aether bench ${name}`, facts, rows, columns: titles, cells, notes: noted })
+  return reportPage({ title: `aether bench ${name}`, facts: benchFacts(args), rows, columns: titles, cells, notes })
 }
 
 function peersOf(text: string): readonly PeerName[] {
@@ -255,11 +283,11 @@ function peersOf(text: string): readonly PeerName[] {
   return text.split(',').map((word) => wordOption('bench', '--peers', word, peerNames))
 }
 
-function chooseBench(name: string | undefined): Bench {
-  const names = [...Object.keys(benches), 'collectives', 'dsm', 'scaling', 'structures']
+function chooseBench(name: string | undefined): CommonSuite {
+  const names = [...suiteNames, 'all']
   if (name === undefined) throw new UsageError(`which benchmark? ${names.join(' or ')}`, 'bench')
-  const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
-  if (bench !== undefined) return bench
+  const suite = Object.hasOwn(commonSuites, name) ? commonSuites[name] : undefined
+  if (suite !== undefined) return suite
   const near = nearestWord(name, names)
   throw new UsageError(
     `there is no benchmark '${name}'; ${near === undefined ? names.join(' or ') : `did you mean '${near}'?`}`,

@@ -2,15 +2,18 @@ import { formatBytes, formatRate, formatTime } from '../../output/units.ts'
 import { type BenchRow, timeOf } from '../row.ts'
 import { type ChartLine, chartSvg, escapeHtml } from './chart.ts'
 
-export interface ReportPage {
-  readonly title: string
-  /** Machine, versions, when, and with which command: one line each. */
-  readonly facts: readonly string[]
+export interface ReportSection {
   readonly rows: readonly BenchRow[]
   readonly columns: readonly string[]
   /** Of the table, in the order of rows. */
   readonly cells: readonly (readonly string[])[]
   readonly notes: readonly string[]
+}
+
+export interface ReportPage extends ReportSection {
+  readonly title: string
+  /** Machine, versions, when, and with which command: one line each. */
+  readonly facts: readonly string[]
 }
 
 /** What is measured with N of something: `call-16`, `clients-4`; and of what. */
@@ -23,13 +26,31 @@ const countedTitles: Readonly<Record<string, string>> = {
   calls: 'calls by processes',
 }
 
-/** A page that needs nothing else: time by length of each operation with p50 and p99, rate by number of calls or clients, and all rows. */
-export function reportPage({ title, facts, rows, columns, cells, notes }: ReportPage): string {
-  const body = [
-    `<h1>${escapeHtml(title)}</h1>`,
-    `<ul>${facts.map((fact) => `<li>${escapeHtml(fact)}</li>`).join('')}</ul>`,
-    '<h2>By length</h2><p>A point is the median (of streams the mean), its whisker reaches to p99. Both axes are logarithmic.</p>',
-    ...sizeCharts(rows),
+/** A page that needs nothing else: time by length of each operation with p50 and p99, rate by number of calls, clients or processes, and all rows. */
+export function reportPage({ title, facts, ...section }: ReportPage): string {
+  return pageOf(title, facts, sectionBody(section))
+}
+
+/** The same of several suites, one after the other. Where rows have another shape than {@link BenchRow} there is the table only, and `rows` is empty. */
+export function reportPageOfSuites(
+  title: string,
+  facts: readonly string[],
+  suites: readonly (ReportSection & { readonly name: string })[],
+): string {
+  const body = suites.flatMap(({ name, ...section }) => [
+    `<section><h1>${escapeHtml(name)}</h1>`,
+    ...sectionBody(section),
+    '</section>',
+  ])
+  return pageOf(title, facts, body)
+}
+
+function sectionBody({ rows, columns, cells, notes }: ReportSection): string[] {
+  const byLength = sizeCharts(rows)
+  const explained =
+    'A point is the median (of streams the mean), its whisker reaches to p99. Both axes are logarithmic.'
+  return [
+    ...(byLength.length === 0 ? [] : [`<h2>By length</h2><p>${explained}</p>`, ...byLength]),
     ...rateSection(rows),
     '<h2>All rows</h2>',
     `<table><thead><tr>${columns.map((name) => `<th>${escapeHtml(name)}</th>`).join('')}</tr></thead><tbody>`,
@@ -37,8 +58,15 @@ export function reportPage({ title, facts, rows, columns, cells, notes }: Report
     '</tbody></table>',
     `<p>${notes.map(escapeHtml).join(' ')}</p>`,
   ]
+}
+
+function pageOf(title: string, facts: readonly string[], body: readonly string[]): string {
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>`
-  return `<!doctype html><html lang="en"><head>${head}<style>${style}</style></head><body>${body.join('\n')}</body></html>\n`
+  const top = [
+    `<h1>${escapeHtml(title)}</h1>`,
+    `<ul>${facts.map((fact) => `<li>${escapeHtml(fact)}</li>`).join('')}</ul>`,
+  ]
+  return `<!doctype html><html lang="en"><head>${head}<style>${style}</style></head><body>${[...top, ...body].join('\n')}</body></html>\n`
 }
 
 function sizeCharts(rows: readonly BenchRow[]): string[] {
