@@ -22,12 +22,14 @@ const ownColumns: readonly Column[] = [
 export const batchNotes: readonly string[] = [
   'p50 and p99 are of means over batches, since one operation is shorter than the clock resolves; max is what one took',
   'in the slowest batch if the others in it took the median. cpu is of both processes; for SEND both ends spin.',
+  'libfabric is fi_pingpong (messages of its shm provider), which is written in C and tells means: they are in operations, and in the ratio.',
 ]
 
 /** What the times of `aether bench messaging` are. */
 export const messagingNotes: readonly string[] = [
   'Of message and send both ends spin; of message-loop and stream-loop both are in their event loops, and times are of single messages or of means over',
-  'batches of a stream. UCX is ucx_perftest (tag matching over shared memory), which is written in C. cpu is of all processes, the server of Redis among',
+  'batches of a stream. UCX is ucx_perftest (tag matching over shared memory), libfabric fi_pingpong (messages of its shm provider,',
+  'means only); both are in C. cpu is of all processes, the server of Redis among',
   'them. ratio is how many times the time of the row it names.',
 ]
 

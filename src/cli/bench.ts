@@ -73,11 +73,11 @@ const help = `Usage: aether bench latency [options]
        aether bench all [options]
 
 latency      one operation at a time, from post to polled completion; SEND and IPC are half of a round trip, and so is write-seen:
-             a WRITE answered by a WRITE, each end watching its memory
+             a WRITE answered by a WRITE, each end watching its memory; beside SEND of libfabric
 bandwidth    32 operations outstanding, one completion for all of them; write-both and read-both are of both ends at the same time: bytes and
              operations a second of both together, times of one end, and the ratio to one end alone (1: neither is in the other's way; 2: no gain)
 messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and messages one way
-             as fast as they are taken (message-stream, stream-loop); beside bare SEND, UCX, child_process messages, a Unix socket,
+             as fast as they are taken (message-stream, stream-loop); beside bare SEND, UCX, libfabric, child_process messages, a Unix socket,
              a stream of gRPC, PUBLISH of Redis and memcpy in the same run
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
@@ -121,7 +121,7 @@ Options of collectives:
                         [{ "op", "algorithm", "chosen", "processes", "bytes", "samples", "p50Ns", "p99Ns", "maxNs",
                            "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes" }]
 
-Options of messaging, rpc, ops and all besides:
+Options of latency, messaging, rpc, ops and all besides:
   --peers LIST       ${peerNames.join(', ')}, all (default) or none; one that is not installed is left out, and why is told
 
 Options of rpc besides:

@@ -43,10 +43,11 @@ test('a device that does not exist is one clear line', { skip }, () => {
 
 test('a peer that is not installed is said to be absent, with what to install; the rest is measured', { skip }, () => {
   const nowhere = { PATH: '/nonexistent' }
-  const peers = ['--peers', 'socket,Redis,UCX', '--sizes', '8', '--time-ms', '1']
+  const peers = ['--peers', 'socket,Redis,UCX,libfabric', '--sizes', '8', '--time-ms', '1']
   const { status, stdout, stderr } = aetherWith(nowhere, 'bench', 'messaging', '--json', ...peers)
   assert.equal(status, 0, stderr)
   assert.match(stderr, /^without UCX: .*ucx_perftest is not installed .*apt-get install ucx-utils/m)
+  assert.match(stderr, /^without libfabric: .*fi_pingpong is not installed .*apt-get install libfabric-bin/m)
   assert.match(stderr, /^without Redis: .*redis-server is not installed .*apt-get install redis-server/m)
   const providers = (JSON.parse(stdout) as { provider: string }[]).map(({ provider }) => provider)
   assert.deepEqual([...new Set(providers)], ['shm', 'Unix socket', 'memory'])

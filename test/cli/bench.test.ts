@@ -5,6 +5,7 @@ import { benchLatency } from '../../src/cli/bench/latency.ts'
 import { benchMessaging } from '../../src/cli/bench/messaging.ts'
 import { benchOps } from '../../src/cli/bench/ops/ops.ts'
 import { opsRow } from '../../src/cli/bench/ops/ops-row.ts'
+import { parsePingpong } from '../../src/cli/bench/peers/fi-pingpong.ts'
 import { parseUcx } from '../../src/cli/bench/peers/ucx-perftest.ts'
 import { type BenchRow, rowOf, withBaselines } from '../../src/cli/bench/row.ts'
 import { benchRpc } from '../../src/cli/bench/rpc.ts'
@@ -37,6 +38,7 @@ test('bench messaging measures messages and streams, and each peer that is here 
     ...['gRPC', 'Redis'].flatMap((name) =>
       absent.includes(name) ? [] : [[name, ['message-loop', 'stream-loop']] as const],
     ),
+    ...(absent.includes('libfabric') ? [] : [['libfabric', ['message']] as const]),
     ...(absent.includes('UCX') ? [] : [['UCX', ['message', 'message-stream']] as const]),
     ['memory', ['memcpy']] as const,
   ])
@@ -118,6 +120,31 @@ test('what ucx_perftest prints is read: the line of all messages, not those of a
   assert.deepEqual(parseUcx('tag_lat', [head, part, whole, ''].join('\n')), { p50Ns: 373, opsPerSec: 2_500_000 })
   assert.deepEqual(parseUcx('tag_bw', [head, whole].join('\n')), { p50Ns: null, opsPerSec: 2_500_000 })
   assert.throws(() => parseUcx('tag_lat', [head, part].join('\n')), /said no figures/)
+})
+
+test('what fi_pingpong prints is read: the time of a message', () => {
+  const titles = 'bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec'
+  assert.equal(
+    parsePingpong(`${titles}\n64k     1k      =1k      125m        0.91s    143.57     456.46       0.00\n`),
+    456.46,
+  )
+  for (const wrong of ['', titles, `${titles}\n64 1 2 3 4 5 0.00 7`, 'bytes\n64'])
+    assert.throws(() => parsePingpong(wrong), /said no figures/)
+})
+
+test('bench latency measures libfabric where it is here, beside a SEND, and only where it is wanted', async () => {
+  const absent: string[] = []
+  const small = { sizes: [8], timeMs: 1 }
+  const rows = await benchLatency({ ...small, onMissing: (peer) => absent.push(peer) })
+  const beside = rows.filter(({ provider }) => provider.startsWith('libfabric'))
+  assert.equal(beside.length, absent.includes('libfabric') ? 0 : 1)
+  for (const row of beside) {
+    assert.match(row.provider, /^libfabric \d+\.\d+/)
+    assert.deepEqual([row.op, row.p50Ns, row.baseline], ['send', null, 'send, shm'])
+    assert.ok(row.ratio! > 0)
+  }
+  const without = await benchLatency({ ...small, peers: [] })
+  assert.ok(without.every(({ provider }) => !provider.startsWith('libfabric')))
 })
 
 test('rows are held against what the device does at the same length; streams by the mean time of a message', () => {

@@ -3,7 +3,10 @@ import { benchIpc, benchMemcpy } from './baselines.ts'
 import { BenchLink } from './link.ts'
 import { measure } from './measure.ts'
 import { nextMark } from './messages.ts'
-import { type BenchRow, rowOf } from './row.ts'
+import { libfabricProvider, libfabricRow } from './peers/fi-pingpong.ts'
+import { type OnMissing, type PeerName, peerNames } from './peers/peer-name.ts'
+import { unlessMissing } from './peers/unless-missing.ts'
+import { type BenchRow, rowOf, withBaselines } from './row.ts'
 
 export interface BenchOptions {
   /** Name for openDevice; default shm0. */
@@ -16,16 +19,24 @@ export interface BenchOptions {
   readonly onRow?: (row: BenchRow) => void
 }
 
+export interface LatencyBenchOptions extends BenchOptions {
+  /** Of these libfabric is measured; unless told otherwise, it is. */
+  readonly peers?: readonly PeerName[]
+  /** Called with a peer that is not here; the rest is measured all the same. */
+  readonly onMissing?: OnMissing
+}
+
 export const defaultSizes: readonly number[] = [8, 64, 512, 4096, 32_768, 262_144, 1_048_576]
 export const DEFAULT_TIME_MS = 100
 const ATOMIC_BYTES = 8
 
 /**
  * How long one operation takes, the next begun when it is done: WRITE, READ, fetch-add and compare-swap from post to polled completion,
- * SEND and IPC as half of a round trip; `write-seen` as half of a WRITE answered by a WRITE, each end watching its memory. Two processes; memcpy and IPC in the same run.
+ * SEND and IPC as half of a round trip; `write-seen` as half of a WRITE answered by a WRITE, each end watching its memory. Two processes; memcpy, IPC and a SEND of libfabric in the same run.
  */
-export async function benchLatency(options: BenchOptions = {}): Promise<BenchRow[]> {
+export async function benchLatency(options: LatencyBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
+  const { peers = peerNames, onMissing } = options
   const link = await BenchLink.open(device, Math.max(...sizes, ATOMIC_BYTES))
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
@@ -41,10 +52,16 @@ export async function benchLatency(options: BenchOptions = {}): Promise<BenchRow
     for (const bytes of sizes) await keep(watchedWrite(link, bytes, timeMs))
     for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
     for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
+    if (peers.includes('libfabric')) {
+      await unlessMissing('libfabric', onMissing, async () => {
+        const provider = await libfabricProvider()
+        for (const bytes of sizes) await keep(libfabricRow('send', provider, bytes, timeMs))
+      })
+    }
+    return withBaselines(rows, link.device.attributes.provider)
   } finally {
     link.close()
   }
-  return rows
 }
 
 type OneSided = 'write' | 'read' | 'fetch-add' | 'compare-swap'

@@ -11,6 +11,7 @@ import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, pingPong } from './la
 import { BenchLink } from './link.ts'
 import { measure, noRemote } from './measure.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
+import { libfabricProvider, libfabricRow } from './peers/fi-pingpong.ts'
 import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
 import { providerOfWay } from './peers/provider-name.ts'
 import { RedisServer } from './peers/redis-server.ts'
@@ -36,7 +37,7 @@ export interface MessagingBenchOptions extends BenchOptions {
 
 /**
  * Messages between two processes. Half of a round trip with both ends spinning (`message`), and in their event loops (`message-loop`); messages one way, as fast as they are taken
- * (`message-stream`, `stream-loop`). Beside them in the same run: bare SEND and UCX (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
+ * (`message-stream`, `stream-loop`). Beside them in the same run: bare SEND, UCX and libfabric (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
  */
 export async function benchMessaging(options: MessagingBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -52,6 +53,12 @@ export async function benchMessaging(options: MessagingBenchOptions = {}): Promi
       const provider = await ucxProvider()
       for (const bytes of sizes) await keep(ucxRow('message', provider, 'tag_lat', bytes, timeMs))
       for (const bytes of sizes) await keep(ucxRow('message-stream', provider, 'tag_bw', bytes, timeMs))
+    })
+  }
+  if (peers.includes('libfabric')) {
+    await unlessMissing('libfabric', onMissing, async () => {
+      const provider = await libfabricProvider()
+      for (const bytes of sizes) await keep(libfabricRow('message', provider, bytes, timeMs))
     })
   }
   const directory = mkdtempSync(join(tmpdir(), 'aether-bench-'))

@@ -35,7 +35,7 @@ export interface RpcBenchOptions extends BenchOptions {
   readonly rendezvousSizes?: readonly number[]
   readonly depths?: readonly number[]
   readonly clients?: readonly number[]
-  /** Unless told otherwise, all; UCX and lmdb have no calls. */
+  /** Unless told otherwise, all; UCX, libfabric and lmdb have no calls. */
   readonly peers?: readonly PeerName[]
   /** Called with a peer that is not here; the others are measured all the same. */
   readonly onMissing?: OnMissing

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AetherError } from '../../../native/index.ts'
+import { freePort } from './free-port.ts'
 
 /** What it measures: half of a round trip, or messages one way. */
 export type UcxTest = 'tag_lat' | 'tag_bw'
@@ -99,14 +99,6 @@ export function parseUcx(test: UcxTest, output: string): UcxResult {
     throw new AetherError('ERR_AETHER_BENCH', `ucx_perftest said no figures: ${output.trim().slice(-200)}`)
   if (test === 'tag_bw') return { p50Ns: null, opsPerSec: rate! }
   return { p50Ns: percentileUs! * 1000, opsPerSec: 1e6 / overallUs! }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function gone(child: ChildProcess): Promise<void> {
