@@ -12,6 +12,7 @@ import { IncomingStream } from './incoming-stream.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
 import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { type FrameTaker, NO_BYTES, Session, type SessionLimits } from './session.ts'
+import { SpinTime } from './spin-time.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
 import { values } from './value-codec.ts'
@@ -54,6 +55,7 @@ export interface SessionOwner {
 export class ClientSession implements FrameTaker {
   readonly session: Session
   readonly calls: CallTable
+  readonly spinTime: SpinTime = new SpinTime()
   /** 0 until the server has said hello. */
   incarnation = 0
   draining = false
