@@ -87,7 +87,22 @@ async function oneSided(op: OneSided, link: BenchLink, bytes: number, timeMs: nu
 }
 
 /** SEND there, SEND back: half of it is one message. The other end spins, and its processor time counts. */
-export async function pingPong(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+export function pingPong(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  return sends('send', 2, link, bytes, timeMs)
+}
+
+/** The same, and the whole of it: the least that a call by messages takes. */
+export function sendAndReturn(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  return sends('send-return', 1, link, bytes, timeMs)
+}
+
+async function sends(
+  op: string,
+  perOperation: number,
+  link: BenchLink,
+  bytes: number,
+  timeMs: number,
+): Promise<BenchRow> {
   const send = link.pair.prepareSend({ local: link.memory.subarray(0, bytes) })
   const receive = link.pair.prepareReceive({ local: link.memory.subarray(bytes, 2 * bytes) })
   const operations = (count: number): void => {
@@ -101,7 +116,7 @@ export async function pingPong(link: BenchLink, bytes: number, timeMs: number): 
   // The other end spins from first to last, warming up included: its share is that of the measured time.
   const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
   const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
-  return rowOf('send', link.device.attributes.provider, bytes, measurement, 2)
+  return rowOf(op, link.device.attributes.provider, bytes, measurement, perOperation)
 }
 
 /** WRITE there, WRITE back, each end watching its memory: half of it is how long a WRITE takes to be seen. */

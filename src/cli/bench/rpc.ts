@@ -6,7 +6,8 @@ import { values } from '../../rpc/index.ts'
 import { benchMemcpy } from './baselines.ts'
 import { benchCalls, type CallPlan } from './calls/call-rows.ts'
 import { type Lane, laneRow, runLanes, warmLanes } from './lanes.ts'
-import { type BenchOptions, DEFAULT_TIME_MS } from './latency.ts'
+import { type BenchOptions, DEFAULT_TIME_MS, sendAndReturn } from './latency.ts'
+import { BenchLink } from './link.ts'
 import { measure } from './measure.ts'
 import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
 import { providerOfWay } from './peers/provider-name.ts'
@@ -44,7 +45,8 @@ export interface RpcBenchOptions extends BenchOptions {
 /**
  * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client
  * a process; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes; `rdma-source`, `rdma-target`, `body-request` and `body-answer`: {@link benchRendezvous}.
- * Beside the calls, in the same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; and memcpy.
+ * Beside the calls, in the same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; a bare SEND and
+ * one back (`send-return`), both ends spinning, which is what `call-sync` is held against; and memcpy.
  */
 export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultRpcSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -71,8 +73,13 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
     } finally {
       await peer.close()
     }
+    await benchSends(device, sizes, timeMs, keep)
     for (const bytes of new Set([...sizes, ...rendezvousSizes])) keep(await benchMemcpy(bytes, timeMs))
-    return withBaselines(rows, provider, { memcpy: 'call-1', ...rendezvousBaselines })
+    return withBaselines(rows, provider, {
+      'call-sync': 'send-return',
+      memcpy: 'call-1',
+      ...rendezvousBaselines,
+    })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -94,6 +101,21 @@ async function benchOwn(
   const run = await runLanes(lanes, timeMs)
   const cpuNs = native.processorNs(true) + (await peer.remoteCpuNs()) - cpuBefore
   keep(laneRow({ op: `object-${OBJECT_DEPTH}`, provider, bytes: ORDER_BYTES }, [run], cpuNs))
+}
+
+/** What a call is made of, without the call. */
+async function benchSends(
+  device: string,
+  sizes: readonly number[],
+  timeMs: number,
+  keep: (row: BenchRow) => void,
+): Promise<void> {
+  const link = await BenchLink.open(device, Math.max(...sizes))
+  try {
+    for (const bytes of sizes) keep(await sendAndReturn(link, bytes, timeMs))
+  } finally {
+    link.close()
+  }
 }
 
 async function benchOther(
