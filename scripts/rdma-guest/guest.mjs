@@ -1,6 +1,6 @@
 /** One guest: its folder, its qemu, and what became of it. */
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { atEnd } from './cleanup.mjs'
@@ -8,6 +8,7 @@ import { findTool } from './requirements.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const CONSOLE_LINES = 20
+const BOOTS_MAX = 3
 /** Passed into the guest when set here. */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'CI', 'NODE_OPTIONS', 'NODE_DEBUG', 'FORCE_COLOR', 'NO_COLOR']
 
@@ -26,12 +27,23 @@ export function makeInitrd(folder, kernel) {
 }
 
 /**
- * Boots one guest and runs the command in it.
- * @param plan `{ host, hosts, folder, kernel, initrd, accelerator, command, directory, share, memory, timeoutMs, onOutput, signal }`; `signal` stops it
+ * Boots one guest and runs the command in it; boots it again where its kernel ended before the command began, as one on an emulated processor does at
+ * times that had to wait at the wrong moment.
+ * @param plan `{ host, hosts, folder, kernel, initrd, accelerator, command, directory, share, memory, timeoutMs, onOutput, onDeadBoot, signal }`; `signal`
+ *   stops it, `onDeadBoot` is told why it is booted again
  * @returns `{ status, reason }`: the command's own exit status, or 124 with the reason why there is none
  */
 export async function runGuest(plan) {
+  for (let boot = 1; ; boot += 1) {
+    const { diedBooting, ...result } = await bootGuest(plan)
+    if (!diedBooting || boot === BOOTS_MAX) return result
+    plan.onDeadBoot(result.reason)
+  }
+}
+
+async function bootGuest(plan) {
   const job = join(plan.folder, `host${plan.host}`)
+  rmSync(job, { recursive: true, force: true })
   mkdirSync(job)
   cpSync(join(here, 'guest.sh'), join(job, 'guest.sh'))
   writeFileSync(join(job, 'settings'), settings(plan))
@@ -49,6 +61,7 @@ export async function runGuest(plan) {
   }, plan.timeoutMs)
   plan.signal?.addEventListener('abort', () => qemu.kill('SIGKILL'), { once: true })
   let complaint = ''
+  let endedWell = false
   qemu.stdout.on('data', plan.onOutput)
   qemu.stderr.on('data', (text) => {
     complaint = (complaint + text).slice(-4000)
@@ -58,11 +71,15 @@ export async function runGuest(plan) {
       complaint += error.message
       resolve()
     })
-    qemu.on('close', resolve)
+    qemu.on('close', (status) => {
+      endedWell = status === 0
+      resolve()
+    })
   })
   clearTimeout(timer)
   kill()
-  return verdict(job, isLate, plan, complaint)
+  const result = verdict(job, isLate, plan, complaint)
+  return { ...result, diedBooting: result.reason !== undefined && endedWell && !existsSync(join(job, 'ready')) }
 }
 
 function verdict(job, isLate, plan, complaint) {

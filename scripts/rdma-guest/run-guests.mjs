@@ -38,6 +38,7 @@ export async function runGuests(options) {
       command: typeof command === 'function' ? command(host) : command,
       timeoutMs: timeoutS * 1000,
       onOutput: output.write,
+      onDeadBoot: (reason) => say(`${reason}\nrdma-guest: host ${host} is booted again`),
       ...(companion && host === 1 ? { signal: first.signal } : {}),
     }).finally(() => {
       output.end()

@@ -117,6 +117,23 @@ test('a machine that ends without an answer is told from one that is late', opti
   assert.equal(status, 124)
 })
 
+test('a machine whose kernel ends as it boots is booted again, and what its console said is shown', options, () => {
+  using machine = new FakeMachine(
+    'boots=$job/../../boots; echo x >> $boots; if [ $(wc -l < $boots) = 3 ]; then touch $job/ready; echo 5 > $job/status; else echo "Kernel panic: bad luck" > $job/console; fi',
+  )
+  const { status, stderr } = machine.run('--', 'true')
+  assert.equal(stderr.match(/Kernel panic: bad luck\nrdma-guest: host 0 is booted again/g)?.length, 2)
+  assert.equal(status, 5)
+})
+
+test('a kernel that ends at each boot is given up', options, () => {
+  using machine = new FakeMachine('echo "Kernel panic: no init" > $job/console')
+  const { status, stderr } = machine.run('--', 'true')
+  assert.equal(stderr.match(/is booted again/g)?.length, 2)
+  assert.equal(stderr.match(/its command had not been started/g)?.length, 3)
+  assert.equal(status, 124)
+})
+
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`${signal} ends the guests and leaves nothing behind`, options, async () => {
     using machine = new FakeMachine('exec sleep 1000')
