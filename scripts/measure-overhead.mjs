@@ -19,9 +19,19 @@ import { TraceLevel, traceChannel } from '../dist/src/profiling/index.js'
 
 const command = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
 const { values, positionals } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, kron: { type: 'string', default: '12' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    kron: { type: 'string', default: '12' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
   allowPositionals: true,
 })
+if (values.help) {
+  console.log(
+    'Usage: node scripts/measure-overhead.mjs [--rounds N] [--kron SCALE] [demo] [dsm]\n\nWhat profiling and tracing cost the demo and aether bench dsm, as ratios in tables of Markdown; some minutes.',
+  )
+  process.exit(0)
+}
 const rounds = Number(values.rounds)
 if (!Number.isInteger(rounds) || rounds < 1)
   throw new Error(`--rounds takes a whole number from 1, not ${values.rounds}`)

@@ -1,0 +1,141 @@
+/** Measures what docs/benchmarks.md shows, and puts it there; see `help` below. */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, release, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { sections } from './benchmarks/sections.mjs'
+import { acceleratorOptions } from './rdma-guest/accelerator.mjs'
+import { isEmulated } from './rdma-guest/run-guests.mjs'
+
+const help = `Usage: node scripts/benchmarks.mjs [options] [SECTION…]
+
+Runs the commands of each SECTION (all of them unless some are named; some ten minutes), and replaces what stands in the document between
+<!-- measured: SECTION --> and <!-- measured: end --> by what they found, with the machine, the versions and the commands. The text around is left alone.
+Needs a build (npm run build), and a machine that does nothing else: close the browser.
+
+  --document FILE   default docs/benchmarks.md
+  --quick           short measurements: to see that it works, not to be kept
+  --print           print instead of writing
+
+Sections: ${sections.map(({ name }) => name).join(', ')}`
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const aether = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
+const END = '<!-- measured: end -->'
+const quickly = {
+  '--time-ms': '5',
+  '--cell-ms': '5',
+  '--iterations': '20',
+  '--rounds': '1',
+  '--kron': '8',
+}
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    document: { type: 'string', default: fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url)) },
+    quick: { type: 'boolean', default: false },
+    print: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+
+/** The command with short measurements: its own settings of them replaced, and those that it takes and has not set added. */
+function quick(words) {
+  const isScript = words[0].endsWith('.mjs')
+  const suite = words[1]
+  const takes = {
+    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops'].includes(suite),
+    '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
+    '--iterations': suite === 'dsm',
+    '--rounds': isScript,
+    '--kron': isScript,
+  }
+  const wanted = Object.entries(quickly).filter(([name]) => takes[name])
+  const kept = words.filter((word, index) => !takes[word] && !takes[words[index - 1]])
+  return [...kept, ...wanted.flat()]
+}
+
+/** What it prints, and what it complains of. */
+function run(program, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = { text: '', complaint: '' }
+    child.stdout.on('data', (chunk) => (said.text += chunk))
+    child.stderr.on('data', (chunk) => (said.complaint += chunk))
+    child.on('error', reject)
+    child.on('close', (status) =>
+      status === 0 ? resolve(said) : reject(new Error(`${args.join(' ')} ended with ${status}:\n${said.complaint}`)),
+    )
+  })
+}
+
+/** As somebody would type it. */
+const typed = (words, isGuest) => {
+  const command = words[0].endsWith('.mjs') ? ['node', ...words] : ['aether', ...words]
+  return (isGuest ? ['node scripts/rdma-guest.mjs --timeout 900 --', ...command] : command).join(' ')
+}
+
+async function measure({ commands, tables, isGuest = false }) {
+  const used = commands.map((words) => (options.quick ? quick(words) : words))
+  const found = []
+  for (const words of used) {
+    const program = words[0].endsWith('.mjs') ? words : [aether, ...words, '--json']
+    const guest = isGuest ? ['scripts/rdma-guest.mjs', '--timeout', '900', '--', process.execPath] : []
+    found.push(await run(process.execPath, [...guest, ...program]))
+  }
+  const absent = found.flatMap(({ complaint }) => complaint.match(/^without .*$/gm) ?? [])
+  const shown =
+    tables === undefined ? found.map(({ text }) => text.trim()) : tables(found.map(({ text }) => JSON.parse(text)))
+  const how = `\`${used.map((words) => typed(words, isGuest)).join('`, `')}\``
+  return [`${how}; ${machine(isGuest)}.`, ...absent.map((line) => `Absent: ${line}.`), ...shown].join('\n\n')
+}
+
+function machine(isGuest) {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+  const where = `${cpus().length} processors, ${cpus()[0]?.model ?? 'of unknown kind'}, Linux ${release()}, Node.js ${process.versions.node}`
+  const date = new Date().toISOString().slice(0, 10)
+  return `${where}${isGuest ? `, in a guest of two processors${guestKind()}` : ''}; Aether ${commit}, ${date}`
+}
+
+function guestKind() {
+  const folder = mkdtempSync(join(tmpdir(), 'aether-benchmarks-'))
+  try {
+    return isEmulated(acceleratorOptions(folder)) ? ' that QEMU emulates (TCG)' : ''
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The document with the part of the section replaced. */
+function put(document, name, text) {
+  const begin = `<!-- measured: ${name} -->`
+  const from = document.indexOf(begin)
+  const to = document.indexOf(END, from)
+  if (from < 0 || to < 0) throw new Error(`the document has no ${begin} with ${END} after it`)
+  return `${document.slice(0, from)}${begin}\n${text}\n${document.slice(to)}`
+}
+
+async function main() {
+  if (options.help) return console.log(help)
+  const unknown = positionals.find((word) => !sections.some(({ name }) => name === word))
+  if (unknown !== undefined)
+    throw new Error(`there is no section '${unknown}'; there are ${sections.map(({ name }) => name).join(', ')}`)
+  const wanted = sections.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  for (const [index, section] of wanted.entries()) {
+    console.error(`${index + 1} of ${wanted.length}: ${section.name}`)
+    const text = await measure(section)
+    if (options.print) console.log(`## ${section.name}\n\n${text}\n`)
+    else writeFileSync(options.document, put(readFileSync(options.document, 'utf8'), section.name, text))
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(`benchmarks: ${error.message}`)
+  process.exitCode = 1
+}

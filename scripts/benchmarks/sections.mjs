@@ -1,0 +1,176 @@
+/** What `docs/benchmarks.md` has measured: of each section the commands, and the tables that are made of what they print. */
+import { formatBytes, formatCount, formatRate, formatTime } from '../../dist/src/cli/output/units.js'
+import { pivot } from './pivot.mjs'
+
+const time = (ns) => (ns === null ? '' : formatTime(ns / 1e6))
+const ofLength = { column: ({ bytes }) => formatBytes(bytes), rank: ({ bytes }) => bytes }
+const workOf = ({ op, provider }) => `${op}, ${provider}`
+const p50 = ({ p50Ns, opsPerSec }) => (p50Ns === null ? `${time(1e9 / opsPerSec)} (mean)` : time(p50Ns))
+const both = ({ p50Ns, p99Ns, opsPerSec }) =>
+  p50Ns === null ? `${time(1e9 / opsPerSec)} (mean)` : `${time(p50Ns)} / ${time(p99Ns)}`
+const sizes = '8,4096,65536,1048576'
+const oneWay = /^(rdma|body)-/
+
+/** `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a script. `tables` is given the rows of each. */
+export const sections = [
+  {
+    name: 'latency',
+    commands: [['bench', 'latency', '--sizes', sizes]],
+    tables: ([rows]) => [pivot(rows, { title: 'p50 / p99', line: workOf, ...ofLength, cell: both })],
+  },
+  {
+    name: 'bandwidth',
+    commands: [['bench', 'bandwidth', '--sizes', sizes]],
+    tables: ([rows]) => [
+      pivot(rows, {
+        title: 'bytes a second, and operations',
+        line: workOf,
+        ...ofLength,
+        cell: ({ gbPerSec, opsPerSec }) => `${gbPerSec.toFixed(2)} GB/s, ${formatRate(opsPerSec)}`,
+      }),
+    ],
+  },
+  {
+    name: 'messaging',
+    commands: [['bench', 'messaging', '--sizes', sizes]],
+    tables([rows]) {
+      const isStream = ({ op }) => op.includes('stream')
+      return [
+        pivot(
+          rows.filter((row) => !isStream(row) && row.op !== 'memcpy'),
+          { title: 'one way, p50 / p99', line: workOf, ...ofLength, cell: both },
+        ),
+        pivot(
+          rows.filter((row) => isStream(row) || row.op === 'memcpy'),
+          {
+            title: 'one after the other',
+            line: workOf,
+            ...ofLength,
+            cell: ({ opsPerSec, gbPerSec }) => `${formatRate(opsPerSec)}, ${gbPerSec.toFixed(2)} GB/s`,
+          },
+        ),
+      ]
+    },
+  },
+  {
+    name: 'rpc',
+    commands: [['bench', 'rpc', '--sizes', `32,${sizes.slice(2)}`]],
+    tables([rows]) {
+      const calls = rows.filter(({ op, provider }) => !oneWay.test(op) && provider !== 'memory')
+      const least = Math.min(...calls.map(({ bytes }) => bytes))
+      const few = calls.filter(({ op, bytes }) => bytes === least || op.startsWith('object'))
+      const table = (wanted, title, cell) => pivot(wanted, { title, line: workOf, ...ofLength, cell })
+      const ofOp = (row) => row.op
+      return [
+        pivot(few, {
+          title: `${least} bytes: p50, calls a second`,
+          line: ofOp,
+          column: ({ provider }) => provider,
+          cell: (row) => `${p50(row)}, ${formatRate(row.opsPerSec)}`,
+        }),
+        table(
+          calls.filter(({ op }) => ['call-sync', 'call-1', 'send-return'].includes(op)),
+          'there and back, p50 / p99',
+          both,
+        ),
+        table(
+          rows.filter(({ op, provider }) => oneWay.test(op) || provider === 'memory'),
+          'one way, p50',
+          p50,
+        ),
+      ]
+    },
+  },
+  {
+    name: 'ops',
+    commands: [['bench', 'ops']],
+    tables: ([rows]) => [
+      pivot(rows, {
+        title: '64 bytes, of all processes together',
+        line: ({ op }) => op,
+        column: ({ provider }) => provider,
+        cell: ({ opsPerSec }) => formatRate(opsPerSec),
+      }),
+    ],
+  },
+  {
+    name: 'collectives',
+    commands: [['bench', 'collectives', '--processes', '2,4', '--value-sizes', '64,4096,262144', '--cell-ms', '50']],
+    tables: ([rows]) => [
+      pivot(
+        rows.filter(({ chosen }) => chosen === 'default' || chosen === 'both'),
+        {
+          title: 'p50, and the algorithm that is chosen',
+          line: ({ op }) => op,
+          column: ({ op, processes, bytes }) =>
+            op === 'barrier' ? `${processes} processes` : `${processes}, ${formatBytes(bytes)}`,
+          cell: ({ algorithm, p50Ns }) => `${time(p50Ns)}, ${algorithm}`,
+        },
+      ),
+    ],
+  },
+  {
+    name: 'dsm',
+    commands: [['bench', 'dsm', '--ranks', '2', '--page-sizes', '4096']],
+    tables([rows]) {
+      const isGrid = ({ op }) => op.includes('shared,')
+      const table = (wanted, title) =>
+        pivot(wanted, { title, line: ({ op }) => op, column: ({ coherence }) => coherence, cell: both })
+      return [
+        table(
+          rows.filter((row) => !isGrid(row)),
+          'p50 / p99',
+        ),
+        table(rows.filter(isGrid), 'of one access, p50 / p99'),
+      ]
+    },
+  },
+  {
+    name: 'scaling',
+    commands: [['bench', 'scaling', '--nodes', '2,16,128,1024']],
+    tables: ([rows]) => [
+      pivot(rows, {
+        title: 'messages; delays',
+        line: ({ protocol, miss }) => `${protocol}: ${miss}`,
+        column: ({ ranks }) => `${ranks} nodes`,
+        cell: ({ messages, hops }) => `${formatCount(messages)}; ${hops}`,
+      }),
+    ],
+  },
+  {
+    name: 'structures',
+    commands: [['bench', 'structures', '--processes', '1,2,4']],
+    tables: ([rows]) => [
+      pivot(rows, {
+        title: 'p50, operations a second',
+        line: ({ op, bytes, processes }) =>
+          `${op}, ${formatBytes(bytes)}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
+        column: ({ store }) => store,
+        cell: ({ p50Ns, opsPerSec }) => `${time(p50Ns)}, ${formatRate(opsPerSec)}`,
+      }),
+    ],
+  },
+  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--rounds', '5', '--kron', '16']] },
+  {
+    name: 'soft-roce',
+    isGuest: true,
+    commands: [
+      [
+        ...['bench', 'rpc', '--device', 'rxe0', '--sizes', '32', '--depths', '1,16', '--clients', '1'],
+        ...['--peers', 'none', '--time-ms', '5000'],
+      ],
+      ['bench', 'messaging', '--device', 'rxe0', '--sizes', '32', '--peers', 'none', '--time-ms', '5000'],
+    ],
+    tables: ([calls, messages]) => [
+      pivot(
+        [...calls, ...messages].filter(({ provider }) => provider === 'ibverbs'),
+        {
+          title: '32 bytes',
+          line: ({ op }) => op,
+          column: () => 'p50 / p99',
+          cell: both,
+        },
+      ),
+    ],
+  },
+]
