@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { verbsAddon } from '../../src/native/index.ts'
+import { createServer, defineService, openChannel, type, unary } from '../../src/rpc/index.ts'
 import { Access, CompletionBatch, openDevice, type PreparedRequest } from '../../src/verbs/index.ts'
 
 const WINDOW = 32
@@ -12,6 +13,8 @@ const WARM_WINDOWS = 400
 /** Counts every call into the verbs part of the addon by name, for as long as it is in scope: of objects that were made meanwhile, too. */
 class CallCounter implements Disposable {
   readonly counts = new Map<string, number>()
+  /** Work requests in all lists that were posted. */
+  posted = 0
   readonly #undo: (() => void)[] = []
 
   constructor() {
@@ -22,6 +25,7 @@ class CallCounter implements Disposable {
       if (typeof call !== 'function') continue
       table[name] = (...values) => {
         this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
+        if (name === 'postSend') this.posted += (values[2] as number | undefined) ?? 1
         return call(...values)
       }
       this.#undo.push(() => {
@@ -31,6 +35,7 @@ class CallCounter implements Disposable {
   }
 
   reset(): void {
+    this.posted = 0
     this.counts.clear()
   }
 
@@ -102,4 +107,33 @@ test('posting and polling leave next to nothing on the heap', () => {
   const least = Math.min(...perOperation)
   console.log(`${least.toFixed(1)} bytes of heap per operation`)
   assert.ok(least < 64, `${perOperation.map((bytes) => bytes.toFixed(1)).join(', ')} bytes per operation`)
+})
+
+test('a call is one request each way, and one in many calls gives credit back', async () => {
+  using counter = new CallCounter()
+  const address = process.env['AETHER_RDMA_ADDRESS']
+  assert.ok(address)
+  const service = defineService({
+    name: 'cost',
+    methods: { echo: unary({ request: type<Uint8Array>(), response: type<Uint8Array>() }) },
+  })
+  const server = createServer().serve(service, { echo: (bytes) => bytes })
+  const { port } = await server.listen({ device: 'rxe0', address })
+  const channel = openChannel({ device: 'rxe0', address, port })
+  try {
+    const client = channel.client(service)
+    const body = new Uint8Array(32)
+    await client.echo(body)
+    counter.reset()
+    const calls = 500
+    for (let call = 0; call < calls; call += 1) await client.echo(body)
+    console.log(
+      `${counter.posted} requests in ${counter.of('postSend')} native calls for ${calls} calls there and back`,
+    )
+    assert.ok(counter.posted >= 2 * calls && counter.posted < 2.1 * calls, `${counter.posted} requests`)
+    assert.ok(counter.of('postReceive') < 0.1 * calls, `${counter.of('postReceive')} times receives`)
+  } finally {
+    await channel.close()
+    await server.close()
+  }
 })
