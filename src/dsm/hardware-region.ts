@@ -1,5 +1,5 @@
 import type { Locks } from '../cluster/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, UnsupportedError } from '../native/index.ts'
 import { ArenaAllocator, bookName } from './allocation/arena-allocator.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { PinnedRange } from './pinned-range.ts'
@@ -121,6 +121,12 @@ export class HardwareRegion extends Region {
     this.checkOpen()
     const residentBytes = this.#held.reserved ? this.#held.length : 0
     return { residentBytes, registeredBytes: 0, cachedBytes: 0, cacheSize: null, replicaBytes: 0, pages: 'ordinary' }
+  }
+
+  async advice(): Promise<never> {
+    throw new UnsupportedError(
+      `region '${this.name}' has coherence 'hardware': its pages do not move between processes, so there is nothing to advise`,
+    )
   }
 
   page(index: number): PageDescription {

@@ -11,6 +11,10 @@
  *
  * @module
  */
+export type { Advice, PageAdvice, PageWriter, SharingKind } from './advice/advice.ts'
+export { ADVISE_DIRECTORY_VARIABLE, readAdviceParts } from './advice/advice-parts.ts'
+export { adviceText } from './advice/advice-text.ts'
+export type { ByteRange } from './advice/byte-map.ts'
 export { Allocation, AllocationError, type AllocOptions } from './allocation/allocation.ts'
 export { availableMemory } from './available-memory.ts'
 export * from './coherence/index.ts'
@@ -46,7 +50,7 @@ export {
   type RegionDescription,
   type RegionLockRequest,
 } from './region.ts'
-export { REGION_NAME_BYTES_MAX, type RegionAccess, type RegionOptions } from './region-request.ts'
+export { ADVISE_VARIABLE, REGION_NAME_BYTES_MAX, type RegionAccess, type RegionOptions } from './region-request.ts'
 export { formatSize, parseSize, type Size } from './size.ts'
 export { type OpenOptions, open, Space } from './space.ts'
 export type { View, ViewConstructor, ViewOptions } from './view-kind.ts'

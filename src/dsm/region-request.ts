@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { ArgumentError } from '../native/index.ts'
 import { type Coherence, type CoherenceKind, checkCoherence } from './coherence.ts'
 import { checkPlacement, type Placement } from './placement.ts'
@@ -35,6 +36,11 @@ export interface RegionOptions {
    */
   readonly replicas?: 0 | 1
   /**
+   * Have this rank's agent find out which pages are taken away from here again and again, and which of their bytes this rank writes: what `advice()` tells. Default
+   * `false`, or `true` where AETHER_ADVISE is 1. Means nothing to `hardware`; every rank has its own.
+   */
+  readonly advise?: boolean
+  /**
    * Take the memory at once (default), so that a later store cannot fail. With `false` pages are taken as they are touched, which suits
    * sparse regions; where memory has run out by then, the kernel ends a process.
    */
@@ -54,9 +60,13 @@ export interface RegionRequest {
   /** The bound on pages of other ranks; 0: none is kept; undefined: no bound. */
   readonly cacheBytes: number | undefined
   readonly replicas: 0 | 1
+  readonly advise: boolean
   readonly reserve: boolean
   readonly signal: AbortSignal | undefined
 }
+
+/** Turns {@link RegionOptions.advise} on for every region that does not say. */
+export const ADVISE_VARIABLE = 'AETHER_ADVISE'
 
 /** The longest name of a region, in bytes of UTF-8. */
 export const REGION_NAME_BYTES_MAX = 128
@@ -81,6 +91,7 @@ export function parseRegionRequest(name: string, options: RegionOptions, automat
     access: checkAccess(options.access ?? 'write'),
     cacheBytes: checkCache(options, pageSize),
     replicas: checkReplicas(options.replicas ?? 0, pageSize),
+    advise: checkFlag(options.advise ?? process.env[ADVISE_VARIABLE] === '1', 'advise'),
     reserve: checkFlag(options.reserve ?? true, 'reserve'),
     signal: options.signal,
   }

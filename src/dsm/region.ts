@@ -1,5 +1,6 @@
 import type { HeldLock, LockRequest, Locks } from '../cluster/index.ts'
 import { ArgumentError, ClosedError, UnsupportedError } from '../native/index.ts'
+import type { Advice } from './advice/advice.ts'
 import { type Allocation, type Allocator, type AllocOptions, allocateFrom } from './allocation/allocation.ts'
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
@@ -171,6 +172,12 @@ export abstract class Region implements AsyncDisposable {
   abstract memoryUse(): MemoryUse
   /** What is known about page `index`. */
   abstract page(index: number): PageDescription
+  /**
+   * Which pages bounce between ranks, who writes where in them, and what to do about it: asks every rank's agent, so also ranks whose programs are blocked. Ranks that
+   * have the region open with `advise` tell; a rank that does not answer within two seconds, or ends, is in `silent`.
+   * @throws UnsupportedError for `hardware`, whose pages do not move.
+   */
+  abstract advice(options?: RegionCallOptions): Promise<Advice>
   /** Give up this member's hold. Views that are still around show memory of nobody. Idempotent. */
   abstract close(): Promise<void>
   /** Take the name away; the bytes are given back when the last member that has the region open closes it or ends. */

@@ -12,6 +12,7 @@ test('auto is resolved, sizes are parsed, the rest has defaults', () => {
     access: 'write',
     cacheBytes: undefined,
     replicas: 0,
+    advise: false,
     reserve: true,
     signal: undefined,
   })

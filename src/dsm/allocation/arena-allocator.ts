@@ -72,6 +72,7 @@ export class ArenaAllocator implements Allocator {
       access: 'write',
       cacheBytes: undefined,
       replicas: 0,
+      advise: false,
       reserve: false,
       signal: undefined,
     })

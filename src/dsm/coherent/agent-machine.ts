@@ -14,6 +14,7 @@ import {
 import { AetherError, FaultAnswer, native } from '../../native/index.ts'
 import { shareThreadProfiling, WaitTable } from '../../profiling/index.ts'
 import type { AgentContext, Machine, MachineFactory, Reply } from '../../runtime/index.ts'
+import { type AdviceQuestion, gatherAdvice, isAdviceQuestion } from '../advice/gathering.ts'
 import {
   type CoherenceMessage,
   MessageKind,
@@ -101,6 +102,7 @@ class RegionAgentMachine implements Machine {
     allocation: (question, reply) => this.#askForAllocation(question as AllocationQuestion, reply),
     memoryUse: (id, reply) => reply.resolve(this.#servers.get(id as number)?.memoryUse()),
     failure: (page, reply) => this.#explainFailure(page as { id: number; page: number }, reply),
+    advice: (id, reply) => this.#gatherAdvice(id as number, reply),
     page: (page, reply) => this.#describePage(page as { id: number; page: number }, reply),
     waits: (_, reply) => this.#group.watch.survey((waits) => reply.resolve(waits)),
   }
@@ -398,8 +400,22 @@ class RegionAgentMachine implements Machine {
 
   #answer(question: unknown): unknown {
     if (isAllocationQuestion(question)) return this.#allocations.answer(question)
+    if (isAdviceQuestion(question)) return this.#answerAdvice(question)
     const { region, page } = question as { region: number; page: number }
     return this.#servers.get(region)?.describe(page) ?? null
+  }
+
+  #answerAdvice(question: AdviceQuestion): unknown {
+    return this.#servers.get(question.region)?.adviceAnswer(question) ?? null
+  }
+
+  #gatherAdvice(id: number, reply: Reply): void {
+    const { rank: self } = this.#data.group
+    const { mesh } = this.#group
+    const ranks = Array.from({ length: mesh.size }, (_, rank) => rank)
+    const ask = (rank: number, question: AdviceQuestion, done: (answer: unknown) => void): void =>
+      rank === self ? done(this.#answerAdvice(question)) : this.#group.ask(rank, question, done)
+    gatherAdvice(id, ranks, ask, this.#context.runtime, (gathered) => reply.resolve(gathered))
   }
 
   #wasWindow(address: number): boolean {

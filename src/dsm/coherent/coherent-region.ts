@@ -1,5 +1,9 @@
 import { type Locks, MemberEndedError } from '../../cluster/index.ts'
 import { ArgumentError, ClosedError, native } from '../../native/index.ts'
+import type { Advice } from '../advice/advice.ts'
+import { adviseOn } from '../advice/advise.ts'
+import type { Gathered } from '../advice/gathering.ts'
+import { decodeRecord, type PageRecord } from '../advice/page-record.ts'
 import type { Allocator } from '../allocation/allocation.ts'
 import type { AllocationOutcome } from '../allocation/allocations.ts'
 import { MemoryWindow } from '../memory-window.ts'
@@ -192,6 +196,18 @@ export class CoherentRegion extends Region {
     const home = known.home === NO_HOME ? null : known.home
     const place = { index, offsetBytes, lengthBytes, home }
     return { ...place, state: state ?? known.copy, owner: owner < 0 ? null : owner, sharers, version }
+  }
+
+  async advice(options?: RegionCallOptions): Promise<Advice> {
+    options?.signal?.throwIfAborted()
+    this.checkOpen()
+    const { said, unwatched, silent, more } = (await this.#host.agent.command('advice', this.id)) as Gathered
+    const pages = pageCount(this.size, this.pageSize)
+    const known = said.map(([rank, records]) => {
+      const sound = records.map((record) => decodeRecord(record, this.pageSize))
+      return [rank, sound.filter((record) => record !== undefined && record.page < pages)] as const
+    }) as [number, PageRecord[]][]
+    return { region: this.name, pages: adviseOn(this, new Map(known)), unwatched, silent, more }
   }
 
   /** Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region. */

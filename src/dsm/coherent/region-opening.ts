@@ -48,6 +48,10 @@ async function openAlone(host: CoherentHost, request: RegionRequest): Promise<Re
     await host.agent.command('closeRegion', request.name)
     throw localDifference(request, `cache ${cacheInWords(served.cacheBytes)}`, 'every rank has closed it')
   }
+  if (served !== undefined && served.advise !== plan.advise) {
+    await host.agent.command('closeRegion', request.name)
+    throw localDifference(request, adviseInWords(served), 'every rank has closed it')
+  }
   known?.unmap()
   const region = new CoherentRegion(host, served ?? plan, id, request.access)
   host.regions.set(request.name, region)
@@ -101,7 +105,7 @@ function asked(
 }
 
 function makePlan(
-  { name, cacheBytes }: RegionRequest,
+  { name, cacheBytes, advise }: RegionRequest,
   agreement: Agreement,
   placement: EvaluatedPlacement,
   mayBeHuge: boolean,
@@ -116,6 +120,7 @@ function makePlan(
     words: new PageWords(pages).buffer,
     windows: new WindowTable().buffer,
     cacheBytes,
+    advise,
     framesDescriptor: frames.descriptor,
     framePages: frames.pages,
   }
@@ -143,6 +148,8 @@ function checkSame(host: CoherentHost, request: RegionRequest, known: CoherentRe
   if (inWords(wanted) !== inWords(present)) throw differs(request.name, wanted, present)
   if (request.cacheBytes !== known.plan.cacheBytes)
     throw localDifference(request, `cache ${cacheInWords(known.plan.cacheBytes)}`, 'every rank has closed it')
+  if (request.advise !== known.plan.advise)
+    throw localDifference(request, adviseInWords(known.plan), 'every rank has closed it')
   if (request.access === known.access) return
   throw localDifference(request, `access '${known.access}'`, 'it was closed')
 }
@@ -156,6 +163,10 @@ function localDifference({ name }: RegionRequest, present: string, until: string
 function cacheInWords(bytes: number | undefined): string {
   if (bytes === undefined) return 'without a bound'
   return bytes === 0 ? 'disabled' : `of ${formatSize(bytes)}`
+}
+
+function adviseInWords({ advise }: RegionPlan): string {
+  return advise ? 'advise' : 'advise: false'
 }
 
 function differs(name: string, wanted: Agreement, present: Agreement): RegionError {

@@ -19,6 +19,8 @@ export interface RegionPlan {
   readonly cacheBytes: number | undefined
   /** Whether what is fenced is kept by other ranks, too. */
   readonly replicas: 0 | 1
+  /** Whether this rank watches who writes where. */
+  readonly advise: boolean
 }
 
 /** Why a page could not be had: the rank that took it along, or a want of memory, here or at its home. */

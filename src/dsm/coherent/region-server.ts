@@ -1,7 +1,11 @@
+import process from 'node:process'
 import type { Mesh } from '../../cluster/index.ts'
 import { FaultAnswer, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, threadProfiling } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import { ADVISE_DIRECTORY_VARIABLE, AdvicePart } from '../advice/advice-parts.ts'
+import { type AdviceAnswer, type AdviceQuestion, answerAdvice } from '../advice/gathering.ts'
+import { SharingWatch } from '../advice/sharing-watch.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
@@ -111,7 +115,7 @@ export class RegionServer implements EpochPort {
   readonly #memory: FrameMemory
   readonly #cache: PageCache
   readonly #readahead: Readahead
-  readonly #givingUp = new GivingUp((page) => this.#node.evict(page))
+  readonly #givingUp = new GivingUp((page) => this.#beginEviction(page))
   readonly #mmu: Mmu
   readonly #holds: Holds
   readonly #codec = new CoherenceCodec()
@@ -127,6 +131,12 @@ export class RegionServer implements EpochPort {
   /** Where the region has replicas. */
   readonly #saving: PageSaving | undefined
   readonly #trace: RegionTrace
+  /** Where the region is open with `advise`. */
+  readonly #sharing: SharingWatch | undefined
+  /** Where who started the ranks wants to know it, too. */
+  readonly #advicePart: AdvicePart | undefined
+  /** The page that is being given up: nobody takes it away. */
+  #evicting = NO_PAGE
 
   constructor(options: RegionServerOptions) {
     const { plan, runtime } = options
@@ -164,6 +174,10 @@ export class RegionServer implements EpochPort {
     this.#memory = new FrameMemory(frames, this.#units, options.mesh, plan.pageSize, (offsetBytes, lengthBytes) =>
       this.#markUntouched(offsetBytes, lengthBytes),
     )
+    if (plan.advise) {
+      this.#sharing = this.#newSharing(frames)
+      this.#advicePart = this.#newAdvicePart(this.#sharing)
+    }
     this.#cache = new PageCache({
       limitBytes: plan.cacheBytes,
       unitBytes: this.#units.unitBytes,
@@ -420,6 +434,11 @@ export class RegionServer implements EpochPort {
     this.#saving?.begin()
   }
 
+  /** What this rank saw of a page that bounces. */
+  adviceAnswer(question: AdviceQuestion): AdviceAnswer {
+    return answerAdvice(this.#sharing, question)
+  }
+
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
     const residentBytes = native.describeMemory(this.plan.framesDescriptor).allocatedBytes
     const { registeredBytes } = this.#memory
@@ -443,6 +462,8 @@ export class RegionServer implements EpochPort {
     this.#watch.close()
     this.#recorder?.close()
     this.#counters.close()
+    this.#advicePart?.close()
+    this.#sharing?.close()
     this.#faultNs.close()
     this.#cache.close()
     this.#memory.close(giveBack)
@@ -493,6 +514,7 @@ export class RegionServer implements EpochPort {
     this.#trace.taken(page, 'read')
     this.#mmu.protect(page)
     this.#words.take(page, PageRight.Read)
+    this.#sharing?.writeEnded(page, 'reader')
   }
 
   unmap(page: number): void {
@@ -501,7 +523,9 @@ export class RegionServer implements EpochPort {
     this.#trace.taken(page, 'none')
     this.#saving?.forget(page)
     this.#mmu.unmap(page)
+    const had = this.#words.right(page)
     this.#words.take(page, PageRight.None)
+    if (this.#sharing !== undefined) this.#tellOfLoss(this.#sharing, page, had)
   }
 
   evicted(page: number): void {
@@ -562,12 +586,47 @@ export class RegionServer implements EpochPort {
       this.#faultNs.record(tookNs)
       this.#watch.granted(page, right, tookNs)
     }
+    if (this.#sharing !== undefined && right === PageRight.Write) this.#tellOfWriting(this.#sharing, page)
     // Left unmapped, so that the first touch is seen.
     if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
     this.#words.grant(page, right)
     if (right === PageRight.Write) this.#saving?.written(page)
     if (!this.#isHome(page)) this.#cache.granted(page)
     this.#givingUp.gone(page)
+  }
+
+  #newSharing(frames: Frames): SharingWatch {
+    const { name: region, pageSize: pageBytes } = this.plan
+    const bytesOf = (page: number): Uint8Array => {
+      const { bytes, offsetBytes } = frames.chunkAt(page * pageBytes)
+      const begin = page * pageBytes - offsetBytes
+      return bytes.subarray(begin, begin + pageBytes)
+    }
+    return new SharingWatch({ region, pageBytes, now: () => this.#options.runtime.now(), bytesOf })
+  }
+
+  #newAdvicePart(sharing: SharingWatch): AdvicePart | undefined {
+    const directory = process.env[ADVISE_DIRECTORY_VARIABLE]
+    if (!directory) return undefined
+    const { id, mesh, runtime } = this.#options
+    const { name: region, size, pageSize } = this.plan
+    const part = new AdvicePart(directory, id, { region, size, pageSize, rank: mesh.rank, ranks: mesh.size }, sharing)
+    part.begin(
+      (atNs, run) => runtime.timers.at(atNs, run),
+      () => runtime.now(),
+    )
+    return part
+  }
+
+  /** What the lane has opened may have been written by now. */
+  #tellOfWriting(sharing: SharingWatch, page: number): void {
+    if (page !== this.#opened && this.#words.right(page) !== PageRight.Write) sharing.writable(page)
+  }
+
+  #tellOfLoss(sharing: SharingWatch, page: number, had: number): void {
+    const isTaken = page !== this.#evicting
+    if (had === PageRight.Write) sharing.writeEnded(page, isTaken ? 'writer' : 'nobody')
+    else if (had === PageRight.Read && isTaken) sharing.readEnded(page)
   }
 
   #frame(page: number): RegisteredFrame {
@@ -609,9 +668,16 @@ export class RegionServer implements EpochPort {
   }
 
   #evict(page: number): boolean {
-    const begun = this.#node.evict(page)
+    const begun = this.#beginEviction(page)
     if (begun) this.#counters.add('evictions', 1)
     this.#watch.changed(page)
+    return begun
+  }
+
+  #beginEviction(page: number): boolean {
+    this.#evicting = page
+    const begun = this.#node.evict(page)
+    this.#evicting = NO_PAGE
     return begun
   }
 

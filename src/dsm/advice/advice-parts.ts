@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Advice } from './advice.ts'
+import { adviseOn } from './advise.ts'
+import { decodeRecord, encodeRecord, type PageRecord } from './page-record.ts'
+import type { SharingWatch } from './sharing-watch.ts'
+
+/** A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have ended. */
+export const ADVISE_DIRECTORY_VARIABLE = 'AETHER_ADVISE_DIRECTORY'
+
+/** A rank that is killed has written what it knew so long before. */
+const WRITE_NS = 1e9
+
+/** What a part is of. */
+export interface PartFacts {
+  readonly region: string
+  /** Lengths in bytes. */
+  readonly size: number
+  readonly pageSize: number
+  readonly rank: number
+  readonly ranks: number
+}
+
+interface Part extends PartFacts {
+  readonly more: boolean
+  readonly records: readonly unknown[]
+}
+
+/** What one rank says of one region, in a file of its own: written again every second, and when the region is closed. */
+export class AdvicePart {
+  readonly #path: string
+  readonly #facts: PartFacts
+  readonly #watch: SharingWatch
+  #closed = false
+
+  constructor(directory: string, id: number, facts: PartFacts, watch: SharingWatch) {
+    this.#path = join(directory, `${id}.${facts.rank}.json`)
+    this.#facts = facts
+    this.#watch = watch
+  }
+
+  /** `at` as of timers, `now` in nanoseconds. */
+  begin(at: (atNs: number, run: () => void) => void, now: () => number): void {
+    if (this.#closed) return
+    this.#write()
+    at(now() + WRITE_NS, () => this.begin(at, now))
+  }
+
+  close(): void {
+    if (!this.#closed) this.#write()
+    this.#closed = true
+  }
+
+  /** Whole or not at all. Never throws: a disk that is full must not be why a program fails. */
+  #write(): void {
+    const part: Part = { ...this.#facts, more: this.#watch.isFull, records: this.#watch.records.map(encodeRecord) }
+    try {
+      writeFileSync(`${this.#path}.new`, JSON.stringify(part))
+      renameSync(`${this.#path}.new`, this.#path)
+    } catch {}
+  }
+}
+
+/** Advice on every region of which there are parts, the one with the worst page first. */
+export function readAdviceParts(directory: string): Advice[] {
+  const regions = new Map<string, Part[]>()
+  for (const file of readdirSync(directory).filter((name) => name.endsWith('.json'))) {
+    const part = JSON.parse(readFileSync(join(directory, file), 'utf8')) as Part
+    // The same name may have been used for regions of different lengths, one after the other.
+    const key = JSON.stringify([part.region, part.size, part.pageSize])
+    regions.set(key, [...(regions.get(key) ?? []), part])
+  }
+  const worst = ({ pages }: Advice): number => pages[0]?.moves ?? 0
+  return [...regions.values()].map(adviceOf).sort((a, b) => worst(b) - worst(a) || (a.region < b.region ? -1 : 1))
+}
+
+function adviceOf(parts: readonly Part[]): Advice {
+  const [{ region, size, pageSize, ranks }] = parts as [Part]
+  const records = (part: Part): PageRecord[] =>
+    part.records.map((record) => decodeRecord(record, pageSize)).filter((record) => record !== undefined)
+  const said = new Map<number, PageRecord[]>()
+  for (const part of parts) said.set(part.rank, [...(said.get(part.rank) ?? []), ...records(part)])
+  return {
+    region,
+    pages: adviseOn({ name: region, size, pageSize }, said),
+    unwatched: Array.from({ length: ranks }, (_, rank) => rank).filter((rank) => !said.has(rank)),
+    silent: [],
+    more: parts.some(({ more }) => more),
+  }
+}

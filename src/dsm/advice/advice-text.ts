@@ -1,0 +1,100 @@
+import { formatSize } from '../size.ts'
+import type { Advice, PageAdvice } from './advice.ts'
+import type { ByteRange } from './byte-map.ts'
+
+type Found = Omit<PageAdvice, 'finding' | 'remedy'>
+
+/** More are counted, not told. */
+const RANGES_TOLD = 4
+const WRITERS_TOLD = 8
+
+const KIND_WORDS = {
+  'false-sharing': 'false sharing',
+  'true-sharing': 'true sharing',
+  'reader-writer': 'one writes, others read',
+  unclear: 'unclear',
+} as const
+
+/** What was found of a page, as a sentence without its end. */
+export function findingOf({ kind, index, writers, readers, unseen, overlaps }: Found): string {
+  const ranks = writers.map(({ rank }) => rank)
+  const told = writers.slice(0, WRITERS_TOLD).map(({ ranges }) => bytesOf(ranges))
+  const bytes = listed(told.length < writers.length ? [...told, `${writers.length - told.length} parts more`] : told)
+  if (kind === 'true-sharing') return `${ranksOf(ranks)} write the same bytes of page ${index}, ${bytesOf(overlaps)}`
+  if (kind === 'false-sharing') return `${ranksOf(ranks)} alternate in page ${index}, bytes ${bytes}`
+  if (kind === 'reader-writer')
+    return `${ranksOf(ranks)} writes page ${index}, bytes ${bytes}; ${ranksOf(readers)} ${readers.length > 1 ? 'read' : 'reads'} it`
+  const seen = ranks.length === 0 ? '' : `; ${ranksOf(ranks)} changed bytes ${bytes}`
+  const blind = unseen.length === 0 ? '' : `; no byte had changed when it left ${ranksOf(unseen)}`
+  return `page ${index} goes back and forth, between whom is not clear yet${seen}${blind}`
+}
+
+/** What can be done about a page. */
+export function remedyFor(page: Found, pageBytes: number): string {
+  return { 'false-sharing': separate, 'true-sharing': shareLess, 'reader-writer': readLess, unclear: lookAgain }[
+    page.kind
+  ](page, pageBytes)
+}
+
+function separate({ sharesLine, smallerPagesHelp }: Found, pageBytes: number): string {
+  const grain = formatSize(pageBytes)
+  const smaller = smallerPagesHelp ? `; or open the region with pageSize: '4KiB', which tells these apart` : ''
+  const line = sharesLine
+    ? '; they lie within one 64-byte line of the cache, so even threads of one process would slow each other down there'
+    : ''
+  return `pad to ${grain}, or place by rank, so that what different ranks write is on different pages${smaller}${line}`
+}
+
+function shareLess(): string {
+  return `let each rank add up on its own and write the sum now and then; or hold region.lock() over many changes at once; or let one rank make the changes that the others ask for by message`
+}
+
+function readLess(): string {
+  return `write less often and more at once; or keep what changes on a page of its own, if others read what lies beside it; or send it by message`
+}
+
+function lookAgain({ unseen }: Found): string {
+  if (unseen.length === 0) return `ask again later, and have every rank open the region with advise: true`
+  return `writes that leave a byte as it was are not seen: a lock word that is 0 again, or a demand for the page that nothing was written after; look for these at ${ranksOf(unseen)}`
+}
+
+/** Advice as lines for a terminal, the worst page first; `pagesMax` of them, default 10. */
+export function adviceText(advice: Advice, pagesMax = 10): string {
+  const { region, pages, more } = advice
+  const lines = [`region '${region}': ${headline(pages.length, more)}`]
+  for (const { kind, moves, finding, remedy } of pages.slice(0, pagesMax))
+    lines.push(`  ${KIND_WORDS[kind]}, taken away ${moves.toLocaleString('en')} times: ${finding}`, `    ${remedy}`)
+  if (pages.length > pagesMax) lines.push(`  and ${pages.length - pagesMax} pages more`)
+  return [...lines, ...gaps(advice)].join('\n')
+}
+
+function headline(pages: number, more: boolean): string {
+  if (pages === 0) return 'no page bounces between ranks'
+  const count = pages === 1 ? 'a page bounces' : `${pages} pages bounce`
+  return `${count} between ranks${more ? ', and more than there is room to remember' : ''}`
+}
+
+function gaps({ unwatched, silent }: Advice): string[] {
+  const lines: string[] = []
+  if (unwatched.length > 0)
+    lines.push(
+      `  nothing is known of ${ranksOf(unwatched)}: open the region there with advise: true, or set AETHER_ADVISE=1`,
+    )
+  if (silent.length > 0) lines.push(`  no answer from ${ranksOf(silent)}`)
+  return lines
+}
+
+function bytesOf(ranges: readonly ByteRange[]): string {
+  const told = ranges
+    .slice(0, RANGES_TOLD)
+    .map(({ begin, end }) => (end - begin === 1 ? `${begin}` : `${begin}-${end - 1}`))
+  return told.length < ranges.length ? `${told.join(', ')} and ${ranges.length - told.length} more` : told.join(', ')
+}
+
+function ranksOf(ranks: readonly number[]): string {
+  return ranks.length === 1 ? `rank ${ranks[0]}` : `ranks ${listed(ranks.map(String))}`
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}

@@ -1,0 +1,146 @@
+import { type CounterBlock, threadProfiling } from '../../profiling/index.ts'
+import { adviceCounters } from './advice-counters.ts'
+import { BounceCounts } from './bounce-counts.ts'
+import { ByteMap, markChanges } from './byte-map.ts'
+import type { PageRecord } from './page-record.ts'
+
+/** Pages of a region of which a rank keeps records: 512 bytes and some figures each. */
+export const RECORDS_MAX = 64
+/** A record whose page has not been lost for so long gives its place to another. */
+const COLD_NS = 10e9
+/** So many tenures of a page are compared one after the other, then one in {@link SAMPLE_EVERY}. */
+const SAMPLES_AT_ONCE = 16
+const SAMPLE_EVERY = 8
+/** Memory for copies of pages, in bytes; a page that is longer is never compared. */
+const TWINS_BYTES_MAX = 8 * 2 ** 20
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+interface Record extends Writable<PageRecord> {
+  lastLostNs: number
+  /** How often this rank got to write it. */
+  tenures: number
+  /** The page as it was when this rank got to write it, while it is compared. */
+  twin: Uint8Array | undefined
+}
+
+export interface SharingWatchOptions {
+  readonly region: string
+  readonly pageBytes: number
+  readonly now: () => number
+  /** The bytes of a page in this process's frames. */
+  readonly bytesOf: (page: number) => Uint8Array
+}
+
+/**
+ * One rank's part of the adviser: which pages of a region are taken away from here again and again, and which of their bytes this rank writes. It sees that by
+ * comparing a page, when it goes, with a copy (a *twin*, as in TreadMarks; Keleher et al., USENIX Winter 1994) that was taken when the right to write it came. So it
+ * sees stores of any code, and not those that leave a byte as it was. Pages that do not bounce are never copied. Used by the agent only.
+ */
+export class SharingWatch {
+  readonly #options: SharingWatchOptions
+  readonly #counts = new BounceCounts()
+  readonly #records = new Map<number, Record>()
+  readonly #counters: CounterBlock<(typeof adviceCounters.counters)[number]>
+  readonly #spare: Uint8Array[] = []
+  readonly #twinsMax: number
+  #twins = 0
+  #isFull = false
+
+  constructor(options: SharingWatchOptions) {
+    this.#options = options
+    this.#twinsMax = Math.min(RECORDS_MAX, Math.floor(TWINS_BYTES_MAX / options.pageBytes))
+    this.#counters = threadProfiling().counters(adviceCounters, options.region)
+  }
+
+  /** More pages bounced than are kept in records. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  get records(): readonly PageRecord[] {
+    return [...this.#records.values()]
+  }
+
+  /** Before a thread here can write the page, which none could until now. */
+  writable(page: number): void {
+    const record = this.#records.get(page)
+    if (record === undefined || record.twin !== undefined) return
+    record.tenures++
+    if (record.samples >= SAMPLES_AT_ONCE && record.tenures % SAMPLE_EVERY !== 0) return
+    const twin = this.#takeTwin()
+    if (twin === undefined) return
+    this.#counters.add('twins', 1)
+    twin.set(this.#options.bytesOf(page))
+    record.twin = twin
+  }
+
+  /** No thread here can write the page any more, which one could; for whom it goes to write or to read, or of its own accord. */
+  writeEnded(page: number, by: 'writer' | 'reader' | 'nobody'): void {
+    const record = this.#records.get(page)
+    if (record?.twin !== undefined) this.#compare(record, record.twin)
+    if (by === 'nobody') return
+    this.#lost(page, by === 'writer' ? 'writesLost' : 'writesStopped')
+  }
+
+  /** The page, which threads here could read, was taken away for a writer elsewhere. */
+  readEnded(page: number): void {
+    this.#lost(page, 'readsLost')
+  }
+
+  close(): void {
+    this.#counters.close()
+    this.#records.clear()
+    this.#spare.length = 0
+  }
+
+  #lost(page: number, how: 'writesLost' | 'writesStopped' | 'readsLost'): void {
+    const nowNs = this.#options.now()
+    let record = this.#records.get(page)
+    if (record === undefined) {
+      if (!this.#counts.lost(page, nowNs)) return
+      this.#counters.add('bouncing', 1)
+      record = this.#newRecord(page, nowNs)
+      if (record === undefined) return
+    }
+    record[how]++
+    record.lastLostNs = nowNs
+    this.#counters.add('bounces', 1)
+  }
+
+  #newRecord(page: number, nowNs: number): Record | undefined {
+    if (this.#records.size >= RECORDS_MAX && !this.#dropCold(nowNs)) {
+      this.#isFull = true
+      return undefined
+    }
+    const written = new ByteMap(this.#options.pageBytes)
+    const none = { writesLost: 0, writesStopped: 0, readsLost: 0, samples: 0, changed: 0, tenures: 0 }
+    const record = { ...none, page, written, lastLostNs: nowNs, twin: undefined }
+    this.#records.set(page, record)
+    return record
+  }
+
+  #dropCold(nowNs: number): boolean {
+    for (const [page, { twin, lastLostNs }] of this.#records) {
+      if (twin !== undefined || nowNs - lastLostNs < COLD_NS) continue
+      this.#isFull = true
+      return this.#records.delete(page)
+    }
+    return false
+  }
+
+  #takeTwin(): Uint8Array | undefined {
+    const spare = this.#spare.pop()
+    if (spare !== undefined) return spare
+    if (this.#twins >= this.#twinsMax) return undefined
+    this.#twins++
+    return new Uint8Array(this.#options.pageBytes)
+  }
+
+  #compare(record: Record, twin: Uint8Array): void {
+    record.samples++
+    if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed++
+    record.twin = undefined
+    this.#spare.push(twin)
+  }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { BOUNCES_MIN, BounceCounts, WINDOW_NS } from '../../../src/dsm/advice/bounce-counts.ts'
+import { RECORDS_MAX, SharingWatch } from '../../../src/dsm/advice/sharing-watch.ts'
+
+const PAGE = 4096
+
+class Memory {
+  nowNs = 0
+  copies = 0
+  readonly bytes: Uint8Array = new Uint8Array(PAGE)
+  readonly watch: SharingWatch = new SharingWatch({
+    region: 'r',
+    pageBytes: PAGE,
+    now: () => this.nowNs,
+    bytesOf: () => {
+      this.copies++
+      return this.bytes
+    },
+  })
+
+  /** A rank gets the page, writes a byte of it and loses it to another. */
+  tenure(page: number, byte: number, by: 'writer' | 'reader' | 'nobody' = 'writer'): void {
+    this.watch.writable(page)
+    this.bytes[byte]! += 1
+    this.watch.writeEnded(page, by)
+    this.nowNs += 1000
+  }
+}
+
+describe('the watch of a region', () => {
+  test('looks at no byte of a page that does not bounce', () => {
+    const memory = new Memory()
+    for (let page = 0; page < 10_000; page++) memory.tenure(page, 1)
+    for (let time = 1; time < BOUNCES_MIN; time++) memory.tenure(20_000, 1)
+    for (let time = 0; time < 100; time++) memory.tenure(20_001, 1, 'nobody')
+    // Often, but slowly.
+    for (let time = 0; time < 100; time++) {
+      memory.tenure(20_002, 1)
+      memory.nowNs += WINDOW_NS / 4
+    }
+    assert.deepEqual([memory.copies, memory.watch.records], [0, []])
+  })
+
+  test('sees what is written in one that does, and compares less of it with time', () => {
+    const memory = new Memory()
+    for (let time = 0; time < BOUNCES_MIN + 16; time++) memory.tenure(7, 100 + (time % 4))
+    const [record] = memory.watch.records
+    assert.deepEqual(record?.written.ranges(), [{ begin: 100, end: 104 }])
+    assert.deepEqual([record?.samples, record?.changed], [16, 16])
+    for (let time = 0; time < 800; time++) memory.tenure(7, 100)
+    assert.equal(memory.watch.records[0]?.samples, 16 + 100)
+  })
+
+  test('a tenure that ends by itself is compared, and is no bounce', () => {
+    const memory = new Memory()
+    for (let time = 0; time < BOUNCES_MIN; time++) memory.tenure(7, 1)
+    const before = memory.watch.records[0]?.writesLost
+    memory.tenure(7, 9, 'nobody')
+    assert.deepEqual(memory.watch.records[0]?.written.ranges(), [{ begin: 9, end: 10 }])
+    assert.equal(memory.watch.records[0]?.writesLost, before)
+  })
+
+  test('keeps so many records and no more, until pages have long been quiet', () => {
+    const memory = new Memory()
+    for (let page = 0; page < 3000; page++) for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.tenure(page, 1)
+    assert.deepEqual([memory.watch.records.length, memory.watch.isFull], [RECORDS_MAX, true])
+    memory.nowNs += 20e9
+    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.tenure(50_000, 1)
+    assert.equal(memory.watch.records.length, RECORDS_MAX)
+    assert.ok(memory.watch.records.some(({ page }) => page === 50_000))
+  })
+
+  test('readers and those who write for readers are counted apart', () => {
+    const memory = new Memory()
+    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.watch.readEnded(3)
+    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.tenure(4, 1, 'reader')
+    const [reads, writes] = memory.watch.records
+    assert.deepEqual([reads?.page, reads?.readsLost, reads?.writesStopped], [3, BOUNCES_MIN + 1, 0])
+    assert.deepEqual([writes?.page, writes?.readsLost, writes?.writesStopped], [4, 0, BOUNCES_MIN + 1])
+  })
+})
+
+describe('counts of losses', () => {
+  test('of pages that share a slot, the one that comes most is found', () => {
+    const counts = new BounceCounts()
+    let found = 0
+    for (let time = 0; time < 300; time++) {
+      if (counts.lost(5, time)) found++
+      if (time % 3 === 0) assert.equal(counts.lost(5 + 4096, time), false)
+    }
+    assert.ok(found > 0)
+  })
+})
