@@ -19,6 +19,7 @@ const table = {
   port: { type: 'string', default: '0' },
   trace: { type: 'string' },
   dashboard: { type: 'boolean', default: false },
+  advise: { type: 'boolean', default: false },
 } as const
 
 const help = `Usage: aether run -n N [options] script.js [arguments ...]
@@ -36,6 +37,8 @@ Options (before the script; what comes after it is the script's):
                            of one machine only
   --dashboard              serve the page of 'aether dashboard' until the ranks have ended; its address, which only this machine
                            reaches and which has a token in it, is said on standard error; of one machine only
+  --advise                 say on standard error, when the ranks have ended, which pages of coherent regions went back and forth
+                           between them, who wrote where in them, and what to do about it; of one machine only
   --hosts A,B:2,...        where they run: names as ssh takes them, each with how many; without a number they share evenly.
                            This package and the script have to be at the same paths there
   --ssh 'COMMAND ...'      reaches a host; its name and a command line for its shell follow (default ssh, which must not
@@ -51,6 +54,7 @@ Examples:
   aether run -n 4 app.js
   aether run -n 4 --trace app.trace.json app.js
   aether run -n 4 --dashboard app.js
+  aether run -n 4 --advise app.js
   aether run -n 2 --on-failure continue worker.js --verbose input.txt
   aether run --hosts node1:2,node2:2 app.js`
 
@@ -74,6 +78,8 @@ export const runCommand: Command = {
       throw new UsageError('--trace is for one machine: the clocks of several differ', 'run')
     if (values.dashboard && hosts !== undefined)
       throw new UsageError('--dashboard is for one machine: it reads the memory of its ranks', 'run')
+    if (values.advise && hosts !== undefined)
+      throw new UsageError('--advise is for one machine: it reads files that its ranks write', 'run')
     const start = (space?: string) =>
       launch({
         script,
@@ -90,7 +96,8 @@ export const runCommand: Command = {
     // Who watches nothing does not load what watching needs.
     const watched = async () =>
       values.dashboard ? (await import('./dashboard-beside.ts')).withDashboard(start) : start()
-    const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, watched) : start())
+    const advised = async () => (values.advise ? (await import('./advice-report.ts')).withAdvice(watched) : watched())
+    const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, advised) : start())
     return status
   },
 }

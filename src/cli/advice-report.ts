@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { ADVISE_DIRECTORY_VARIABLE, ADVISE_VARIABLE, adviceText, readAdviceParts } from '../dsm/index.ts'
+
+/**
+ * Run what starts ranks, with every coherent region of theirs open with `advise`, and say on standard error which pages bounced between them when they have ended,
+ * however they ended. Ranks write what they saw into a directory that is gone afterwards.
+ */
+export async function withAdvice<T>(run: () => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'aether-advise-'))
+  const before = [ADVISE_VARIABLE, ADVISE_DIRECTORY_VARIABLE].map((name) => [name, process.env[name]] as const)
+  process.env[ADVISE_VARIABLE] = '1'
+  process.env[ADVISE_DIRECTORY_VARIABLE] = directory
+  try {
+    return await run()
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+    process.stderr.write(reportOf(directory))
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function reportOf(directory: string): string {
+  const advice = readAdviceParts(directory)
+  if (advice.length === 0) return 'aether: no advice: the ranks opened no coherent region\n'
+  return advice.map((each) => `aether: ${adviceText(each)}\n`).join('')
+}
