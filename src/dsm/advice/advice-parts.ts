@@ -8,8 +8,8 @@ import type { SharingWatch } from './sharing-watch.ts'
 /** A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have ended. */
 export const ADVISE_DIRECTORY_VARIABLE = 'AETHER_ADVISE_DIRECTORY'
 
-/** A rank that is killed has written what it knew so long before. */
-const WRITE_NS = 1e9
+/** A rank that is killed, or ends by process.exit, has written what it knew so long before. */
+const WRITE_NS = 100e6
 
 /** What a part is of. */
 export interface PartFacts {
@@ -26,12 +26,14 @@ interface Part extends PartFacts {
   readonly records: readonly unknown[]
 }
 
-/** What one rank says of one region, in a file of its own: written again every second, and when the region is closed. */
+/** What one rank says of one region, in a file of its own: written again where there is something new, and when the region is closed. */
 export class AdvicePart {
   readonly #path: string
   readonly #facts: PartFacts
   readonly #watch: SharingWatch
   #closed = false
+  /** What the file says, as far as that tells one from another. */
+  #said = -1
 
   constructor(directory: string, id: number, facts: PartFacts, watch: SharingWatch) {
     this.#path = join(directory, `${id}.${facts.rank}.json`)
@@ -53,6 +55,9 @@ export class AdvicePart {
 
   /** Whole or not at all. Never throws: a disk that is full must not be why a program fails. */
   #write(): void {
+    const seen = this.#watch.seen
+    if (seen === this.#said) return
+    this.#said = seen
     const part: Part = { ...this.#facts, more: this.#watch.isFull, records: this.#watch.records.map(encodeRecord) }
     try {
       writeFileSync(`${this.#path}.new`, JSON.stringify(part))

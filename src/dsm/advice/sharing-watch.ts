@@ -46,6 +46,7 @@ export class SharingWatch {
   readonly #twinsMax: number
   #twins = 0
   #isFull = false
+  #seen = 0
 
   constructor(options: SharingWatchOptions) {
     this.#options = options
@@ -56,6 +57,11 @@ export class SharingWatch {
   /** More pages bounced than are kept in records. */
   get isFull(): boolean {
     return this.#isFull
+  }
+
+  /** Another number whenever there is something new. */
+  get seen(): number {
+    return this.#seen
   }
 
   get records(): readonly PageRecord[] {
@@ -104,6 +110,7 @@ export class SharingWatch {
       if (record === undefined) return
     }
     record[how]++
+    this.#seen++
     record.lastLostNs = nowNs
     this.#counters.add('bounces', 1)
   }
@@ -139,6 +146,7 @@ export class SharingWatch {
 
   #compare(record: Record, twin: Uint8Array): void {
     record.samples++
+    this.#seen++
     if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed++
     record.twin = undefined
     this.#spare.push(twin)
