@@ -1,5 +1,5 @@
 /**
- * What being watched costs: the demo and `aether bench dsm` with nothing of it, profiled, traced as lines on standard error (read and thrown away) and traced into
+ * What being watched costs: the demo and `aether bench dsm` with nothing of it, advised, profiled, traced as lines on standard error (read and thrown away) and traced into
  * a file, in turns, in one run.
  *
  *     npm run build && node scripts/measure-overhead.mjs [--rounds N] [--kron SCALE] [demo] [dsm]
@@ -44,6 +44,7 @@ const linesOf = (level) => ({ ...Object.fromEntries(rooms.map((name) => [name, '
 const ways = [
   { name: 'off', environment: {} },
   { name: 'off, again', environment: {} },
+  { name: 'advised', environment: { AETHER_ADVISE: '1' } },
   { name: 'profiled', environment: { AETHER_PROFILE: '1' } },
   { name: 'lines, INFO', environment: linesOf('INFO') },
   { name: 'lines, DEBUG', environment: linesOf('DEBUG') },
@@ -51,7 +52,7 @@ const ways = [
 ]
 /** Without what the caller may have set: `off` is to be off. */
 const ownEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => name !== 'AETHER_PROFILE' && !name.startsWith('AETHER_TRACE_')),
+  Object.entries(process.env).filter(([name]) => name !== 'AETHER_PROFILE' && !name.startsWith('AETHER_ADVISE') && !name.startsWith('AETHER_TRACE_')),
 )
 
 /** What is run, and the figures that it gives, by name. */
