@@ -52,7 +52,9 @@ const ways = [
 ]
 /** Without what the caller may have set: `off` is to be off. */
 const ownEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => name !== 'AETHER_PROFILE' && !name.startsWith('AETHER_ADVISE') && !name.startsWith('AETHER_TRACE_')),
+  Object.entries(process.env).filter(
+    ([name]) => name !== 'AETHER_PROFILE' && !name.startsWith('AETHER_ADVISE') && !name.startsWith('AETHER_TRACE_'),
+  ),
 )
 
 /** What is run, and the figures that it gives, by name. */

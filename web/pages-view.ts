@@ -2,6 +2,7 @@ import type { PageFrame } from '../src/dashboard/wire.ts'
 import { colour } from './canvas.ts'
 import { card, fill, make, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
+import { PageAdvice } from './page-advice.ts'
 import { classes, PageGrid } from './page-grid.ts'
 import { Timeline } from './timeline.ts'
 import { countText } from './units.ts'
@@ -23,6 +24,7 @@ export class PagesView implements View {
   readonly #tip = make('div', { class: 'tip', role: 'status' })
   readonly #facts = make('dl', { class: 'facts-list' })
   readonly #heading = make('span', {}, 'No page is chosen')
+  readonly #advice = new PageAdvice()
   readonly #copies: Rows
   readonly #events: Rows
   #known: PageFrame | undefined
@@ -55,7 +57,7 @@ export class PagesView implements View {
     const side = make(
       'div',
       {},
-      card(this.#heading, this.#facts, make('div', { class: 'scroll' }, copies.table)),
+      card(this.#heading, this.#facts, this.#advice.element, make('div', { class: 'scroll' }, copies.table)),
       history,
     )
     side.style.cssText =
@@ -154,6 +156,7 @@ export class PagesView implements View {
             ['version', page.version === null ? '–' : String(page.version)],
           ]
     fill(this.#facts, ...facts.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
+    this.#advice.show(page?.advice)
     this.#copies.show(
       (page?.copies ?? []).map(({ rank, state, faults, losses }) => ({
         key: String(rank),

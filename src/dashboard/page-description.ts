@@ -1,5 +1,6 @@
 import { EventKind, messageKindName, type Protocol, type ReadEvent } from '../dsm/index.ts'
 import type { EventStore } from './event-store.ts'
+import { describeAdvice } from './page-advice.ts'
 import type { RegionSight } from './region-sight.ts'
 import type { PageEventFrame, PageFrame } from './wire.ts'
 
@@ -29,6 +30,7 @@ export function describePage(sight: RegionSight, page: number, events: EventStor
   const readers = copies.filter(({ state }) => protocol.cache.states[state]?.right !== 'none')
   const state = map.states[page]!
   const isRegion = (rank: number, region: number): boolean => sight.at.get(rank)?.region.index === region
+  const advice = describeAdvice(sight, page)
   return {
     region: sight.name,
     page,
@@ -40,6 +42,7 @@ export function describePage(sight: RegionSight, page: number, events: EventStor
     copies,
     sharers: readers.map(({ rank }) => rank),
     history: historyOf(events.ofPage(page, isRegion, HISTORY_MAX), protocol),
+    ...(advice && { advice }),
   }
 }
 

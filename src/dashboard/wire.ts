@@ -136,6 +136,22 @@ export interface PageEventFrame {
   readonly text: string
 }
 
+/** Why a page bounces between ranks, as the ranks of this machine saw it. */
+export interface PageAdviceFrame {
+  readonly kind: 'false-sharing' | 'true-sharing' | 'reader-writer' | 'unclear'
+  /** How often it was taken away from a rank. */
+  readonly moves: number
+  readonly finding: string
+  readonly remedy: string
+  readonly lengthBytes: number
+  readonly readers: readonly number[]
+  /** Bytes that they change, from the first to before the second. */
+  readonly writers: readonly {
+    readonly rank: number
+    readonly ranges: readonly (readonly [begin: number, end: number])[]
+  }[]
+}
+
 /** All that is known of one page. */
 export interface PageFrame {
   readonly region: string
@@ -154,4 +170,6 @@ export interface PageFrame {
   }[]
   readonly sharers: readonly number[]
   readonly history: readonly PageEventFrame[]
+  /** Where the region is open with `advise`, and the page bounces. */
+  readonly advice?: PageAdviceFrame
 }

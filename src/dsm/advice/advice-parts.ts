@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Advice } from './advice.ts'
 import { adviseOn } from './advise.ts'
-import { decodeRecord, encodeRecord, type PageRecord } from './page-record.ts'
+import { decodeRecord, type PageRecord } from './page-record.ts'
 import type { SharingWatch } from './sharing-watch.ts'
 
 /** A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have ended. */
@@ -58,7 +58,7 @@ export class AdvicePart {
     const seen = this.#watch.seen
     if (seen === this.#said) return
     this.#said = seen
-    const part: Part = { ...this.#facts, more: this.#watch.isFull, records: this.#watch.records.map(encodeRecord) }
+    const part: Part = { ...this.#facts, more: this.#watch.isFull, records: this.#watch.sent() }
     try {
       writeFileSync(`${this.#path}.new`, JSON.stringify(part))
       renameSync(`${this.#path}.new`, this.#path)

@@ -1,7 +1,7 @@
 import type { PageAdvice, PageWriter, SharingKind } from './advice.ts'
 import { findingOf, remedyFor } from './advice-text.ts'
 import { ByteMap, type ByteRange } from './byte-map.ts'
-import { movesOf, type PageRecord } from './page-record.ts'
+import { decodeRecord, movesOf, type PageRecord } from './page-record.ts'
 
 const LINE_BYTES = 64
 const SMALL_PAGE_BYTES = 4096
@@ -16,6 +16,20 @@ export interface AdvisedRegion {
   /** Lengths in bytes. */
   readonly size: number
   readonly pageSize: number
+}
+
+/** The same of one page, from records as they were sent, which are checked; undefined where no rank saw it bounce. Pure. */
+export function adviceOnPage(
+  region: AdvisedRegion,
+  page: number,
+  sent: Iterable<readonly [rank: number, records: readonly unknown[]]>,
+): PageAdvice | undefined {
+  const said = [...sent].map(([rank, records]) => {
+    const ofPage = records.filter((record) => Array.isArray(record) && record[0] === page)
+    const sound = ofPage.map((record) => decodeRecord(record, region.pageSize))
+    return [rank, sound.filter((record) => record !== undefined)] as const
+  })
+  return adviseOn(region, new Map(said))[0]
 }
 
 interface Part {

@@ -2,7 +2,7 @@ import { type CounterBlock, threadProfiling } from '../../profiling/index.ts'
 import { adviceCounters } from './advice-counters.ts'
 import { BounceCounts } from './bounce-counts.ts'
 import { ByteMap, markChanges } from './byte-map.ts'
-import type { PageRecord } from './page-record.ts'
+import { encodeRecord, type PageRecord, type SentRecord } from './page-record.ts'
 
 /** Pages of a region of which a rank keeps records: 512 bytes and some figures each. */
 export const RECORDS_MAX = 64
@@ -66,6 +66,11 @@ export class SharingWatch {
 
   get records(): readonly PageRecord[] {
     return [...this.#records.values()]
+  }
+
+  /** The records, as others get them. */
+  sent(): readonly SentRecord[] {
+    return this.records.map(encodeRecord)
   }
 
   /** Before a thread here can write the page, which none could until now. */

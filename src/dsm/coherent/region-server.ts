@@ -217,7 +217,7 @@ export class RegionServer implements EpochPort {
       pageBytes: plan.pageSize,
       size: plan.size,
     }
-    this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES)
+    this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES, this.#sharing)
     const watch = countedToo(this.#watch.transition, countTransitions(protocol))
     this.#node = new EpochNode({
       rank,

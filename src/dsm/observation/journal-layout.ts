@@ -13,10 +13,10 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  *
  * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for copies was taken, at 0x3000 the same for homes.
  * A map: for each block of 256 pages a count of its changes (Int32), from the next page of memory on an entry of 16 B for each page
- * of the region (drawn in {@link PageByte}). The object is sparse: pages that nobody touches take no memory.
+ * of the region (drawn in {@link PageByte}), and at its end 64 KiB of advice (`shown-advice.ts`). The object is sparse: pages that nobody touches take no memory.
  */
 export const JOURNAL_MAGIC = 0x4c4a4541
-export const JOURNAL_VERSION = 1
+export const JOURNAL_VERSION = 2
 
 export const HeaderWord = { Magic: 0, Version: 1, Rank: 2, Ranks: 3, Events: 16 } as const
 
@@ -115,6 +115,9 @@ export const PAGE_ENTRY_BYTES = 16
  */
 export const PageByte = { Copy: 0, Directory: 1, Owner: 2, Version: 4, Faults: 8, Losses: 12 } as const
 
+/** At the end of a map: what the rank saw of pages that bounce. */
+export const ADVICE_BYTES = 0x10000
+
 const MEMORY_PAGE = 4096
 
 /** Where the entries of a map begin, from the begin of the map. */
@@ -124,7 +127,7 @@ export function entriesOffset(pages: number): number {
 
 /** Length of a map. */
 export function mapBytes(pages: number): number {
-  return entriesOffset(pages) + roundUp(pages * PAGE_ENTRY_BYTES)
+  return entriesOffset(pages) + roundUp(pages * PAGE_ENTRY_BYTES) + ADVICE_BYTES
 }
 
 export function blocksOf(pages: number): number {

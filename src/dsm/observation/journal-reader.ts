@@ -1,5 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
 import {
+  ADVICE_BYTES,
   blocksOf,
   CACHE_CELLS,
   DIRECTORY_CELLS,
@@ -18,6 +19,7 @@ import {
   LINKS_MAX,
   LINKS_OFFSET,
   LinkFloat,
+  mapBytes,
   NAME_BYTES_MAX,
   PAGE_ENTRY_BYTES,
   PAGES_PER_BLOCK,
@@ -26,6 +28,7 @@ import {
   SHOWN_REGIONS_MAX,
 } from './journal-layout.ts'
 import type { RegionFacts } from './region-sheet.ts'
+import { readAdvice } from './shown-advice.ts'
 
 /** What one rank has sent to another, and got from it, since its journal began. */
 export interface JournalLink {
@@ -84,6 +87,7 @@ export class JournalReader {
   readonly ranks: number
   readonly #descriptor: number
   readonly #changes = new Map<number, Int32Array>()
+  readonly #advice = new Map<number, readonly unknown[]>()
   #seen: number
   #open = true
 
@@ -170,6 +174,14 @@ export class JournalReader {
   page(region: JournalRegion, page: number): JournalPage {
     const at = region.mapOffset + entriesOffset(region.pages) + page * PAGE_ENTRY_BYTES
     return pageIn(new DataView(this.#bytes(PAGE_ENTRY_BYTES, at).buffer), 0)
+  }
+
+  /** What the rank saw of pages that bounce: records that nobody has checked. None where the region is open without `advise`. */
+  advice({ index, pages, mapOffset }: JournalRegion): readonly unknown[] {
+    const begin = mapOffset + mapBytes(pages) - ADVICE_BYTES
+    const records = readAdvice((length, offset) => this.#bytes(length, begin + offset))
+    if (records !== undefined) this.#advice.set(index, records)
+    return this.#advice.get(index) ?? []
   }
 
   /** Call `take` with what happened since this was asked last, in order. Returns how much of it was lost, because it was asked too late. */

@@ -13,6 +13,7 @@ import {
   PageByte,
   PROTOCOL_BYTES_MAX,
 } from './journal-layout.ts'
+import { writeAdvice } from './shown-advice.ts'
 
 /** What a region is, for those who watch. */
 export interface RegionFacts {
@@ -103,6 +104,11 @@ export class RegionSheet {
 
   countLoss(page: number): void {
     this.#count(page, PageByte.Losses)
+  }
+
+  /** What this rank saw of pages that bounce. */
+  advise(records: readonly unknown[]): void {
+    writeAdvice(this.#map, records)
   }
 
   /** The region is not served any more. */

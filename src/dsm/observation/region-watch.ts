@@ -1,3 +1,4 @@
+import { native } from '../../native/index.ts'
 import {
   type CoherenceMessage,
   cacheEvents,
@@ -27,6 +28,16 @@ const numbersOf = (names: readonly string[]): ReadonlyMap<string, number> =>
 const cacheEventNumbers = numbersOf(cacheEvents)
 const directoryEventNumbers = numbersOf(directoryEvents)
 
+/** Where it is known which pages bounce. */
+export interface AdviceSource {
+  /** Another number whenever there is something new. */
+  readonly seen: number
+  sent(): readonly unknown[]
+}
+
+/** Advice is shown anew so often. */
+const ADVICE_NS = 200e6
+
 /** What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison while nobody does. */
 export class RegionWatch {
   readonly #observation: Observation
@@ -36,12 +47,22 @@ export class RegionWatch {
   readonly #directoryStates: ReadonlyMap<string, number>
   #node: WatchedNode | undefined
   #sheet: RegionSheet | undefined
+  readonly #advice: AdviceSource | undefined
+  #advisedNs = 0
+  #advised = 0
   /** Pages that the new journal does not tell of yet. */
   #unwritten: Iterator<number> | undefined
   /** Who sent what is being received. */
   #from = -1
 
-  constructor(observation: Observation, protocol: Protocol, facts: RegionFacts, messageBytes: number) {
+  constructor(
+    observation: Observation,
+    protocol: Protocol,
+    facts: RegionFacts,
+    messageBytes: number,
+    advice?: AdviceSource,
+  ) {
+    this.#advice = advice
     this.#observation = observation
     this.#facts = facts
     this.#messageBytes = messageBytes
@@ -124,12 +145,14 @@ export class RegionWatch {
   }
 
   begin(): void {
+    this.#advised = 0
     this.#sheet = this.#observation.journal?.addRegion(this.#facts)
     this.changedAll()
   }
 
   /** Write some more of what is unwritten; true where some is left. */
   fill(pages: number): boolean {
+    if (this.#advice !== undefined) this.#tellAdvice(this.#advice)
     for (let left = pages; left > 0 && this.#unwritten !== undefined; left--) {
       const { done, value } = this.#unwritten.next()
       if (done === true) this.#unwritten = undefined
@@ -147,6 +170,13 @@ export class RegionWatch {
   /** The region is not served any more. */
   close(): void {
     this.#observation.remove(this)
+  }
+
+  #tellAdvice(advice: AdviceSource): void {
+    if (advice.seen === this.#advised || native.monotonicNs() - this.#advisedNs < ADVICE_NS) return
+    this.#advised = advice.seen
+    this.#advisedNs = native.monotonicNs()
+    this.#sheet?.advise(advice.sent())
   }
 
   #say(what: number, page: number, before: number, after: number): void {
