@@ -4,14 +4,12 @@ import type { MessageLink } from '../message-link.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
 import { PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
+import { type Greeted, Greetings } from './greetings.ts'
 import { checkMembers, GroupEngine } from './group-engine.ts'
 import type { PeerLimits } from './limits.ts'
 import { Messages } from './messages.ts'
 import { hashText } from './plan.ts'
 
-/** Of what peers say to each other; both ends have the same. */
-const VERSION = 1
-const HELLO_WORDS = 2
 const TICK_MS = 50
 /** Looks without anything new before a thread that waits lets others run, and for how long. */
 const SPINS = 2000
@@ -24,6 +22,8 @@ const CLOSED_GROUPS_MAX = 4096
 /** A peer as the hub knows it. */
 export interface Attached {
   readonly number: number
+  /** Of its context. */
+  readonly identity: number
   readonly channel: Channel
   readonly messages: Messages
 }
@@ -38,7 +38,9 @@ interface ForeignFrame {
 export interface HubOwner {
   attached(peer: Attached): void
   detached(number: number, error: Error | undefined): void
-  /** A link ended before its end said who it is, or was turned away. */
+  /** The end of this link is connected already, by another. */
+  merged(channel: Channel, number: number): void
+  /** A link ended before both had let each other in, or one of them turned the other away. */
   turnedAway(channel: Channel, error: Error): void
 }
 
@@ -49,7 +51,7 @@ export class Hub implements ChannelOwner {
   readonly #owner: HubOwner
   readonly #peers = new Map<number, Attached>()
   readonly #numbers = new Map<Channel, number>()
-  readonly #unknown = new Set<Channel>()
+  readonly #greetings: Greetings
   readonly #groups = new Map<number, GroupEngine>()
   /** How often each list of members has made a group. */
   readonly #made = new Map<string, number>()
@@ -63,6 +65,14 @@ export class Hub implements ChannelOwner {
     this.number = number
     this.limits = limits
     this.#owner = owner
+    this.#greetings = new Greetings(number, limits, {
+      openChannel: (link) => new Channel(link, this),
+      connected: (peer) => this.#peers.get(peer),
+      connectedCount: () => this.#peers.size,
+      attached: (greeted) => this.#attach(greeted),
+      merged: (channel, peer) => owner.merged(channel, peer),
+      turnedAway: (channel, error) => owner.turnedAway(channel, error),
+    })
   }
 
   get(peer: number): Attached | undefined {
@@ -75,14 +85,7 @@ export class Hub implements ChannelOwner {
 
   /** A link to somebody who will say who it is. */
   attach(link: MessageLink): Channel {
-    const channel = new Channel(link, this)
-    this.#unknown.add(channel)
-    channel.open()
-    const hello = new Float64Array(HELLO_WORDS)
-    hello.set([this.limits.requestsMax, this.limits.eagerBytes])
-    const payload = new Uint8Array(hello.buffer)
-    channel.control(FrameKind.Hello, this.number, VERSION, 0, this.limits.messageWindowBytes, payload)
-    return channel
+    return this.#greetings.begin(link)
   }
 
   numberOf(channel: Channel): number | undefined {
@@ -164,9 +167,11 @@ export class Hub implements ChannelOwner {
     }
   }
 
-  close(): void {
+  /** Resolves when those that were turned away know it. */
+  close(): Promise<void> {
     clearInterval(this.#timer)
     for (const group of this.#groups.values()) group.close()
+    return this.#greetings.close()
   }
 
   #tick(): void {
@@ -185,7 +190,7 @@ export class Hub implements ChannelOwner {
 
   cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)
-    if (number === undefined) this.#cameHello(channel, frame, bytes, at, length)
+    if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
       if (!this.#peers.get(number)!.messages.cameFrame(frame, bytes, at, length))
         channel.link.destroy(
@@ -201,11 +206,7 @@ export class Hub implements ChannelOwner {
   channelEnded(channel: Channel, error: Error | undefined): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) {
-      if (!this.#unknown.delete(channel)) return
-      this.#owner.turnedAway(
-        channel,
-        error ?? new PeerError('ERR_AETHER_PEER_LOST', -1, 'a peer closed its connection before it said who it is'),
-      )
+      this.#greetings.channelEnded(channel, error)
       return
     }
     this.#numbers.delete(channel)
@@ -230,32 +231,11 @@ export class Hub implements ChannelOwner {
     this.#owner.detached(number, error)
   }
 
-  #cameHello(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
-    const words = new Float64Array(HELLO_WORDS)
-    if (length >= words.byteLength) new Uint8Array(words.buffer).set(bytes.subarray(at, at + words.byteLength))
-    const number = frame.sequence
-    const [requestsMax, eagerBytes] = words
-    let why: string | undefined
-    if (frame.kind !== FrameKind.Hello || frame.signature !== VERSION || !(frame.amount >= 4096))
-      why = 'it speaks another version'
-    else if (requestsMax !== this.limits.requestsMax || eagerBytes !== this.limits.eagerBytes)
-      why = `its requestsMax and eagerBytes are ${requestsMax} and ${eagerBytes}, and here ${this.limits.requestsMax} and ${this.limits.eagerBytes}`
-    else if (number === this.number || this.#peers.has(number)) why = `its number, ${number}, is taken`
-    let refusal: PeerError | undefined
-    if (why !== undefined) refusal = turnedAway(number, why)
-    else if (this.#peers.size >= this.limits.peersMax) {
-      const message = `peer ${number} was turned away: there are ${this.#peers.size} already; see peersMax`
-      refusal = new PeerError('ERR_AETHER_PEERS_LIMIT', number, message)
-    }
-    if (refusal !== undefined) {
-      channel.link.destroy(refusal)
-      return
-    }
-    this.#unknown.delete(channel)
+  #attach({ number, identity, channel, windowBytes }: Greeted): void {
     this.#numbers.set(channel, number)
     const { messageWindowBytes, messageBytesMax } = this.limits
-    const messages = new Messages(channel, frame.amount, messageWindowBytes, messageBytesMax)
-    const attached = { number, channel, messages }
+    const messages = new Messages(channel, windowBytes, messageWindowBytes, messageBytesMax)
+    const attached = { number, identity, channel, messages }
     this.#peers.set(number, attached)
     this.#owner.attached(attached)
   }
