@@ -67,14 +67,16 @@ export type {
   MaskedFetchAddOperands,
   WaitSyncOptions,
 } from './one-sided.ts'
+export type { Quorum } from './peers/agreement.ts'
 export type { PartLengths } from './peers/calls.ts'
-export { CollectiveError, PeerError } from './peers/errors.ts'
+export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'
 export {
   type CollectiveOptions,
   type CountsOptions,
   PeerGroup,
   type ReductionOptions,
   type RootOptions,
+  type ShrinkOptions,
 } from './peers/group.ts'
 export type { PeerLimits } from './peers/limits.ts'
 export { Peer, type PeerSyncOptions, type PeerWaitOptions } from './peers/peer.ts'

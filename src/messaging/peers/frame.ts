@@ -37,6 +37,8 @@ export const FrameKind = {
   Welcome: 10,
   /** You are turned away; sequence: what sort of reason, signature: the sender's number, payload: the reason as text. The link is closed behind it. */
   Refuse: 11,
+  /** Of the agreement on who of the group goes on; payload: see `agreement-message.ts`. */
+  Agree: 12,
 } as const
 
 export interface Frame {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { TimeoutError } from '../../native/index.ts'
+import { ArgumentError, TimeoutError } from '../../native/index.ts'
 import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
 import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
 import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
@@ -28,6 +28,7 @@ import {
   prepareScatter,
   type Shape,
 } from './calls.ts'
+import type { Quorum } from './agreement.ts'
 import type { Channel } from './channel.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
@@ -61,12 +62,30 @@ export interface ReductionOptions {
   readonly deterministic?: boolean
 }
 
+/** Of {@link PeerGroup.shrink}; every member gives the same `quorum`. */
+export interface ShrinkOptions {
+  /**
+   * `majority` (default): more than half of the group have to agree, so that there is one set at most, also where the network is cut in two or somebody was taken for
+   * dead who is not; whoever is not among them is told so by an error. `any`: those that reach each other agree, however few; each side of a cut gets a set of its own.
+   */
+  readonly quorum?: Quorum
+  /** A member that is connected and does not call `shrink`, or does not answer, for so long is left out; default 5000. The same at all members. */
+  readonly absentAfterMs?: number
+  /** Until all is agreed; default 60,000. */
+  readonly timeoutMs?: number
+  /** Take no further part once it is aborted. */
+  readonly signal?: AbortSignal
+}
+
+const SHRINK_ABSENT_AFTER_MS = 5000
+const SHRINK_TIMEOUT_MS = 60_000
+
 /**
  * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the same lengths in the same
  * order; several may be under way at once. What a caller gives must not change until the call is over.
  *
  * Once a collective has failed (a member is gone, gave up, or called something else) the group is over: this and every later call rejects with the
- * reason at every rank, and those that are left make a new group.
+ * reason at every rank, and those that are left go on in the group that `shrink` gives, or make another.
  */
 export class PeerGroup {
   /** This process's place among the members. */
@@ -77,6 +96,7 @@ export class PeerGroup {
   readonly #hub: Hub
   readonly #engine: GroupEngine
   readonly #shape: Shape
+  #shrunk: Promise<PeerGroup> | undefined
 
   /** @internal Made by {@link Peers.group}. */
   constructor(hub: Hub, engine: GroupEngine) {
@@ -337,6 +357,24 @@ export class PeerGroup {
     this.#runSync(prepareBarrier(this.#shape, options), options, undefined)
   }
 
+  /**
+   * The group of those that are left: every member that still runs calls it after a collective has failed, and each that gets a group gets the same one. Ends this
+   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again.
+   *
+   * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case: where the leader itself dies at that very moment,
+   * what it may have decided stands, and names it and who else died since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it
+   * can be shrunk in turn. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI communication capability", 2013) for the use.
+   * @throws AgreementError: this side is no majority, the others go on without this process, or nothing was agreed on in time; CollectiveError where ranks give another
+   * `quorum`; ClosedError; the signal's reason.
+   */
+  shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+    this.#shrunk ??= this.#shrink(options).catch((error: unknown) => {
+      this.#shrunk = undefined
+      throw error
+    })
+    return this.#shrunk
+  }
+
   /** Take no further part. Others can finish what was called before; who calls more is told. Idempotent. */
   close(): void {
     this.#engine.close()
@@ -345,6 +383,17 @@ export class PeerGroup {
 
   [Symbol.dispose](): void {
     this.close()
+  }
+
+  async #shrink(options: ShrinkOptions): Promise<PeerGroup> {
+    const { quorum = 'majority', signal } = options
+    const { absentAfterMs = SHRINK_ABSENT_AFTER_MS, timeoutMs = SHRINK_TIMEOUT_MS } = options
+    if (quorum !== 'majority' && quorum !== 'any')
+      throw new ArgumentError('quorum', `quorum is 'majority' or 'any', not ${String(quorum)}`)
+    for (const [name, value] of Object.entries({ absentAfterMs, timeoutMs }))
+      if (!(value >= 1)) throw new ArgumentError(name, `${name} is a number from 1 on, not ${value}`)
+    const engine = await this.#hub.shrink(this.#engine, { quorum, absentAfterMs, timeoutMs }, signal)
+    return new PeerGroup(this.#hub, engine)
   }
 
   /** Async, so that whatever goes wrong rejects. */

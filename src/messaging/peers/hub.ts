@@ -1,6 +1,9 @@
 import { performance } from 'node:perf_hooks'
-import { ArgumentError, TimeoutError } from '../../native/index.ts'
+import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
 import type { MessageLink } from '../message-link.ts'
+import type { AgreementCall } from './agreement.ts'
+import { agreementSizeMax } from './agreement-message.ts'
+import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
 import { PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
@@ -58,6 +61,7 @@ export class Hub implements ChannelOwner {
   readonly #foreign = new Map<number, ForeignFrame[]>()
   readonly #foreignBytes = new Map<number, { bytes: number; frames: number }>()
   readonly #closedGroups = new Set<number>()
+  readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
   #timer: NodeJS.Timeout | undefined
 
@@ -72,6 +76,11 @@ export class Hub implements ChannelOwner {
       attached: (greeted) => this.#attach(greeted),
       merged: (channel, peer) => owner.merged(channel, peer),
       turnedAway: (channel, error) => owner.turnedAway(channel, error),
+    })
+    this.#agreements = new Agreements({
+      send: (peer, group, payload) => this.#peers.get(peer)?.channel.control(FrameKind.Agree, 0, 0, group, 0, payload),
+      now: () => performance.now(),
+      excluded: (group, error) => this.#groups.get(group)?.exclude(error),
     })
   }
 
@@ -99,26 +108,57 @@ export class Hub implements ChannelOwner {
     const list = members.join(',')
     const turn = (this.#made.get(list) ?? 0) + 1
     this.#made.set(list, turn)
-    const text = `${list}#${turn}`
+    return this.#makeGroup(`${list}#${turn}`, [...members])
+  }
+
+  /**
+   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of them was lost since.
+   * @throws AgreementError, CollectiveError, ClosedError, the signal's reason.
+   */
+  async shrink(engine: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine> {
+    const { group, peers } = engine
+    if (engine.closed) throw new ClosedError('the group')
+    this.#checkAgreementSize(peers)
+    engine.giveUp(new Error('the group is being shrunk'))
+    const agreed = this.#agreements.agree(group, call, signal)
+    this.watch()
+    const ranks = await agreed
+    if (!ranks.includes(engine.rank)) throw excludedError(engine, ranks)
+    const members = ranks.map((rank) => peers[rank]!)
+    const shrunk = this.#makeGroup(`${group}>${members.join(',')}`, members)
+    const { lost, gone } = this.#agreements.absent(group)
+    for (const rank of ranks) {
+      if (lost.has(rank)) shrunk.lostPeer(peers[rank]!, new Error('the way to it ended while the group was agreed on'))
+      if (gone.has(rank)) shrunk.neverCame(ranks.indexOf(rank))
+    }
+    return shrunk
+  }
+
+  #checkAgreementSize(peers: readonly number[]): void {
+    for (const peer of peers) {
+      const channel = this.#peers.get(peer)?.channel
+      if (channel === undefined || peers.length <= agreementSizeMax(channel.controlBytesMax)) continue
+      throw new ArgumentError('ringBytes', `with rings that short no ${peers.length} peers can agree; make them longer`)
+    }
+  }
+
+  #makeGroup(text: string, members: readonly number[]): GroupEngine {
     // 53 bits.
     const id = (hashText(text) & 0x1fffff) * 2 ** 32 + hashText(text, 0x01234567)
     if (this.#groups.has(id))
       throw new ArgumentError('members', 'the name of this group is taken by another; close that')
-    const engine = new GroupEngine(
-      id,
-      [...members],
-      members.indexOf(this.number),
-      this.limits,
-      (peer) => this.#peers.get(peer)?.channel,
-    )
+    const rank = members.indexOf(this.number)
+    const engine = new GroupEngine(id, members, rank, this.limits, (peer) => this.#peers.get(peer)?.channel)
     this.#groups.set(id, engine)
+    this.#agreements.add(engine)
     const foreign = this.#foreign.get(id) ?? []
     this.#foreign.delete(id)
     for (const { peer, frame, bytes } of foreign) {
       const held = this.#foreignBytes.get(peer)!
       held.bytes -= bytes.length
       held.frames -= 1
-      engine.cameFrame(peer, frame, bytes, 0, bytes.length)
+      if (frame.kind === FrameKind.Agree) this.#agreements.came(peer, id, bytes)
+      else engine.cameFrame(peer, frame, bytes, 0, bytes.length)
     }
     return engine
   }
@@ -132,6 +172,7 @@ export class Hub implements ChannelOwner {
 
   dropGroup(engine: GroupEngine): void {
     this.#groups.delete(engine.group)
+    this.#agreements.close(engine.group, new ClosedError('the group'))
     this.#closedGroups.add(engine.group)
     if (this.#closedGroups.size > CLOSED_GROUPS_MAX)
       this.#closedGroups.delete(this.#closedGroups.values().next().value as number)
@@ -162,6 +203,7 @@ export class Hub implements ChannelOwner {
       if (idle === 0 || (idle & 255) !== 0) continue
       const nowMs = performance.now()
       for (const group of this.#groups.values()) group.tick(nowMs)
+      this.#agreements.tick(nowMs)
       if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
       if (idle >= SPINS) Atomics.wait(this.#nap, 0, 0, NAP_MS)
     }
@@ -170,13 +212,17 @@ export class Hub implements ChannelOwner {
   /** Resolves when those that were turned away know it. */
   close(): Promise<void> {
     clearInterval(this.#timer)
-    for (const group of this.#groups.values()) group.close()
+    for (const group of [...this.#groups.values()]) {
+      group.close()
+      this.dropGroup(group)
+    }
     return this.#greetings.close()
   }
 
   #tick(): void {
     const nowMs = performance.now()
-    let busy = false
+    this.#agreements.tick(nowMs)
+    let busy = this.#agreements.busy
     for (const group of this.#groups.values()) {
       busy ||= group.busy
       group.tick(nowMs)
@@ -196,6 +242,12 @@ export class Hub implements ChannelOwner {
         channel.link.destroy(
           turnedAway(number, 'it sent a message that breaks the rules, or is longer than messageBytesMax'),
         )
+    } else if (frame.kind === FrameKind.Agree) {
+      const payload = bytes.slice(at, at + length)
+      const isSense = this.#agreements.came(number, frame.group, payload)
+      if (isSense === undefined) {
+        if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, payload)
+      } else if (!isSense) channel.link.destroy(turnedAway(number, 'what it says about who goes on makes no sense'))
     } else {
       const group = this.#groups.get(frame.group)
       if (group !== undefined) group.cameFrame(number, frame, bytes, at, length)
@@ -228,6 +280,7 @@ export class Hub implements ChannelOwner {
       ),
     )
     for (const group of this.#groups.values()) group.lostPeer(number, error)
+    this.#agreements.lostPeer(number)
     this.#owner.detached(number, error)
   }
 
