@@ -13,8 +13,10 @@ export const AgreementStep = {
   Refuse: 5,
   /** It was agreed. */
   Decided: 6,
-  /** I take no part. */
+  /** I take no part, and never will. */
   Gone: 7,
+  /** I have given up; perhaps I ask again. */
+  Rest: 8,
 } as const
 
 /** A set of ranks that was proposed. */
@@ -36,7 +38,7 @@ export interface AgreementMessage {
 }
 
 const HEAD_BYTES = 16
-const STEP_MAX = 7
+const STEP_MAX = 8
 const ROUND_MAX = 2 ** 32 - 1
 
 /**

@@ -70,6 +70,8 @@ export class Agreement {
   readonly #lost = new Set<number>()
   readonly #gone = new Set<number>()
   readonly #joined = new Set<number>()
+  /** Ranks that were heard to ask for another quorum: in an earlier call, perhaps, or for good. */
+  readonly #otherwise = new Set<number>()
   #promised = 0
   #accepted: Proposal | undefined
   #decided: readonly number[] | undefined
@@ -118,7 +120,7 @@ export class Agreement {
     if (this.#call === undefined) return
     this.#call = undefined
     this.#round = undefined
-    if (this.#decided === undefined) this.#tellAll(AgreementStep.Gone)
+    if (this.#decided === undefined) this.#tellAll(AgreementStep.Rest)
   }
 
   /** Time goes by. */
@@ -138,10 +140,11 @@ export class Agreement {
       this.#decide(message.proposal!.ranks)
       return
     }
-    if (message.step === AgreementStep.Gone) this.#left(rank)
+    if (message.step === AgreementStep.Gone || message.step === AgreementStep.Rest)
+      this.#left(rank, message.step === AgreementStep.Gone)
     else if (this.#decided !== undefined) this.#answerDecided(rank)
     else if (this.#call === undefined) this.#joinedLate(rank)
-    else if (message.any !== (this.#call.quorum === 'any')) this.#fail({ kind: 'mismatch', rank })
+    else if (message.any !== (this.#call.quorum === 'any')) this.#otherwise.add(rank)
     else this.#take(rank, message, nowMs)
     this.#step(nowMs)
   }
@@ -149,6 +152,7 @@ export class Agreement {
   // ---- as one of all -------------------------------------------------------------------------------------------------------------
 
   #take(rank: number, message: AgreementMessage, nowMs: number): void {
+    this.#otherwise.delete(rank)
     this.#joinedLate(rank)
     switch (message.step) {
       case AgreementStep.Join:
@@ -181,9 +185,10 @@ export class Agreement {
     this.#gone.delete(rank)
   }
 
-  #left(rank: number): void {
+  #left(rank: number, forGood: boolean): void {
     this.#joined.delete(rank)
-    this.#gone.add(rank)
+    this.#otherwise.delete(rank)
+    if (forGood) this.#gone.add(rank)
   }
 
   #camePrepare(rank: number, round: number, nowMs: number): void {
@@ -248,6 +253,11 @@ export class Agreement {
   #perhapsLead(call: Call, reached: readonly number[], nowMs: number): void {
     const allHere = reached.every((rank) => rank === this.rank || this.#joined.has(rank))
     if (!allHere && nowMs - call.startedMs < call.absentAfterMs) return
+    const [rank] = this.#otherwise
+    if (rank !== undefined) {
+      this.#fail({ kind: 'mismatch', rank })
+      return
+    }
     const here = reached.filter((rank) => rank === this.rank || this.#joined.has(rank))
     const position = here.indexOf(this.rank)
     const isNext = position === 0 && nowMs >= this.#yieldUntilMs
@@ -341,8 +351,7 @@ export class Agreement {
   /** This one among them. */
   get #reachable(): number[] {
     const ranks: number[] = []
-    for (let rank = 0; rank < this.size; rank += 1)
-      if (!this.#lost.has(rank) && !this.#gone.has(rank)) ranks.push(rank)
+    for (let rank = 0; rank < this.size; rank += 1) if (!this.#lost.has(rank) && !this.#gone.has(rank)) ranks.push(rank)
     return ranks
   }
 

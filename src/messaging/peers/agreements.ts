@@ -110,7 +110,7 @@ export class Agreements {
     const message = decodeAgreement(payload, entry.group.peers.length)
     if (rank < 0 || rank === entry.group.rank || message === undefined) return false
     const { agreement } = entry
-    const asks = message.step !== AgreementStep.Gone && message.step !== AgreementStep.Decided
+    const asks = message.step < AgreementStep.Decided
     if (entry.closed && agreement.decision === undefined && asks)
       this.#send(entry.group, rank, { ...message, step: AgreementStep.Gone, proposal: undefined, lost: new Set() })
     else agreement.came(rank, message, this.#owner.now())
@@ -149,11 +149,11 @@ function errorOf({ peers }: AgreeingGroup, failure: AgreementFailure): Error {
     return new CollectiveError('ERR_AETHER_COLLECTIVE_MISMATCH', rank, peers[rank]!, message)
   }
   const reached = failure.reached.map((rank) => peers[rank]!)
-  const some = `peers ${reached.join(', ')}, ${reached.length} of the ${peers.length} of the group`
+  const some = `${reached.length} of the ${peers.length} of the group (peers ${reached.join(', ')})`
   if (failure.kind === 'minority') {
     const message = `this side has reached ${some}, and that is no majority: others may go on without it`
     return new AgreementError('ERR_AETHER_GROUP_MINORITY', reached, message)
   }
-  const message = `nothing was agreed on within timeoutMs, though ${some}, were reached`
+  const message = `nothing was agreed on within timeoutMs, though ${some} were reached`
   return new AgreementError('ERR_AETHER_GROUP_UNDECIDED', reached, message)
 }

@@ -12,6 +12,7 @@ import type { ReduceAlgorithm } from '../collectives/reduce.ts'
 import type { ReduceScatterAlgorithm } from '../collectives/reduce-scatter.ts'
 import type { ScanAlgorithm } from '../collectives/scan.ts'
 import type { ScatterAlgorithm } from '../collectives/scatter.ts'
+import type { Quorum } from './agreement.ts'
 import {
   type PartLengths,
   type PreparedCall,
@@ -28,7 +29,6 @@ import {
   prepareScatter,
   type Shape,
 } from './calls.ts'
-import type { Quorum } from './agreement.ts'
 import type { Channel } from './channel.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'

@@ -5,7 +5,7 @@ import type { AgreementCall } from './agreement.ts'
 import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
-import { PeerError } from './errors.ts'
+import { CollectiveError, PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
 import { type Greeted, Greetings } from './greetings.ts'
 import { checkMembers, GroupEngine } from './group-engine.ts'
@@ -119,7 +119,8 @@ export class Hub implements ChannelOwner {
     const { group, peers } = engine
     if (engine.closed) throw new ClosedError('the group')
     this.#checkAgreementSize(peers)
-    engine.giveUp(new Error('the group is being shrunk'))
+    const why = 'the group is being shrunk'
+    engine.giveUp(new CollectiveError('ERR_AETHER_COLLECTIVE_ABANDONED', engine.rank, this.number, why))
     const agreed = this.#agreements.agree(group, call, signal)
     this.watch()
     const ranks = await agreed

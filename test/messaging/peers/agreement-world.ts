@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { Agreement, type AgreementFailure, type Quorum } from '../../../src/messaging/peers/agreement.ts'
-import { type AgreementMessage, decodeAgreement, encodeAgreement } from '../../../src/messaging/peers/agreement-message.ts'
+import {
+  type AgreementMessage,
+  decodeAgreement,
+  encodeAgreement,
+} from '../../../src/messaging/peers/agreement-message.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { rangeOf } from './call-all.ts'
 
@@ -77,8 +81,7 @@ export class AgreementWorld {
             this.#faults.push({ message: parting, apply: () => this.#cutLink(low, high) })
     for (const _ of rangeOf(options.cuts)) {
       const [low, high] = [random.below(this.size), random.below(this.size)]
-      if (low !== high)
-        this.#faults.push({ message: random.below(messagesMax), apply: () => this.#cutLink(low, high) })
+      if (low !== high) this.#faults.push({ message: random.below(messagesMax), apply: () => this.#cutLink(low, high) })
     }
     for (const victim of order.slice(options.deaths, options.deaths + options.stops))
       this.#faults.push({ message: random.below(messagesMax), apply: () => this.#stop(victim) })
@@ -112,7 +115,10 @@ export class AgreementWorld {
       agreement: new Agreement(this.size, rank, {
         send: (to, message) => this.#send(rank, to, message),
         decided: (ranks) => {
-          this.firstDecision ??= { atMs: this.nowMs, alive: rangeOf(this.size).filter((each) => this.members[each]!.alive) }
+          this.firstDecision ??= {
+            atMs: this.nowMs,
+            alive: rangeOf(this.size).filter((each) => this.members[each]!.alive),
+          }
           member.outcome ??= { ranks }
         },
         failed: (failure) => {
@@ -133,7 +139,10 @@ export class AgreementWorld {
     this.#deliver(rank, () => {
       this.members[rank]!.begunMs = this.nowMs
       if (this.members[rank]!.agreement.decision === undefined)
-        this.members[rank]!.agreement.begin({ quorum, absentAfterMs: ABSENT_AFTER_MS, timeoutMs: TIMEOUT_MS }, this.nowMs)
+        this.members[rank]!.agreement.begin(
+          { quorum, absentAfterMs: ABSENT_AFTER_MS, timeoutMs: TIMEOUT_MS },
+          this.nowMs,
+        )
     })
   }
 
@@ -170,10 +179,13 @@ export class AgreementWorld {
     member.alive = false
     for (const rank of rangeOf(this.size))
       if (rank !== victim)
-        this.#at(Math.max(this.nowMs, this.#random.below(2) * (this.#lastArrival.get(`${victim}>${rank}`) ?? 0)), () => {
-          this.#cut.add(linkOf(victim, rank))
-          this.#deliver(rank, () => this.members[rank]!.agreement.lostRank(victim, this.nowMs))
-        })
+        this.#at(
+          Math.max(this.nowMs, this.#random.below(2) * (this.#lastArrival.get(`${victim}>${rank}`) ?? 0)),
+          () => {
+            this.#cut.add(linkOf(victim, rank))
+            this.#deliver(rank, () => this.members[rank]!.agreement.lostRank(victim, this.nowMs))
+          },
+        )
   }
 
   #cutLink(one: number, other: number): void {
@@ -198,7 +210,8 @@ export class AgreementWorld {
   }
 
   #at(atMs: number, apply: () => void): void {
-    this.#events.push({ atMs, turn: (this.#turn += 1), apply })
+    this.#turn += 1
+    this.#events.push({ atMs, turn: this.#turn, apply })
   }
 }
 

@@ -12,7 +12,8 @@ const SEEDS = Number(process.env['AETHER_TEST_SEEDS'] ?? 400)
 function judge(seed: number, world: AgreementWorld): readonly number[] | undefined {
   const { members, decisions, size, options } = world
   const told = `seed ${seed}: ${JSON.stringify(members.map(({ alive, outcome }) => ({ alive, outcome })))}`
-  for (const { alive, outcome } of members) if (alive) assert.ok(outcome !== undefined, `${told}: somebody has no answer`)
+  for (const { alive, outcome } of members)
+    if (alive) assert.ok(outcome !== undefined, `${told}: somebody has no answer`)
   assert.ok(world.nowMs <= TIMEOUT_MS + 2000, `${told}: it took ${world.nowMs} ms`)
   const [first] = decisions
   if (first === undefined) return undefined
@@ -70,7 +71,8 @@ for (const [kind, options] of Object.entries(kinds)) {
 }
 
 test('ranks that have lost each other are not both chosen, and as few as possible are left out', () => {
-  const lost = (...lists: number[][]): Map<number, Set<number>> => new Map(lists.map((list, rank) => [rank, new Set(list)]))
+  const lost = (...lists: number[][]): Map<number, Set<number>> =>
+    new Map(lists.map((list, rank) => [rank, new Set(list)]))
   assert.deepEqual(chooseSurvivors(lost([], [], [])), [0, 1, 2])
   assert.deepEqual(chooseSurvivors(lost([], [2], [1], [])), [0, 1, 3])
   assert.deepEqual(chooseSurvivors(lost([], [2], [], [])), [0, 1, 3])
