@@ -76,11 +76,11 @@ export {
   PeerGroup,
   type ReductionOptions,
   type RootOptions,
-  type ShrinkOptions,
 } from './peers/group.ts'
 export type { PeerLimits } from './peers/limits.ts'
 export { Peer, type PeerSyncOptions, type PeerWaitOptions } from './peers/peer.ts'
 export { openPeers, type PeerAddress, type PeerConnectOptions, Peers, type PeersOptions } from './peers/peers.ts'
+export type { ShrinkOptions } from './peers/shrink-options.ts'
 export { EndpointPhysicalPeer } from './physical-peer.ts'
 export type { ReceiveBudget } from './receive-budget.ts'
 export type { SharedReceiveOptions, SharedReceiveUse } from './receive-shares.ts'

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { ArgumentError, TimeoutError } from '../../native/index.ts'
+import { TimeoutError } from '../../native/index.ts'
 import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
 import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
 import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
@@ -12,7 +12,6 @@ import type { ReduceAlgorithm } from '../collectives/reduce.ts'
 import type { ReduceScatterAlgorithm } from '../collectives/reduce-scatter.ts'
 import type { ScanAlgorithm } from '../collectives/scan.ts'
 import type { ScatterAlgorithm } from '../collectives/scatter.ts'
-import type { Quorum } from './agreement.ts'
 import {
   type PartLengths,
   type PreparedCall,
@@ -33,6 +32,7 @@ import type { Channel } from './channel.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
+import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 
 /** Of every collective. */
 export interface CollectiveOptions<Algorithm extends string = string> {
@@ -61,24 +61,6 @@ export interface ReductionOptions {
    */
   readonly deterministic?: boolean
 }
-
-/** Of {@link PeerGroup.shrink}; every member gives the same `quorum`. */
-export interface ShrinkOptions {
-  /**
-   * `majority` (default): more than half of the group have to agree, so that there is one set at most, also where the network is cut in two or somebody was taken for
-   * dead who is not; whoever is not among them is told so by an error. `any`: those that reach each other agree, however few; each side of a cut gets a set of its own.
-   */
-  readonly quorum?: Quorum
-  /** A member that is connected and does not call `shrink`, or does not answer, for so long is left out; default 5000. The same at all members. */
-  readonly absentAfterMs?: number
-  /** Until all is agreed; default 60,000. */
-  readonly timeoutMs?: number
-  /** Take no further part once it is aborted. */
-  readonly signal?: AbortSignal
-}
-
-const SHRINK_ABSENT_AFTER_MS = 5000
-const SHRINK_TIMEOUT_MS = 60_000
 
 /**
  * Peers that compute together. Every member makes the group from the same list, and calls the same collectives with the same lengths in the same
@@ -386,13 +368,7 @@ export class PeerGroup {
   }
 
   async #shrink(options: ShrinkOptions): Promise<PeerGroup> {
-    const { quorum = 'majority', signal } = options
-    const { absentAfterMs = SHRINK_ABSENT_AFTER_MS, timeoutMs = SHRINK_TIMEOUT_MS } = options
-    if (quorum !== 'majority' && quorum !== 'any')
-      throw new ArgumentError('quorum', `quorum is 'majority' or 'any', not ${String(quorum)}`)
-    for (const [name, value] of Object.entries({ absentAfterMs, timeoutMs }))
-      if (!(value >= 1)) throw new ArgumentError(name, `${name} is a number from 1 on, not ${value}`)
-    const engine = await this.#hub.shrink(this.#engine, { quorum, absentAfterMs, timeoutMs }, signal)
+    const engine = await this.#hub.shrink(this.#engine, agreementCall(options), options.signal)
     return new PeerGroup(this.#hub, engine)
   }
 
