@@ -67,8 +67,9 @@ export type {
   MaskedFetchAddOperands,
   WaitSyncOptions,
 } from './one-sided.ts'
+export type { Quorum } from './peers/agreement.ts'
 export type { PartLengths } from './peers/calls.ts'
-export { CollectiveError, PeerError } from './peers/errors.ts'
+export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'
 export {
   type CollectiveOptions,
   type CountsOptions,
@@ -79,6 +80,7 @@ export {
 export type { PeerLimits } from './peers/limits.ts'
 export { Peer, type PeerSyncOptions, type PeerWaitOptions } from './peers/peer.ts'
 export { openPeers, type PeerAddress, type PeerConnectOptions, Peers, type PeersOptions } from './peers/peers.ts'
+export type { ShrinkOptions } from './peers/shrink-options.ts'
 export { EndpointPhysicalPeer } from './physical-peer.ts'
 export type { ReceiveBudget } from './receive-budget.ts'
 export type { SharedReceiveOptions, SharedReceiveUse } from './receive-shares.ts'

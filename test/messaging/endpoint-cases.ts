@@ -235,19 +235,21 @@ export const endpointCases: readonly EndpointCase[] = [
               seen.push(immediate)
               if (immediate === 2) resolve()
             },
-            written: (immediate, address, length) =>
-              seen.push([immediate, address - there.address, length, there.bytes[address - there.address]]),
+            written: (immediate, address, length, endpoint) => {
+              assert.equal(endpoint, server)
+              seen.push([immediate, address - there.address, length, there.bytes[address - there.address]])
+            },
           }
         })
         await client.sendWithImmediate(filled(1), 1)
         await client.writeWithImmediate(
           { buffer: here, length: 16 },
           { address: there.address + 8, key: there.key },
-          77,
+          0xfffffffe,
         )
         await client.sendWithImmediate(filled(1), 2)
         await noticed
-        assert.deepEqual(seen, [1, [77, 8, 16, 5], 2])
+        assert.deepEqual(seen, [1, [0xfffffffe, 8, 16, 5], 2])
         assert.deepEqual([...there.bytes.subarray(7, 9), ...there.bytes.subarray(23, 25)], [0, 5, 5, 0])
         await client.write({ buffer: here, length: 8 }, there)
         await client.read({ buffer: here, offset: 32, length: 32 }, there)

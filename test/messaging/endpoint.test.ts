@@ -143,50 +143,6 @@ test('a message that is longer than the peer takes fails at its sender, and the 
   await close()
 })
 
-test("the peer's memory: write, read, both with a notice and blocking, and which operation is done", async () => {
-  const { client, server, close } = await join()
-  const there = server.allocate(64)
-  const here = client.allocate(64)
-  here.bytes.fill(5)
-  await client.write({ buffer: here, length: 8 }, there)
-  assert.deepEqual([...there.bytes.subarray(0, 9)], [5, 5, 5, 5, 5, 5, 5, 5, 0])
-  const told = new Promise<unknown[]>((resolve) => {
-    server.handlers = { written: (...args) => resolve([...args, there.bytes[15]]) }
-  })
-  await client.writeWithImmediate(
-    { buffer: here, length: 8 },
-    { address: there.address + 8, key: there.key },
-    0xfffffffe,
-  )
-  assert.deepEqual(await told, [0xfffffffe, there.address + 8, 8, server, 5])
-  there.bytes.fill(9)
-  client.readSync({ buffer: here }, there)
-  assert.ok(here.bytes.every((byte) => byte === 9))
-  here.bytes.fill(3)
-  client.writeSync({ buffer: here }, there)
-  assert.ok(there.bytes.every((byte) => byte === 3))
-  const ids: [string, number, unknown][] = []
-  const both = new Promise<void>((resolve) => {
-    const done = (what: string, id: number, error: unknown): void => {
-      if (ids.push([what, id, error]) === 3) resolve()
-    }
-    client.handlers = {
-      writeDone: (id, error) => done('write', id, error),
-      readDone: (id, error) => done('read', id, error),
-    }
-  })
-  client.postRead(11, { buffer: here }, there)
-  client.postWrite(12, { buffer: here }, there)
-  client.postRead(13, { buffer: here }, there)
-  await both
-  assert.deepEqual(ids, [
-    ['read', 11, undefined],
-    ['write', 12, undefined],
-    ['read', 13, undefined],
-  ])
-  await close()
-})
-
 test('blocking calls work inside a handler', async () => {
   const { client, server, close } = await join()
   const memory = client.allocate(8)

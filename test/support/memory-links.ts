@@ -105,8 +105,9 @@ export class MemoryLink extends RingLink {
 
   /** Everything under way is lost, and this end learns of it. */
   cut(): void {
-    this.#towards.cut()
     this.lose('the wire was cut')
+    // What it flushed last is lost, too.
+    this.#towards.cut()
   }
 
   allocate(lengthBytes: number): RegisteredBuffer {

@@ -40,3 +40,22 @@ export class PeerError extends AetherError {
     this.peer = peer
   }
 }
+
+/**
+ * Those that are left of a group have not agreed, or not with this process: `ERR_AETHER_GROUP_MINORITY`, this side reached no majority; `ERR_AETHER_GROUP_EXCLUDED`, the
+ * others go on without this process; `ERR_AETHER_GROUP_UNDECIDED`, a majority was reached, but nothing was agreed on in time.
+ */
+export class AgreementError extends AetherError {
+  override readonly name = 'AgreementError'
+  /** Peer numbers: those that go on where this one is excluded, otherwise those that were reached, this one among them. */
+  readonly members: readonly number[]
+
+  constructor(
+    code: 'ERR_AETHER_GROUP_MINORITY' | 'ERR_AETHER_GROUP_EXCLUDED' | 'ERR_AETHER_GROUP_UNDECIDED',
+    members: readonly number[],
+    message: string,
+  ) {
+    super(code, message)
+    this.members = members
+  }
+}

@@ -33,6 +33,12 @@ export const FrameKind = {
   MessageGrant: 8,
   /** The first frame of a link; sequence: the sender's number, signature: the version, amount: its window for messages. */
   Hello: 9,
+  /** You are let in, as far as this end is concerned. */
+  Welcome: 10,
+  /** You are turned away; sequence: what sort of reason, signature: the sender's number, payload: the reason as text. The link is closed behind it. */
+  Refuse: 11,
+  /** Of the agreement on who of the group goes on; payload: see `agreement-message.ts`. */
+  Agree: 12,
 } as const
 
 export interface Frame {

@@ -93,6 +93,10 @@ export class GroupEngine implements RunOwner {
     return this.#closed ? new ClosedError('the group') : this.#failure
   }
 
+  get closed(): boolean {
+    return this.#closed
+  }
+
   get busy(): boolean {
     return this.#pending.size > 0
   }
@@ -194,14 +198,24 @@ export class GroupEngine implements RunOwner {
         this.#cameAnnounce(rank, sequence, frame)
         return
       case FrameKind.Leave:
-        this.#left.set(rank, sequence)
-        for (const { run } of [...this.#pending.values()]) this.#checkLeft(rank, sequence, run)
+        this.#leftAt(rank, sequence)
         return
       case FrameKind.Abort:
         this.#cameAbort(rank, decodeFailure(bytes.slice(at, at + length)))
         return
       default:
     }
+  }
+
+  /** A rank takes no part in anything of this group. */
+  neverCame(rank: number): void {
+    if (this.#failure === undefined && !this.#closed) this.#leftAt(rank, 1)
+  }
+
+  /** The others go on without this rank: whatever ended the group before, this is why nothing of it will come back. */
+  exclude(error: Error): void {
+    this.#fail(error)
+    this.#failure = error
   }
 
   /** The way to a peer has ended. */
@@ -335,6 +349,11 @@ export class GroupEngine implements RunOwner {
     if (wanted === undefined || behind(this.#done, wanted) < 0) return
     this.#wanted.delete(rank)
     this.#channel(rank)?.control(FrameKind.Progress, 0, 0, this.group, 0)
+  }
+
+  #leftAt(rank: number, sequence: number): void {
+    this.#left.set(rank, sequence)
+    for (const { run } of [...this.#pending.values()]) this.#checkLeft(rank, sequence, run)
   }
 
   #checkLeft(rank: number, since: number, run: CollectiveRun): void {

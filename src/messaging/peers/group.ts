@@ -32,6 +32,7 @@ import type { Channel } from './channel.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
+import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 
 /** Of every collective. */
 export interface CollectiveOptions<Algorithm extends string = string> {
@@ -66,7 +67,7 @@ export interface ReductionOptions {
  * order; several may be under way at once. What a caller gives must not change until the call is over.
  *
  * Once a collective has failed (a member is gone, gave up, or called something else) the group is over: this and every later call rejects with the
- * reason at every rank, and those that are left make a new group.
+ * reason at every rank, and those that are left go on in the group that `shrink` gives, or make another.
  */
 export class PeerGroup {
   /** This process's place among the members. */
@@ -77,6 +78,7 @@ export class PeerGroup {
   readonly #hub: Hub
   readonly #engine: GroupEngine
   readonly #shape: Shape
+  #shrunk: Promise<PeerGroup> | undefined
 
   /** @internal Made by {@link Peers.group}. */
   constructor(hub: Hub, engine: GroupEngine) {
@@ -337,6 +339,24 @@ export class PeerGroup {
     this.#runSync(prepareBarrier(this.#shape, options), options, undefined)
   }
 
+  /**
+   * The group of those that are left: every member that still runs calls it after a collective has failed, and each that gets a group gets the same one. Ends this
+   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again.
+   *
+   * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case: where the leader itself dies at that very moment,
+   * what it may have decided stands, and names it and who else died since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it
+   * can be shrunk in turn. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI communication capability", 2013) for the use.
+   * @throws AgreementError: this side is no majority, the others go on without this process, or nothing was agreed on in time; CollectiveError where ranks give another
+   * `quorum`; ClosedError; the signal's reason.
+   */
+  shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
+    this.#shrunk ??= this.#shrink(options).catch((error: unknown) => {
+      this.#shrunk = undefined
+      throw error
+    })
+    return this.#shrunk
+  }
+
   /** Take no further part. Others can finish what was called before; who calls more is told. Idempotent. */
   close(): void {
     this.#engine.close()
@@ -345,6 +365,11 @@ export class PeerGroup {
 
   [Symbol.dispose](): void {
     this.close()
+  }
+
+  async #shrink(options: ShrinkOptions): Promise<PeerGroup> {
+    const engine = await this.#hub.shrink(this.#engine, agreementCall(options), options.signal)
+    return new PeerGroup(this.#hub, engine)
   }
 
   /** Async, so that whatever goes wrong rejects. */

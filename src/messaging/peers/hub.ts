@@ -1,17 +1,18 @@
 import { performance } from 'node:perf_hooks'
-import { ArgumentError, TimeoutError } from '../../native/index.ts'
+import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
 import type { MessageLink } from '../message-link.ts'
+import type { AgreementCall } from './agreement.ts'
+import { agreementSizeMax } from './agreement-message.ts'
+import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
-import { PeerError } from './errors.ts'
+import { CollectiveError, PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
+import { type Greeted, Greetings } from './greetings.ts'
 import { checkMembers, GroupEngine } from './group-engine.ts'
 import type { PeerLimits } from './limits.ts'
 import { Messages } from './messages.ts'
 import { hashText } from './plan.ts'
 
-/** Of what peers say to each other; both ends have the same. */
-const VERSION = 1
-const HELLO_WORDS = 2
 const TICK_MS = 50
 /** Looks without anything new before a thread that waits lets others run, and for how long. */
 const SPINS = 2000
@@ -24,6 +25,8 @@ const CLOSED_GROUPS_MAX = 4096
 /** A peer as the hub knows it. */
 export interface Attached {
   readonly number: number
+  /** Of its context. */
+  readonly identity: number
   readonly channel: Channel
   readonly messages: Messages
 }
@@ -38,7 +41,9 @@ interface ForeignFrame {
 export interface HubOwner {
   attached(peer: Attached): void
   detached(number: number, error: Error | undefined): void
-  /** A link ended before its end said who it is, or was turned away. */
+  /** The end of this link is connected already, by another. */
+  merged(channel: Channel, number: number): void
+  /** A link ended before both had let each other in, or one of them turned the other away. */
   turnedAway(channel: Channel, error: Error): void
 }
 
@@ -49,13 +54,14 @@ export class Hub implements ChannelOwner {
   readonly #owner: HubOwner
   readonly #peers = new Map<number, Attached>()
   readonly #numbers = new Map<Channel, number>()
-  readonly #unknown = new Set<Channel>()
+  readonly #greetings: Greetings
   readonly #groups = new Map<number, GroupEngine>()
   /** How often each list of members has made a group. */
   readonly #made = new Map<string, number>()
   readonly #foreign = new Map<number, ForeignFrame[]>()
   readonly #foreignBytes = new Map<number, { bytes: number; frames: number }>()
   readonly #closedGroups = new Set<number>()
+  readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
   #timer: NodeJS.Timeout | undefined
 
@@ -63,6 +69,19 @@ export class Hub implements ChannelOwner {
     this.number = number
     this.limits = limits
     this.#owner = owner
+    this.#greetings = new Greetings(number, limits, {
+      openChannel: (link) => new Channel(link, this),
+      connected: (peer) => this.#peers.get(peer),
+      connectedCount: () => this.#peers.size,
+      attached: (greeted) => this.#attach(greeted),
+      merged: (channel, peer) => owner.merged(channel, peer),
+      turnedAway: (channel, error) => owner.turnedAway(channel, error),
+    })
+    this.#agreements = new Agreements({
+      send: (peer, group, payload) => this.#peers.get(peer)?.channel.control(FrameKind.Agree, 0, 0, group, 0, payload),
+      now: () => performance.now(),
+      excluded: (group, error) => this.#groups.get(group)?.exclude(error),
+    })
   }
 
   get(peer: number): Attached | undefined {
@@ -75,14 +94,7 @@ export class Hub implements ChannelOwner {
 
   /** A link to somebody who will say who it is. */
   attach(link: MessageLink): Channel {
-    const channel = new Channel(link, this)
-    this.#unknown.add(channel)
-    channel.open()
-    const hello = new Float64Array(HELLO_WORDS)
-    hello.set([this.limits.requestsMax, this.limits.eagerBytes])
-    const payload = new Uint8Array(hello.buffer)
-    channel.control(FrameKind.Hello, this.number, VERSION, 0, this.limits.messageWindowBytes, payload)
-    return channel
+    return this.#greetings.begin(link)
   }
 
   numberOf(channel: Channel): number | undefined {
@@ -96,26 +108,58 @@ export class Hub implements ChannelOwner {
     const list = members.join(',')
     const turn = (this.#made.get(list) ?? 0) + 1
     this.#made.set(list, turn)
-    const text = `${list}#${turn}`
+    return this.#makeGroup(`${list}#${turn}`, [...members])
+  }
+
+  /**
+   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of them was lost since.
+   * @throws AgreementError, CollectiveError, ClosedError, the signal's reason.
+   */
+  async shrink(engine: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine> {
+    const { group, peers } = engine
+    if (engine.closed) throw new ClosedError('the group')
+    this.#checkAgreementSize(peers)
+    const why = 'the group is being shrunk'
+    engine.giveUp(new CollectiveError('ERR_AETHER_COLLECTIVE_ABANDONED', engine.rank, this.number, why))
+    const agreed = this.#agreements.agree(group, call, signal)
+    this.watch()
+    const ranks = await agreed
+    if (!ranks.includes(engine.rank)) throw excludedError(engine, ranks)
+    const members = ranks.map((rank) => peers[rank]!)
+    const shrunk = this.#makeGroup(`${group}>${members.join(',')}`, members)
+    const { lost, gone } = this.#agreements.absent(group)
+    for (const rank of ranks) {
+      if (lost.has(rank)) shrunk.lostPeer(peers[rank]!, new Error('the way to it ended while the group was agreed on'))
+      if (gone.has(rank)) shrunk.neverCame(ranks.indexOf(rank))
+    }
+    return shrunk
+  }
+
+  #checkAgreementSize(peers: readonly number[]): void {
+    for (const peer of peers) {
+      const channel = this.#peers.get(peer)?.channel
+      if (channel === undefined || peers.length <= agreementSizeMax(channel.controlBytesMax)) continue
+      throw new ArgumentError('ringBytes', `with rings that short no ${peers.length} peers can agree; make them longer`)
+    }
+  }
+
+  #makeGroup(text: string, members: readonly number[]): GroupEngine {
     // 53 bits.
     const id = (hashText(text) & 0x1fffff) * 2 ** 32 + hashText(text, 0x01234567)
     if (this.#groups.has(id))
       throw new ArgumentError('members', 'the name of this group is taken by another; close that')
-    const engine = new GroupEngine(
-      id,
-      [...members],
-      members.indexOf(this.number),
-      this.limits,
-      (peer) => this.#peers.get(peer)?.channel,
-    )
+    const rank = members.indexOf(this.number)
+    const engine = new GroupEngine(id, members, rank, this.limits, (peer) => this.#peers.get(peer)?.channel)
     this.#groups.set(id, engine)
+    this.#agreements.add(engine)
     const foreign = this.#foreign.get(id) ?? []
     this.#foreign.delete(id)
     for (const { peer, frame, bytes } of foreign) {
       const held = this.#foreignBytes.get(peer)!
       held.bytes -= bytes.length
       held.frames -= 1
-      engine.cameFrame(peer, frame, bytes, 0, bytes.length)
+      if (frame.kind === FrameKind.Agree) this.#agreements.came(peer, id, bytes)
+      else engine.cameFrame(peer, frame, bytes, 0, bytes.length)
     }
     return engine
   }
@@ -129,6 +173,7 @@ export class Hub implements ChannelOwner {
 
   dropGroup(engine: GroupEngine): void {
     this.#groups.delete(engine.group)
+    this.#agreements.close(engine.group, new ClosedError('the group'))
     this.#closedGroups.add(engine.group)
     if (this.#closedGroups.size > CLOSED_GROUPS_MAX)
       this.#closedGroups.delete(this.#closedGroups.values().next().value as number)
@@ -159,19 +204,26 @@ export class Hub implements ChannelOwner {
       if (idle === 0 || (idle & 255) !== 0) continue
       const nowMs = performance.now()
       for (const group of this.#groups.values()) group.tick(nowMs)
+      this.#agreements.tick(nowMs)
       if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
       if (idle >= SPINS) Atomics.wait(this.#nap, 0, 0, NAP_MS)
     }
   }
 
-  close(): void {
+  /** Resolves when those that were turned away know it. */
+  close(): Promise<void> {
     clearInterval(this.#timer)
-    for (const group of this.#groups.values()) group.close()
+    for (const group of [...this.#groups.values()]) {
+      group.close()
+      this.dropGroup(group)
+    }
+    return this.#greetings.close()
   }
 
   #tick(): void {
     const nowMs = performance.now()
-    let busy = false
+    this.#agreements.tick(nowMs)
+    let busy = this.#agreements.busy
     for (const group of this.#groups.values()) {
       busy ||= group.busy
       group.tick(nowMs)
@@ -185,12 +237,18 @@ export class Hub implements ChannelOwner {
 
   cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)
-    if (number === undefined) this.#cameHello(channel, frame, bytes, at, length)
+    if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
       if (!this.#peers.get(number)!.messages.cameFrame(frame, bytes, at, length))
         channel.link.destroy(
           turnedAway(number, 'it sent a message that breaks the rules, or is longer than messageBytesMax'),
         )
+    } else if (frame.kind === FrameKind.Agree) {
+      const payload = bytes.slice(at, at + length)
+      const isSense = this.#agreements.came(number, frame.group, payload)
+      if (isSense === undefined) {
+        if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, payload)
+      } else if (!isSense) channel.link.destroy(turnedAway(number, 'what it says about who goes on makes no sense'))
     } else {
       const group = this.#groups.get(frame.group)
       if (group !== undefined) group.cameFrame(number, frame, bytes, at, length)
@@ -201,11 +259,7 @@ export class Hub implements ChannelOwner {
   channelEnded(channel: Channel, error: Error | undefined): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) {
-      if (!this.#unknown.delete(channel)) return
-      this.#owner.turnedAway(
-        channel,
-        error ?? new PeerError('ERR_AETHER_PEER_LOST', -1, 'a peer closed its connection before it said who it is'),
-      )
+      this.#greetings.channelEnded(channel, error)
       return
     }
     this.#numbers.delete(channel)
@@ -227,35 +281,15 @@ export class Hub implements ChannelOwner {
       ),
     )
     for (const group of this.#groups.values()) group.lostPeer(number, error)
+    this.#agreements.lostPeer(number)
     this.#owner.detached(number, error)
   }
 
-  #cameHello(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
-    const words = new Float64Array(HELLO_WORDS)
-    if (length >= words.byteLength) new Uint8Array(words.buffer).set(bytes.subarray(at, at + words.byteLength))
-    const number = frame.sequence
-    const [requestsMax, eagerBytes] = words
-    let why: string | undefined
-    if (frame.kind !== FrameKind.Hello || frame.signature !== VERSION || !(frame.amount >= 4096))
-      why = 'it speaks another version'
-    else if (requestsMax !== this.limits.requestsMax || eagerBytes !== this.limits.eagerBytes)
-      why = `its requestsMax and eagerBytes are ${requestsMax} and ${eagerBytes}, and here ${this.limits.requestsMax} and ${this.limits.eagerBytes}`
-    else if (number === this.number || this.#peers.has(number)) why = `its number, ${number}, is taken`
-    let refusal: PeerError | undefined
-    if (why !== undefined) refusal = turnedAway(number, why)
-    else if (this.#peers.size >= this.limits.peersMax) {
-      const message = `peer ${number} was turned away: there are ${this.#peers.size} already; see peersMax`
-      refusal = new PeerError('ERR_AETHER_PEERS_LIMIT', number, message)
-    }
-    if (refusal !== undefined) {
-      channel.link.destroy(refusal)
-      return
-    }
-    this.#unknown.delete(channel)
+  #attach({ number, identity, channel, windowBytes }: Greeted): void {
     this.#numbers.set(channel, number)
     const { messageWindowBytes, messageBytesMax } = this.limits
-    const messages = new Messages(channel, frame.amount, messageWindowBytes, messageBytesMax)
-    const attached = { number, channel, messages }
+    const messages = new Messages(channel, windowBytes, messageWindowBytes, messageBytesMax)
+    const attached = { number, identity, channel, messages }
     this.#peers.set(number, attached)
     this.#owner.attached(attached)
   }

@@ -60,7 +60,8 @@ export class Peers {
   /** Those that connected here and were not accepted yet. */
   readonly #arrived: Peer[] = []
   readonly #accepting: Waiter[] = []
-  /** Links whose peer has not said who it is, and who waits for that. */
+  readonly #announced = new WeakSet<Peer>()
+  /** Links on which the two ends have not let each other in, and who waits for that. */
   readonly #greeting = new Map<Channel, Waiter>()
   /** How many of these have come by themselves. */
   #strangers = 0
@@ -80,6 +81,7 @@ export class Peers {
     const owner: HubOwner = {
       attached: (attached) => this.#attached(attached),
       detached: (peer, error) => this.#detached(peer, error),
+      merged: (channel, number) => this.#settle(channel)?.resolve(this.#peers.get(number) as Peer),
       turnedAway: (channel, error) => this.#turnedAway(channel, error),
     }
     this.#hub = new Hub(number, this.limits, owner)
@@ -117,8 +119,9 @@ export class Peers {
   }
 
   /**
-   * Connect to a peer that listens.
-   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away; ClosedError.
+   * Connect to a peer that listens. Resolves when both ends have let each other in. Where the two are connected already, or connect to each other at the
+   * same moment, one connection stays, and this resolves with the peer that it leads to.
+   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away, with its reason; ClosedError.
    */
   async connect(options: PeerConnectOptions): Promise<Peer> {
     this.#checkOpen()
@@ -146,7 +149,7 @@ export class Peers {
     }
   }
 
-  /** The next peer that connects here. @throws the signal's reason; ClosedError. */
+  /** The next peer that connects here; each once, whichever of its connections stayed. @throws the signal's reason; ClosedError. */
   accept(options: { readonly signal?: AbortSignal } = {}): Promise<Peer> {
     const peer = this.#arrived.shift()
     if (peer !== undefined) return Promise.resolve(peer)
@@ -215,10 +218,10 @@ export class Peers {
   async #close(): Promise<void> {
     for (const ending of this.#connecting) ending.abort(new ClosedError('the context of peers'))
     for (const listener of this.#listeners) listener.close()
-    this.#hub.close()
+    const heard = this.#hub.close()
     for (const { reject } of this.#accepting.splice(0)) reject(new ClosedError('the context of peers'))
     for (const { link } of this.#greeting.keys()) link.destroy()
-    await Promise.all([...this.#peers.values()].map((peer) => peer.disconnect()))
+    await Promise.all([heard, ...[...this.#peers.values()].map((peer) => peer.disconnect())])
   }
 
   #checkOpen(): void {
@@ -306,19 +309,25 @@ export class Peers {
   #attached(attached: Attached): void {
     const peer = new Peer(this.#hub, attached)
     this.#peers.set(attached.number, peer)
-    const waiter = this.#greeting.get(attached.channel)
-    this.#greeting.delete(attached.channel)
-    waiter?.resolve(peer)
+    this.#settle(attached.channel)?.resolve(peer)
   }
 
   #turnedAway(channel: Channel, error: Error): void {
     this.#note(error)
-    const waiter = this.#greeting.get(channel)
-    this.#greeting.delete(channel)
-    waiter?.reject(error)
+    this.#settle(channel)?.reject(error)
   }
 
+  /** Whoever waits for this link has an answer now. */
+  #settle(channel: Channel): Waiter | undefined {
+    const waiter = this.#greeting.get(channel)
+    this.#greeting.delete(channel)
+    return waiter
+  }
+
+  /** Told to `accept` once, however many of its connections came here. */
   #arrive(peer: Peer): void {
+    if (this.#announced.has(peer)) return
+    this.#announced.add(peer)
     const waiter = this.#accepting.shift()
     if (waiter === undefined) this.#arrived.push(peer)
     else waiter.resolve(peer)

@@ -130,8 +130,8 @@ class Rogue {
   }
 
   /** As peer 1, with the limits of `peers`. */
-  hello({ limits: { requestsMax, eagerBytes } }: Peers, version = 1, amount = 65_536): Promise<void> {
-    const payload = new Uint8Array(Float64Array.of(requestsMax, eagerBytes).buffer)
+  hello({ limits: { requestsMax, eagerBytes } }: Peers, version = 2, amount = 65_536): Promise<void> {
+    const payload = new Uint8Array(Float64Array.of(requestsMax, eagerBytes, 1234).buffer)
     return this.say(FrameKind.Hello, { sequence: 1, signature: version, amount }, payload)
   }
 }
@@ -142,14 +142,15 @@ async function meet(ringBytes = 65_536): Promise<{ readonly peers: Peers; readon
   const attached = peers.attach(here)
   const rogue = new Rogue(there)
   await rogue.hello(peers)
+  await rogue.say(FrameKind.Welcome, {})
   await attached
   return { peers, rogue }
 }
 
 test('another version, or a window of nothing, is turned away', async () => {
   for (const [version, amount] of [
-    [2, 65_536],
-    [1, 0],
+    [3, 65_536],
+    [2, 0],
   ] as const) {
     const peers = openPeers({ number: 0 })
     const [here, there] = memoryLinks()

@@ -13,6 +13,8 @@ import { connectSimulated, openLinkHost } from '../simulated-links.ts'
 export interface SimulatedMeshOptions extends PeerLimits {
   /** Ask a silent peer whether it is there after so long; default 0, never, so that no probe moves on what has got stuck. */
   readonly keepAliveMs?: number
+  /** Connections between each two, all attached at once; default 1. */
+  readonly linksEach?: number
 }
 
 /** Time goes from event to event, and at most by this, so that timers are in time. */
@@ -48,7 +50,7 @@ export class SimulatedMesh {
     size: number,
     seed: number,
     simulation: SimulationOptions,
-    { keepAliveMs = 0, ...limits }: SimulatedMeshOptions = {},
+    { keepAliveMs = 0, linksEach = 1, ...limits }: SimulatedMeshOptions = {},
   ): Promise<SimulatedMesh> {
     const cluster = openSimulatedCluster(seed, simulation)
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
@@ -60,10 +62,12 @@ export class SimulatedMesh {
     for (let low = 0; low < size; low += 1) {
       for (let high = low + 1; high < size; high += 1) {
         const settings = { ringBytes: 4096, receives: 8, sends: 16, keepAliveMs }
-        const [here, there] = connectSimulated(hosts[low]!, hosts[high]!, settings)
-        links[low]!.push(here)
-        links[high]!.push(there)
-        meetings.push(peers[low]!.attach(here), peers[high]!.attach(there))
+        for (let link = 0; link < linksEach; link += 1) {
+          const [here, there] = connectSimulated(hosts[low]!, hosts[high]!, settings)
+          links[low]!.push(here)
+          links[high]!.push(there)
+          meetings.push(peers[low]!.attach(here), peers[high]!.attach(there))
+        }
       }
     }
     const mesh = new SimulatedMesh(cluster, peers, links, t.mock.timers)
@@ -79,6 +83,11 @@ export class SimulatedMesh {
   /** A fault so long from now on. */
   inject(afterMs: number, fault: Distribute<SimulatedFault>): void {
     this.cluster.inject({ ...fault, atNs: this.cluster.nowNs + afterMs * NS_PER_MS } as SimulatedFault)
+  }
+
+  /** Links of a peer that have not ended. */
+  openLinksOf(number: number): number {
+    return this.#links[number]!.filter((link) => link.open).length
   }
 
   get nowMs(): number {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConnectionRejectedError } from '../../../src/cm/index.ts'
-import { AffinityError, IoThreadError, LinkError, listenEndpointsOnThreads } from '../../../src/messaging/index.ts'
+import {
+  AffinityError,
+  connectEndpoint,
+  type Endpoint,
+  IoThreadError,
+  LinkError,
+  listenEndpointsOnThreads,
+} from '../../../src/messaging/index.ts'
 import { AetherError, ArgumentError, native } from '../../../src/native/index.ts'
 import { Order } from './fixtures/handlers.ts'
 import { allowedList, ask, connectTo, descriptors, openThreads, placeOf, where } from './support.ts'
@@ -131,6 +138,78 @@ for (const [what, order, reason] of [
     assert.equal(await again.ended, undefined)
   })
 }
+
+test('threads whose connections share receives: one crashes with its own, the others go on, and the places are given again', async () => {
+  const perThread = 10
+  const errors: unknown[] = []
+  const { listener } = await openThreads(
+    { count: 2, restart: { delayMs: 5 }, failed: () => {} },
+    {
+      sharedReceiveQueue: { connectionsMax: perThread, receives: perThread * 8 + 16 },
+      rnrRetry: 0,
+      clientError: (error) => errors.push(error),
+    },
+  )
+  const small = { ...where, port: listener.port, ringBytes: 4096, sends: 16, receives: 16 }
+  const join = (count: number) => Promise.all(Array.from({ length: count }, () => connectEndpoint(small)))
+  /** More at once than the receives that each has for certain. */
+  const echo = (clients: readonly Endpoint[]) =>
+    Promise.all(
+      clients.map(async (client, at) => {
+        let left = 40
+        const all = new Promise<void>((resolve, reject) => {
+          client.handlers = {
+            receive: (data) => {
+              assert.deepEqual([...data], [0, at])
+              left -= 1
+              if (left === 0) resolve()
+            },
+            error: reject,
+          }
+        })
+        for (let turn = left; turn > 0; turn -= 1) await client.send(Uint8Array.of(Order.Echo, at))
+        await all
+      }),
+    )
+  const clients = await join(2 * perThread)
+  const places = await Promise.all(clients.map(placeOf))
+  const of = (thread: number) => clients.filter((_, at) => places[at]?.index === thread)
+  assert.deepEqual([of(0).length, of(1).length], [perThread, perThread])
+  await echo(clients)
+  // There is no place for one more in either, and it never takes itself for connected.
+  let connected = 0
+  await assert.rejects(
+    connectEndpoint({
+      ...small,
+      connected: () => {
+        connected += 1
+      },
+    }),
+    (error) => error instanceof LinkError && error.reason === 'full',
+  )
+  assert.equal(connected, 0)
+  while (errors.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  // Errors of threads come with their text.
+  assert.match(String(errors[0]), /has the 10 connections that it lets in/)
+  assert.equal(
+    listener.threads.reduce((sum, { refused }) => sum + refused, 0),
+    1,
+  )
+
+  const busy = echo(of(0))
+  void of(1)[3]
+    ?.send(Uint8Array.of(Order.Exit))
+    .catch(() => undefined)
+  for (const end of await Promise.all(of(1).map((client) => client.ended))) assert.equal(end?.reason, 'lost')
+  await busy
+  await echo(of(0))
+  while (listener.threads[1]?.state !== 'running') await new Promise((resolve) => setTimeout(resolve, 2))
+  const again = await join(perThread)
+  for (const { index } of await Promise.all(again.map(placeOf))) assert.equal(index, 1)
+  await echo([...of(0), ...again])
+  await listener.close()
+  for (const end of await Promise.all([...of(0), ...again].map((client) => client.ended))) assert.equal(end, undefined)
+})
 
 test('a handler that throws ends its own connection, and the thread goes on', async () => {
   const { listener } = await openThreads({ count: 1 })

@@ -1,0 +1,159 @@
+import { ArgumentError } from '../../native/index.ts'
+import { Agreement, type AgreementCall, type AgreementFailure } from './agreement.ts'
+import { type AgreementMessage, AgreementStep, decodeAgreement, encodeAgreement } from './agreement-message.ts'
+import { AgreementError, CollectiveError } from './errors.ts'
+
+/** What agreements need to know of their group. */
+export interface AgreeingGroup {
+  readonly group: number
+  /** Peer numbers by rank. */
+  readonly peers: readonly number[]
+  readonly rank: number
+}
+
+export interface AgreementsOwner {
+  send(peer: number, group: number, payload: Uint8Array): void
+  now(): number
+  /** The others of a group go on without this peer. */
+  excluded(group: number, error: AgreementError): void
+}
+
+interface Entry {
+  readonly group: AgreeingGroup
+  readonly agreement: Agreement
+  waiter: { readonly resolve: (ranks: readonly number[]) => void; readonly reject: (error: Error) => void } | undefined
+  closed: boolean
+}
+
+/** Groups that were closed, of which others may still ask. */
+const CLOSED_MAX = 4096
+
+/** The agreements of all groups of a context, each from when its group is made. */
+export class Agreements {
+  readonly #owner: AgreementsOwner
+  readonly #entries = new Map<number, Entry>()
+  readonly #closed: number[] = []
+
+  constructor(owner: AgreementsOwner) {
+    this.#owner = owner
+  }
+
+  get busy(): boolean {
+    for (const { agreement } of this.#entries.values()) if (agreement.busy) return true
+    return false
+  }
+
+  add(group: AgreeingGroup): void {
+    const agreement = new Agreement(group.peers.length, group.rank, {
+      send: (rank, message) => this.#send(group, rank, message),
+      decided: (ranks) => this.#decided(entry, ranks),
+      failed: (failure) => this.#settle(entry)?.reject(errorOf(group, failure)),
+    })
+    const entry: Entry = { group, agreement, waiter: undefined, closed: false }
+    this.#entries.set(group.group, entry)
+  }
+
+  /** The ranks that go on. Rejects with what it failed by, or `reason` of the signal. */
+  async agree(group: number, call: AgreementCall, signal: AbortSignal | undefined): Promise<readonly number[]> {
+    const entry = this.#entries.get(group)!
+    const { agreement } = entry
+    signal?.throwIfAborted()
+    if (agreement.decision !== undefined) return agreement.decision
+    if (entry.waiter !== undefined) throw new ArgumentError('group', 'it is being shrunk already')
+    const abort = (): void => {
+      agreement.leave()
+      this.#settle(entry)?.reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      return await new Promise((resolve, reject) => {
+        entry.waiter = { resolve, reject }
+        agreement.begin(call, this.#owner.now())
+      })
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Ranks that have said that they take no part, or to which there is no way. */
+  absent(group: number): { readonly lost: ReadonlySet<number>; readonly gone: ReadonlySet<number> } {
+    return this.#entries.get(group)!.agreement
+  }
+
+  /** This member has closed the group; what was agreed on is still told to those who ask. */
+  close(group: number, error: Error): void {
+    const entry = this.#entries.get(group)
+    if (entry === undefined || entry.closed) return
+    entry.closed = true
+    entry.agreement.leave()
+    this.#settle(entry)?.reject(error)
+    this.#closed.push(group)
+    if (this.#closed.length > CLOSED_MAX) this.#entries.delete(this.#closed.shift() as number)
+  }
+
+  lostPeer(peer: number): void {
+    for (const { group, agreement } of [...this.#entries.values()]) {
+      const rank = group.peers.indexOf(peer)
+      if (rank >= 0) agreement.lostRank(rank, this.#owner.now())
+    }
+  }
+
+  tick(nowMs: number): void {
+    for (const { agreement } of [...this.#entries.values()]) if (agreement.busy) agreement.tick(nowMs)
+  }
+
+  /** Undefined: of that group nothing is known. False: it makes no sense. */
+  came(peer: number, group: number, payload: Uint8Array): boolean | undefined {
+    const entry = this.#entries.get(group)
+    if (entry === undefined) return undefined
+    const rank = entry.group.peers.indexOf(peer)
+    const message = decodeAgreement(payload, entry.group.peers.length)
+    if (rank < 0 || rank === entry.group.rank || message === undefined) return false
+    const { agreement } = entry
+    const asks = message.step < AgreementStep.Decided
+    if (entry.closed && agreement.decision === undefined && asks)
+      this.#send(entry.group, rank, { ...message, step: AgreementStep.Gone, proposal: undefined, lost: new Set() })
+    else agreement.came(rank, message, this.#owner.now())
+    return true
+  }
+
+  #decided(entry: Entry, ranks: readonly number[]): void {
+    const { group } = entry
+    const isExcluded = !ranks.includes(group.rank)
+    if (isExcluded) this.#owner.excluded(group.group, excludedError(group, ranks))
+    this.#settle(entry)?.resolve(ranks)
+  }
+
+  #settle(entry: Entry): Entry['waiter'] {
+    const { waiter } = entry
+    entry.waiter = undefined
+    return waiter
+  }
+
+  #send({ group, peers }: AgreeingGroup, rank: number, message: AgreementMessage): void {
+    this.#owner.send(peers[rank]!, group, encodeAgreement(message, peers.length))
+  }
+}
+
+export function excludedError({ peers, rank }: AgreeingGroup, ranks: readonly number[]): AgreementError {
+  const members = ranks.map((each) => peers[each]!)
+  const who = members.length === 1 ? `peer ${members[0]} goes` : `peers ${members.join(', ')} go`
+  const message = `${who} on without this one, peer ${peers[rank]}: it was not reached when the others agreed; connect anew and make another group with them`
+  return new AgreementError('ERR_AETHER_GROUP_EXCLUDED', members, message)
+}
+
+function errorOf({ peers }: AgreeingGroup, failure: AgreementFailure): Error {
+  if (failure.kind === 'mismatch') {
+    const { rank } = failure
+    const message = `rank ${rank} shrinks the group with another quorum than this rank; all have to name the same`
+    return new CollectiveError('ERR_AETHER_COLLECTIVE_MISMATCH', rank, peers[rank]!, message)
+  }
+  const reached = failure.reached.map((rank) => peers[rank]!)
+  const some = `${reached.length} of the ${peers.length} of the group (peers ${reached.join(', ')})`
+  if (failure.kind === 'minority') {
+    const message = `this side has reached ${some}, and that is no majority: others may go on without it`
+    return new AgreementError('ERR_AETHER_GROUP_MINORITY', reached, message)
+  }
+  const message = `nothing was agreed on within timeoutMs, though ${some} were reached`
+  return new AgreementError('ERR_AETHER_GROUP_UNDECIDED', reached, message)
+}
