@@ -91,6 +91,8 @@ export const NO_BUDGET = 0xffff_ffff
 export const SLOTS_MAX = 0x1_0000
 /** Extension of one frame, in bytes. */
 export const EXTENSION_BYTES_MAX = 16_384
+/** Metadata of one call or answer, in bytes of JSON. */
+export const METADATA_BYTES_MAX: number = EXTENSION_BYTES_MAX / 2
 /** An idempotency key, in bytes of UTF-8. */
 export const KEY_BYTES_MAX = 128
 

@@ -5,6 +5,7 @@ import type { Metadata } from './extension.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { RdmaBuffer } from './rdma-buffer.ts'
+import type { MethodKind } from './service.ts'
 import type { Credit } from './stream-pump.ts'
 
 const NO_METADATA: Metadata = Object.freeze({})
@@ -73,6 +74,10 @@ export class ServerCall implements CallContext, MemoryOwner {
 
   get method(): string {
     return this.info.name
+  }
+
+  get kind(): MethodKind {
+    return this.info.kind
   }
 
   /** Made when it is asked for: most handlers never look. */
