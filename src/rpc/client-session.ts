@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError } from '../native/index.ts'
 import { addAbortCallback } from '../runtime/index.ts'
@@ -63,6 +64,8 @@ export class ClientSession implements FrameTaker {
   readonly #options: ClientSessionOptions
   readonly #timer: DeadlineTimer
   readonly #pings = new Map<number, PendingPing>()
+  /** Tells this connection from others of the same server, in traces. */
+  readonly #greeting = randomBytes(4).readUInt32LE()
   #pingNumber = 0
   #keepAlive: NodeJS.Timeout | undefined
   #unwatch: (() => void) | undefined
@@ -87,7 +90,15 @@ export class ClientSession implements FrameTaker {
   start(): void {
     this.session.start()
     this.#unwatch = watchCalls(this)
-    this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, this.#options.streamWindow, undefined, NO_BYTES, true)
+    this.session.send(
+      FrameKind.Hello,
+      this.#greeting,
+      PROTOCOL_VERSION,
+      this.#options.streamWindow,
+      undefined,
+      NO_BYTES,
+      true,
+    )
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
     this.#keepAlive = setInterval(() => this.#keepAliveTurn(), keepAliveMs)
@@ -117,7 +128,7 @@ export class ClientSession implements FrameTaker {
     if (method.meter !== undefined) call.beganNs = method.meter.begin()
     call.deadline = deadline
     if (deadline !== Infinity) this.#timer.due(deadline)
-    if (tracesCalls()) traceCall(call, 'client', method.name, call.id)
+    if (tracesCalls()) traceCall(call, method.name, call.id, this.incarnation, this.#greeting)
     return call
   }
 

@@ -19,7 +19,7 @@ export const HEADER_BYTES = 16
 
 /** Kinds of frames. "Last" ends the call: after it the server says nothing more about it. */
 export const FrameKind = {
-  /** First message of either end. Word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body, of the server: its incarnation. */
+  /** First message of either end. Call, of the client: a number that it drew, by which traces tell its connection from others; word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body, of the server: its incarnation. */
   Hello: 1,
   /** To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} without end; body: the request, none where a stream of requests follows. */
   Request: 2,

@@ -8,7 +8,7 @@ import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidRequest, validate } from './method-info.ts'
-import { nameOfFailure, traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
+import { nameOfFailure, traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
 import { type FrameTaker, NO_BYTES, Session } from './session.ts'
@@ -28,6 +28,8 @@ export class ServerSession implements FrameTaker {
   /** What this client waits for by key. */
   readonly #keyed = new Map<number, { readonly kept: KeptAnswer; readonly waiter: KeyWaiter }>()
   #greeted = false
+  /** The number that the client drew for this connection. */
+  #greeting = 0
   #clientWindow = 0
   #heardAtLastTurn = -1
   #asked = false
@@ -82,7 +84,7 @@ export class ServerSession implements FrameTaker {
     if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('no hello came before it')
     switch (kind) {
       case FrameKind.Hello:
-        this.#hello(word, budget)
+        this.#hello(id, word, budget)
         return
       case FrameKind.Item:
         this.#item(id, bytes, offset, length, own)
@@ -114,11 +116,12 @@ export class ServerSession implements FrameTaker {
     }
   }
 
-  #hello(version: number, window: number): void {
+  #hello(greeting: number, version: number, window: number): void {
     if (version !== PROTOCOL_VERSION)
       throw new MalformedFrameError(`the client speaks version ${version}, this server ${PROTOCOL_VERSION}`)
     if (this.#greeted) throw new MalformedFrameError('the client said hello twice')
     this.#greeted = true
+    this.#greeting = greeting
     this.#clientWindow = window
   }
 
@@ -202,7 +205,7 @@ export class ServerSession implements FrameTaker {
     if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
-    if (tracesCalls()) traceCall(call, 'server', info.name, id)
+    if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
     call.beganNs = beganNs
     if (info.buffers !== undefined && !this.#reach(call, extension)) return
     if (info.streamsRequests) {
