@@ -6,6 +6,7 @@ import {
   defineHistogram,
   type HistogramBlock,
   isProfiling,
+  isTimed,
   threadProfiling,
 } from '../profiling/index.ts'
 import { FailureCode } from './frame.ts'
@@ -75,7 +76,8 @@ const layouts: Readonly<Record<CallSide, Layouts>> = {
 
 function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
   const labelled = 'method'
-  const until = side === 'client' ? 'From a call to its end.' : "From a request to the server's last word on it."
+  const from = side === 'client' ? 'From a call to its end' : "From a request to the server's last word on it"
+  const until = `${from}; of the first 64 of a method, then of one in 16.`
   return {
     calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
     failures: defineCounters(`rpc.${side}.failures`, failureNames, {
@@ -87,11 +89,16 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
   }
 }
 
+/** Where in the slots of a method they are counted. */
+const Slot: Readonly<Record<CallCounter, number>> = { calls: 0, answers: 1, bytesReceived: 2 }
+
 /** Counts the calls of one method at one end. All channels, or servers, of a thread share it. */
 export class MethodMeter {
   readonly #calls: CounterBlock<CallCounter>
   readonly #failures: CounterBlock<FailureName>
   readonly #latency: HistogramBlock
+  /** Calls that began here: the block may be shared with others, and then says more. */
+  #began = 0
 
   constructor(side: CallSide, method: string) {
     const area = threadProfiling()
@@ -101,30 +108,40 @@ export class MethodMeter {
     this.#latency = area.histogram(latency, method)
   }
 
-  /** A call begins; when, for its end. */
+  /** A call begins; when, for its end, or 0: its time is not taken. */
   begin(): number {
-    this.#calls.add('calls', 1)
-    return native.monotonicNs()
+    this.#count(Slot.calls, 1)
+    this.#began += 1
+    return isTimed(this.#began) ? native.monotonicNs() : 0
   }
 
   received(bytes: number): void {
-    this.#calls.add('bytesReceived', bytes)
+    this.#count(Slot.bytesReceived, bytes)
   }
 
   answered(beganNs: number): void {
-    this.#calls.add('answers', 1)
-    this.#latency.record(native.monotonicNs() - beganNs)
+    this.#count(Slot.answers, 1)
+    this.#took(beganNs)
   }
 
   failed(beganNs: number, error: unknown): void {
     this.#failures.add(nameOf(error), 1)
-    this.#latency.record(native.monotonicNs() - beganNs)
+    this.#took(beganNs)
   }
 
   /** As {@link failed}, for what goes over the wire of an error. */
   failedWith(beganNs: number, code: number): void {
     this.#failures.add(nameOfCode.get(code) ?? 'OTHER', 1)
-    this.#latency.record(native.monotonicNs() - beganNs)
+    this.#took(beganNs)
+  }
+
+  #took(beganNs: number): void {
+    if (beganNs !== 0) this.#latency.record(native.monotonicNs() - beganNs)
+  }
+
+  #count(slot: number, by: number): void {
+    const { slots } = this.#calls
+    slots[slot] = (slots[slot] as number) + by
   }
 }
 
