@@ -306,10 +306,7 @@ export class ClientSession implements FrameTaker {
     if (!call.open) return
     const { sync, resolve } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
-    if (method.meter !== undefined) {
-      method.meter.received(length)
-      method.meter.answered(call.beganNs)
-    }
+    if (method.meter !== undefined) method.meter.answeredWith(call.beganNs, length)
     call.leave()
     if (sync !== undefined) {
       sync.value = value

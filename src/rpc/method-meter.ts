@@ -77,7 +77,7 @@ const layouts: Readonly<Record<CallSide, Layouts>> = {
 function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
   const labelled = 'method'
   const from = side === 'client' ? 'From a call to its end' : "From a request to the server's last word on it"
-  const until = `${from}; of the first 64 of a method, then of one in 16.`
+  const until = `${from}; of the first 64 of a method, then of one in 64.`
   return {
     calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
     failures: defineCounters(`rpc.${side}.failures`, failureNames, {
@@ -90,7 +90,7 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
 }
 
 /** Where in the slots of a method they are counted. */
-const Slot: Readonly<Record<CallCounter, number>> = { calls: 0, answers: 1, bytesReceived: 2 }
+const Slot = { calls: 0, answers: 1, bytesReceived: 2 } as const satisfies Readonly<Record<CallCounter, number>>
 
 /** Counts the calls of one method at one end. All channels, or servers, of a thread share it. */
 export class MethodMeter {
@@ -108,9 +108,11 @@ export class MethodMeter {
     this.#latency = area.histogram(latency, method)
   }
 
-  /** A call begins; when, for its end, or 0: its time is not taken. */
-  begin(): number {
-    this.#count(Slot.calls, 1)
+  /** A call begins, with so many bytes that came; when, for its end, or 0: its time is not taken. */
+  begin(bytesReceived = 0): number {
+    const { slots } = this.#calls
+    slots[Slot.calls] = (slots[Slot.calls] as number) + 1
+    if (bytesReceived !== 0) slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytesReceived
     this.#began += 1
     return isTimed(this.#began) ? native.monotonicNs() : 0
   }
@@ -121,6 +123,14 @@ export class MethodMeter {
 
   answered(beganNs: number): void {
     this.#count(Slot.answers, 1)
+    this.#took(beganNs)
+  }
+
+  /** Both at once, for a call with one answer. */
+  answeredWith(beganNs: number, bytes: number): void {
+    const { slots } = this.#calls
+    slots[Slot.answers] = (slots[Slot.answers] as number) + 1
+    slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
     this.#took(beganNs)
   }
 

@@ -196,8 +196,7 @@ export class ServerSession implements FrameTaker {
     const { info } = served
     const { key, metadata } = extension
     const { meter } = info
-    const beganNs = meter === undefined ? 0 : meter.begin()
-    meter?.received(length)
+    const beganNs = meter === undefined ? 0 : meter.begin(length)
     if (this.#isRefused(id)) {
       meter?.failedWith(beganNs, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return

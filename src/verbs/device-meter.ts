@@ -124,7 +124,7 @@ export class DeviceMeter {
   }
 }
 
-const Slot: Readonly<Record<PairCounter, number>> = {
+const Slot = {
   sends: 0,
   writes: 1,
   reads: 2,
@@ -133,7 +133,15 @@ const Slot: Readonly<Record<PairCounter, number>> = {
   bytesSent: 5,
   bytesRead: 6,
   receives: 7,
-}
+} as const satisfies Readonly<Record<PairCounter, number>>
+
+/** Where requests are counted, by opcode. */
+const countedAs: Uint8Array = new Uint8Array(1 + Math.max(...Object.values(Opcode))).fill(Slot.others)
+for (const opcode of [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]) countedAs[opcode] = Slot.sends
+for (const opcode of [Opcode.Write, Opcode.WriteWithImmediate]) countedAs[opcode] = Slot.writes
+for (const opcode of [Opcode.CompareSwap, Opcode.FetchAdd, Opcode.MaskedCompareSwap, Opcode.MaskedFetchAdd])
+  countedAs[opcode] = Slot.atomics
+countedAs[Opcode.Read] = Slot.reads
 
 /** Counts what is posted to a queue pair. */
 export class PairMeter {
@@ -150,45 +158,22 @@ export class PairMeter {
     const { words } = request
     if (completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0)
       this.latency.posted(words[RequestSlot.Opcode] as number)
-    switch (request.words[RequestSlot.Opcode]) {
-      case Opcode.Send:
-      case Opcode.SendWithImmediate:
-      case Opcode.SendWithInvalidate:
-        this.#count(Slot.sends, 1)
-        this.#count(Slot.bytesSent, lengthOf(request))
-        break
-      case Opcode.Write:
-      case Opcode.WriteWithImmediate:
-        this.#count(Slot.writes, 1)
-        this.#count(Slot.bytesSent, lengthOf(request))
-        break
-      case Opcode.Read:
-        this.#count(Slot.reads, 1)
-        this.#count(Slot.bytesRead, lengthOf(request))
-        break
-      case Opcode.CompareSwap:
-      case Opcode.FetchAdd:
-      case Opcode.MaskedCompareSwap:
-      case Opcode.MaskedFetchAdd:
-        this.#count(Slot.atomics, 1)
-        break
-      default:
-        this.#count(Slot.others, 1)
-    }
+    const { slots } = this.#block
+    const slot = countedAs[words[RequestSlot.Opcode] as number] ?? Slot.others
+    slots[slot] = (slots[slot] as number) + 1
+    if (slot === Slot.others || slot === Slot.atomics) return
+    const bytes = slot === Slot.reads ? Slot.bytesRead : Slot.bytesSent
+    slots[bytes] = (slots[bytes] as number) + lengthOf(request)
   }
 
   received(requests: number): void {
-    this.#count(Slot.receives, requests)
+    const { slots } = this.#block
+    slots[Slot.receives] = (slots[Slot.receives] as number) + requests
   }
 
   close(): void {
     this.latency.close()
     this.#block.close()
-  }
-
-  #count(slot: number, by: number): void {
-    const { slots } = this.#block
-    slots[slot] = (slots[slot] as number) + by
   }
 }
 

@@ -10,7 +10,7 @@ import { Opcode } from '../providers/index.ts'
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one of 16, one under way at a time.',
+  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one in 64, one under way at a time.',
 })
 
 /** What requests are told apart by. */

@@ -96,7 +96,7 @@ test('requests are timed from post to completion by kind, one under way at a tim
   assert.match(text, new RegExp(`^aether_verbs_latency_seconds_count\\{request="shm0 ${pair.number} read"\\} 1$`, 'm'))
 })
 
-test('of many requests one in 16 is timed; where some failed none is, until the pair was reset', () => {
+test('of many requests one in 64 is timed; where some failed none is, until the pair was reset', () => {
   const start = threadProfile()
   using ends = new Loopback()
   const { pair, memory } = ends
@@ -107,7 +107,7 @@ test('of many requests one in 16 is timed; where some failed none is, until the 
       drain(ends, 1)
     }
   }
-  play(64 + 32)
+  play(64 + 128)
   const counted = (): number => timed(threadProfile().since(start), pair.number)['write'] ?? 0
   assert.equal(counted(), 66)
   const { address, key } = ends.remote(0)
