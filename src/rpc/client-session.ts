@@ -125,7 +125,7 @@ export class ClientSession implements FrameTaker {
       )
     call.open = true
     call.method = method
-    if (method.meter !== undefined) call.beganNs = method.meter.begin()
+    if (method.meter !== undefined) call.began = method.meter.begin()
     call.deadline = deadline
     if (deadline !== Infinity) this.#timer.due(deadline)
     if (tracesCalls()) traceCall(call, method.name, call.id, this.incarnation, this.#greeting)
@@ -194,7 +194,7 @@ export class ClientSession implements FrameTaker {
   #fail(call: ClientCall, error: unknown): void {
     const { sync, answers, reject } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, error ?? 'CANCELLED')
-    call.method?.meter?.failed(call.beganNs, error)
+    call.method?.meter?.failed(call.began, error)
     call.leave()
     if (sync !== undefined) {
       sync.error = error
@@ -205,7 +205,7 @@ export class ClientSession implements FrameTaker {
 
   /** Ends a call whose request could not be made. */
   discard(call: ClientCall, error: unknown): void {
-    call.method?.meter?.failed(call.beganNs, error)
+    call.method?.meter?.failed(call.began, error)
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, 'NOT_SENT')
     call.leave()
     this.calls.release(call)
@@ -306,7 +306,7 @@ export class ClientSession implements FrameTaker {
     if (!call.open) return
     const { sync, resolve } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
-    if (method.meter !== undefined) method.meter.answeredWith(call.beganNs, length)
+    if (method.meter !== undefined) method.meter.answeredWith(call.began, length)
     call.leave()
     if (sync !== undefined) {
       sync.value = value
@@ -363,7 +363,7 @@ export class ClientSession implements FrameTaker {
     const { answers, open } = call
     if (open) {
       if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id)
-      call.method!.meter?.answered(call.beganNs)
+      call.method!.meter?.answered(call.began)
       call.leave()
       answers?.finish()
     }

@@ -89,6 +89,11 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
   }
 }
 
+/** When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of its own. */
+export interface CallStart {
+  readonly ns: number
+}
+
 /** Where in the slots of a method they are counted. */
 const Slot = { calls: 0, answers: 1, bytesReceived: 2 } as const satisfies Readonly<Record<CallCounter, number>>
 
@@ -108,45 +113,45 @@ export class MethodMeter {
     this.#latency = area.histogram(latency, method)
   }
 
-  /** A call begins, with so many bytes that came; when, for its end, or 0: its time is not taken. */
-  begin(bytesReceived = 0): number {
+  /** A call begins, with so many bytes that came; when, for its end, or undefined: its time is not taken. */
+  begin(bytesReceived = 0): CallStart | undefined {
     const { slots } = this.#calls
     slots[Slot.calls] = (slots[Slot.calls] as number) + 1
     if (bytesReceived !== 0) slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytesReceived
     this.#began += 1
-    return isTimed(this.#began) ? native.monotonicNs() : 0
+    return isTimed(this.#began) ? { ns: native.monotonicNs() } : undefined
   }
 
   received(bytes: number): void {
     this.#count(Slot.bytesReceived, bytes)
   }
 
-  answered(beganNs: number): void {
+  answered(began: CallStart | undefined): void {
     this.#count(Slot.answers, 1)
-    this.#took(beganNs)
+    this.#took(began)
   }
 
   /** Both at once, for a call with one answer. */
-  answeredWith(beganNs: number, bytes: number): void {
+  answeredWith(began: CallStart | undefined, bytes: number): void {
     const { slots } = this.#calls
     slots[Slot.answers] = (slots[Slot.answers] as number) + 1
     slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
-    this.#took(beganNs)
+    this.#took(began)
   }
 
-  failed(beganNs: number, error: unknown): void {
+  failed(began: CallStart | undefined, error: unknown): void {
     this.#failures.add(nameOf(error), 1)
-    this.#took(beganNs)
+    this.#took(began)
   }
 
   /** As {@link failed}, for what goes over the wire of an error. */
-  failedWith(beganNs: number, code: number): void {
+  failedWith(began: CallStart | undefined, code: number): void {
     this.#failures.add(nameOfCode.get(code) ?? 'OTHER', 1)
-    this.#took(beganNs)
+    this.#took(began)
   }
 
-  #took(beganNs: number): void {
-    if (beganNs !== 0) this.#latency.record(native.monotonicNs() - beganNs)
+  #took(began: CallStart | undefined): void {
+    if (began !== undefined) this.#latency.record(native.monotonicNs() - began.ns)
   }
 
   #count(slot: number, by: number): void {

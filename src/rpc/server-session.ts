@@ -196,16 +196,16 @@ export class ServerSession implements FrameTaker {
     const { info } = served
     const { key, metadata } = extension
     const { meter } = info
-    const beganNs = meter === undefined ? 0 : meter.begin(length)
+    const began = meter?.begin(length)
     if (this.#isRefused(id)) {
-      meter?.failedWith(beganNs, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
+      meter?.failedWith(began, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
     }
     if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
     if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
-    call.beganNs = beganNs
+    call.began = began
     if (info.buffers !== undefined && !this.#reach(call, extension)) return
     if (info.streamsRequests) {
       this.#runStream(call, served, this.#requestsOf(call))
@@ -371,7 +371,7 @@ export class ServerSession implements FrameTaker {
         call.finished = true
         codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
         if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
-        call.info.meter?.answered(call.beganNs)
+        call.info.meter?.answered(call.began)
         return
       }
       const body = codec.codec.encode(value)
@@ -428,8 +428,8 @@ export class ServerSession implements FrameTaker {
         frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
       )
     const { meter } = call.info
-    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.beganNs, frame.word)
-    else meter?.answered(call.beganNs)
+    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.began, frame.word)
+    else meter?.answered(call.began)
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     const { kept } = call
     if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)
