@@ -2,11 +2,12 @@
  * What being watched costs: the demo and `aether bench dsm` with nothing of it, advised, profiled, traced as lines on standard error (read and thrown away) and traced into
  * a file, in turns, in one run.
  *
- *     npm run build && node scripts/measure-overhead.mjs [--rounds N] [--kron SCALE] [demo] [dsm]
+ *     npm run build && node scripts/measure-overhead.mjs [--rounds N] [--kron SCALE] [demo] [dsm] [silence]
  *
  * Each round runs every way once, each round beginning with another, and gives a ratio to the round's own run without: what the machine does beside it for
  * minutes hits both sides. Printed are tables in Markdown with medians over the rounds, of the time without and of the ratios. `off, again` is the same as `off`:
- * how far its ratio is from 1 is what the others are worth. A larger SCALE (of the demo's graph, default 12) makes that less. Then what an event costs that nobody listens to, beside the reading of a boolean.
+ * how far its ratio is from 1 is what the others are worth. A larger SCALE (of the demo's graph, default 12) makes that less. Then what is
+ * looked at where nothing is watched, beside the reading of a boolean and of the clock; `silence` as the only word prints that alone.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,6 +16,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { native } from '../dist/src/native/index.js'
 import { TraceLevel, traceChannel } from '../dist/src/profiling/index.js'
 
 const command = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
@@ -129,33 +131,42 @@ function printTable(work, played) {
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
 
-/** Nanoseconds of an event that nobody listens to, and of reading a boolean, in turns. */
+/** What hot paths look at where nothing is profiled or traced, and what they would pay to look at the clock; nanoseconds each, in turns. */
 function measureSilence() {
   const trace = traceChannel('measured')
   const flag = { isOn: false }
+  const meter = { of: undefined }
   const count = 5_000_000
+  const looks = {
+    'a boolean that is read': () => flag.isOn,
+    'a meter that is not there': () => meter.of !== undefined,
+    'an event that nobody listens to, of a level that is not told': () => trace.wants(TraceLevel.Trace),
+    'an event that nobody listens to, of a level that is': () => trace.wants(TraceLevel.Warn),
+    'the clock, for comparison': () => native.monotonicNs() < 0,
+  }
   let wanted = 0
-  const guarded = () => {
-    const start = process.hrtime.bigint()
-    for (let n = 0; n < count; n++) if (trace.wants(TraceLevel.Trace)) wanted++
-    return Number(process.hrtime.bigint() - start) / count
-  }
-  const read = () => {
-    const start = process.hrtime.bigint()
-    for (let n = 0; n < count; n++) if (flag.isOn) wanted++
-    return Number(process.hrtime.bigint() - start) / count
-  }
-  const rounds = Array.from({ length: 31 }, () => [guarded(), read()])
-  return { guardedNs: median(rounds.map(([ns]) => ns)), readNs: median(rounds.map(([, ns]) => ns)), wanted }
+  const loops = Object.values(looks).map((look, at) => {
+    // Of another text each, so that the engine compiles each apart, with its own `look` in the place of the call.
+    const body = `let n = 0; for (let i = 0; i < count; i++) if (look()) n++; return n // ${at}`
+    const loop = new Function('look', 'count', body)
+    return () => {
+      const start = process.hrtime.bigint()
+      wanted += loop(look, count)
+      return Number(process.hrtime.bigint() - start) / count
+    }
+  })
+  const rounds = Array.from({ length: 15 }, () => loops.map((loop) => loop()))
+  if (wanted > 0) throw new Error('somebody listens')
+  return Object.keys(looks).map((name, at) => [name, median(rounds.map((round) => round[at]))])
 }
 
 console.log(
   `${cpus().length} processors, ${cpus()[0]?.model ?? 'of unknown kind'}, Linux ${release()}, Node ${process.version}; medians of ${rounds} rounds`,
 )
 try {
-  const unknown = positionals.find((word) => !works.some((work) => work.word === word))
+  const unknown = positionals.find((word) => word !== 'silence' && !works.some((work) => work.word === word))
   if (unknown !== undefined)
-    throw new Error(`there is no '${unknown}' here: ${works.map(({ word }) => word).join(', ')}`)
+    throw new Error(`there is no '${unknown}' here: ${works.map(({ word }) => word).join(', ')}, silence`)
   const wanted = works.filter(({ word }) => positionals.length === 0 || positionals.includes(word))
   for (const work of wanted) {
     const played = []
@@ -165,7 +176,5 @@ try {
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
-const { guardedNs, readNs } = measureSilence()
-console.log(
-  `\nan event that nobody listens to: ${guardedNs.toFixed(2)} ns; a boolean that is read: ${readNs.toFixed(2)} ns`,
-)
+console.log('\n| what is looked at | ns |\n|---|---|')
+for (const [name, ns] of measureSilence()) console.log(`| ${name} | ${ns.toFixed(2)} |`)

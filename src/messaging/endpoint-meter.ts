@@ -1,7 +1,10 @@
+import { native } from '../native/index.ts'
 import {
   type CounterBlock,
   type CounterLayout,
   defineCounters,
+  defineHistogram,
+  type HistogramBlock,
   isProfiling,
   threadProfiling,
 } from '../profiling/index.ts'
@@ -23,11 +26,20 @@ const endpointCounters: CounterLayout<EndpointCounter> = defineCounters(
   },
 )
 
+const waits: CounterLayout = defineHistogram('messaging.endpoint.wait', {
+  labelled: 'endpoint',
+  help: 'Of messages that could not leave at once: from the call to the room that the peer has given back, or, of those longer than the ring takes, until the peer has fetched them.',
+})
+
 /** Counts the messages of an endpoint. */
 export class EndpointMeter {
+  readonly #label: string
   readonly #block: CounterBlock<EndpointCounter>
+  /** Made when it is first needed: most endpoints never wait. */
+  #waits: HistogramBlock | undefined
 
   private constructor(label: string) {
+    this.#label = label
     this.#block = threadProfiling().counters(endpointCounters, label)
   }
 
@@ -42,12 +54,21 @@ export class EndpointMeter {
     this.#block.add('bytesSent', bytes)
   }
 
+  /** A message waits, or is fetched. The promise is the given one, as far as anybody can tell. */
+  async waiting(sent: Promise<void>): Promise<void> {
+    const beganNs = native.monotonicNs()
+    await sent
+    this.#waits ??= threadProfiling().histogram(waits, this.#label)
+    this.#waits.record(native.monotonicNs() - beganNs)
+  }
+
   received(bytes: number): void {
     this.#block.add('messagesReceived', 1)
     this.#block.add('bytesReceived', bytes)
   }
 
   close(): void {
+    this.#waits?.close()
     this.#block.close()
   }
 }

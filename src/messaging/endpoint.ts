@@ -11,7 +11,7 @@ import {
   OneSided,
   type WaitSyncOptions,
 } from './one-sided.ts'
-import { Outbox } from './outbox.ts'
+import { DONE, Outbox } from './outbox.ts'
 import { EndpointPhysicalPeer } from './physical-peer.ts'
 import { Rendezvous } from './rendezvous.ts'
 import { Staging } from './staging.ts'
@@ -266,7 +266,19 @@ export class Endpoint {
       return Promise.reject(new LinkError('destroyed', 'none', 'the endpoint was closed'))
     const bytes = data instanceof Uint8Array ? data : undefined
     const length = bytes?.length ?? lengthOf(data as LocalRange)
-    this.#meter?.sent(length)
+    const sent = this.#give(data, bytes, length, immediate, signal)
+    if (this.#meter === undefined) return sent
+    this.#meter.sent(length)
+    return sent === DONE ? sent : this.#meter.waiting(sent)
+  }
+
+  #give(
+    data: Uint8Array | LocalRange,
+    bytes: Uint8Array | undefined,
+    length: number,
+    immediate: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     if (length > this.link.messageBytesMax) return this.#rendezvous.send(data, immediate, signal)
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
     try {

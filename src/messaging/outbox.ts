@@ -3,7 +3,8 @@ import type { MessageLink } from './message-link.ts'
 /** Puts the message into the link's memory at the offset given. */
 type Fill = (outgoing: Uint8Array, at: number) => void
 
-const DONE: Promise<void> = Promise.resolve()
+/** What is given for a message that did not have to wait. */
+export const DONE: Promise<void> = Promise.resolve()
 
 /** Messages of one end in the order of the calls, also where some of them wait for room. */
 export class Outbox {

@@ -1,12 +1,13 @@
 import type { RemoteSource, RemoteTarget } from './call-memory.ts'
 import type { Metadata } from './extension.ts'
 import type { RdmaBuffer } from './rdma-buffer.ts'
-import type { BufferUse } from './service.ts'
+import type { BufferUse, MethodKind } from './service.ts'
 
 /** What a handler knows of its call. */
 export interface CallContext {
   /** `service/method`. */
   readonly method: string
+  readonly kind: MethodKind
   /** Which connection it came by, counted from 1. */
   readonly session: number
   readonly metadata: Metadata

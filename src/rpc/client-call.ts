@@ -3,6 +3,7 @@ import type { Metadata } from './extension.ts'
 import { SLOTS_MAX } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
+import type { CallStart } from './method-meter.ts'
 import type { WaitingFrame } from './session.ts'
 import type { Credit } from './stream-pump.ts'
 
@@ -34,8 +35,8 @@ export class ClientCall {
   sync: SyncAnswer | undefined
   /** Of `performance.now()`. */
   deadline: number = Infinity
-  /** Of the monotonic clock, where calls are counted. */
-  beganNs = 0
+  /** Where its time is taken. */
+  began: CallStart | undefined
   signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
   onMetadata: ((metadata: Metadata) => void) | undefined

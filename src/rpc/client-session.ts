@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError } from '../native/index.ts'
 import { addAbortCallback } from '../runtime/index.ts'
@@ -63,6 +64,8 @@ export class ClientSession implements FrameTaker {
   readonly #options: ClientSessionOptions
   readonly #timer: DeadlineTimer
   readonly #pings = new Map<number, PendingPing>()
+  /** Tells this connection from others of the same server, in traces. */
+  readonly #greeting = randomBytes(4).readUInt32LE()
   #pingNumber = 0
   #keepAlive: NodeJS.Timeout | undefined
   #unwatch: (() => void) | undefined
@@ -87,7 +90,15 @@ export class ClientSession implements FrameTaker {
   start(): void {
     this.session.start()
     this.#unwatch = watchCalls(this)
-    this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, this.#options.streamWindow, undefined, NO_BYTES, true)
+    this.session.send(
+      FrameKind.Hello,
+      this.#greeting,
+      PROTOCOL_VERSION,
+      this.#options.streamWindow,
+      undefined,
+      NO_BYTES,
+      true,
+    )
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
     this.#keepAlive = setInterval(() => this.#keepAliveTurn(), keepAliveMs)
@@ -114,10 +125,10 @@ export class ClientSession implements FrameTaker {
       )
     call.open = true
     call.method = method
-    if (method.meter !== undefined) call.beganNs = method.meter.begin()
+    if (method.meter !== undefined) call.began = method.meter.begin()
     call.deadline = deadline
     if (deadline !== Infinity) this.#timer.due(deadline)
-    if (tracesCalls()) traceCall(call, 'client', method.name, call.id)
+    if (tracesCalls()) traceCall(call, method.name, call.id, this.incarnation, this.#greeting)
     return call
   }
 
@@ -183,7 +194,7 @@ export class ClientSession implements FrameTaker {
   #fail(call: ClientCall, error: unknown): void {
     const { sync, answers, reject } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, error ?? 'CANCELLED')
-    call.method?.meter?.failed(call.beganNs, error)
+    call.method?.meter?.failed(call.began, error)
     call.leave()
     if (sync !== undefined) {
       sync.error = error
@@ -194,7 +205,7 @@ export class ClientSession implements FrameTaker {
 
   /** Ends a call whose request could not be made. */
   discard(call: ClientCall, error: unknown): void {
-    call.method?.meter?.failed(call.beganNs, error)
+    call.method?.meter?.failed(call.began, error)
     if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id, 'NOT_SENT')
     call.leave()
     this.calls.release(call)
@@ -295,10 +306,7 @@ export class ClientSession implements FrameTaker {
     if (!call.open) return
     const { sync, resolve } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
-    if (method.meter !== undefined) {
-      method.meter.received(length)
-      method.meter.answered(call.beganNs)
-    }
+    if (method.meter !== undefined) method.meter.answeredWith(call.began, length)
     call.leave()
     if (sync !== undefined) {
       sync.value = value
@@ -355,7 +363,7 @@ export class ClientSession implements FrameTaker {
     const { answers, open } = call
     if (open) {
       if (call.traced !== 0) traceCallEnd(call, 'client', call.method!.name, call.id)
-      call.method!.meter?.answered(call.beganNs)
+      call.method!.meter?.answered(call.began)
       call.leave()
       answers?.finish()
     }

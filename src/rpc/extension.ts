@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { ArgumentError } from '../native/index.ts'
 import type { RemotePart, RemoteParts } from './call-memory.ts'
 import { MalformedFrameError } from './errors.ts'
-import { EXTENSION_BYTES_MAX, ExtensionTag, KEY_BYTES_MAX } from './frame.ts'
+import { ExtensionTag, KEY_BYTES_MAX, METADATA_BYTES_MAX } from './frame.ts'
 
 /** Texts that travel with a call, beside the request: who asks, a trace's number. */
 export type Metadata = Readonly<Record<string, string>>
@@ -58,10 +58,10 @@ export function encodeExtension({
 
 function metadataBytes(metadata: Metadata): Uint8Array {
   const bytes = Buffer.from(JSON.stringify(metadata))
-  if (bytes.length <= EXTENSION_BYTES_MAX / 2) return bytes
+  if (bytes.length <= METADATA_BYTES_MAX) return bytes
   throw new ArgumentError(
     'options.metadata',
-    `metadata takes ${EXTENSION_BYTES_MAX / 2} bytes of JSON, not ${bytes.length}; put it into the request`,
+    `metadata takes ${METADATA_BYTES_MAX} bytes of JSON, not ${bytes.length}; put it into the request`,
   )
 }
 

@@ -19,7 +19,7 @@ export const HEADER_BYTES = 16
 
 /** Kinds of frames. "Last" ends the call: after it the server says nothing more about it. */
 export const FrameKind = {
-  /** First message of either end. Word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body, of the server: its incarnation. */
+  /** First message of either end. Call, of the client: a number that it drew, by which traces tell its connection from others; word: {@link PROTOCOL_VERSION}; budget: items of a stream that this end takes before it gives credit; body, of the server: its incarnation. */
   Hello: 1,
   /** To the server. Word: the method; budget: microseconds left, {@link NO_BUDGET} without end; body: the request, none where a stream of requests follows. */
   Request: 2,
@@ -91,6 +91,8 @@ export const NO_BUDGET = 0xffff_ffff
 export const SLOTS_MAX = 0x1_0000
 /** Extension of one frame, in bytes. */
 export const EXTENSION_BYTES_MAX = 16_384
+/** Metadata of one call or answer, in bytes of JSON. */
+export const METADATA_BYTES_MAX: number = EXTENSION_BYTES_MAX / 2
 /** An idempotency key, in bytes of UTF-8. */
 export const KEY_BYTES_MAX = 128
 

@@ -6,6 +6,7 @@ import {
   defineHistogram,
   type HistogramBlock,
   isProfiling,
+  isTimed,
   threadProfiling,
 } from '../profiling/index.ts'
 import { FailureCode } from './frame.ts'
@@ -75,7 +76,8 @@ const layouts: Readonly<Record<CallSide, Layouts>> = {
 
 function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
   const labelled = 'method'
-  const until = side === 'client' ? 'From a call to its end.' : "From a request to the server's last word on it."
+  const from = side === 'client' ? 'From a call to its end' : "From a request to the server's last word on it"
+  const until = `${from}; of the first 64 of a method, then of one in 64.`
   return {
     calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
     failures: defineCounters(`rpc.${side}.failures`, failureNames, {
@@ -87,11 +89,21 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
   }
 }
 
+/** When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of its own. */
+export interface CallStart {
+  readonly ns: number
+}
+
+/** Where in the slots of a method they are counted. */
+const Slot = { calls: 0, answers: 1, bytesReceived: 2 } as const satisfies Readonly<Record<CallCounter, number>>
+
 /** Counts the calls of one method at one end. All channels, or servers, of a thread share it. */
 export class MethodMeter {
   readonly #calls: CounterBlock<CallCounter>
   readonly #failures: CounterBlock<FailureName>
   readonly #latency: HistogramBlock
+  /** Calls that began here: the block may be shared with others, and then says more. */
+  #began = 0
 
   constructor(side: CallSide, method: string) {
     const area = threadProfiling()
@@ -101,30 +113,50 @@ export class MethodMeter {
     this.#latency = area.histogram(latency, method)
   }
 
-  /** A call begins; when, for its end. */
-  begin(): number {
-    this.#calls.add('calls', 1)
-    return native.monotonicNs()
+  /** A call begins, with so many bytes that came; when, for its end, or undefined: its time is not taken. */
+  begin(bytesReceived = 0): CallStart | undefined {
+    const { slots } = this.#calls
+    slots[Slot.calls] = (slots[Slot.calls] as number) + 1
+    if (bytesReceived !== 0) slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytesReceived
+    this.#began += 1
+    return isTimed(this.#began) ? { ns: native.monotonicNs() } : undefined
   }
 
   received(bytes: number): void {
-    this.#calls.add('bytesReceived', bytes)
+    this.#count(Slot.bytesReceived, bytes)
   }
 
-  answered(beganNs: number): void {
-    this.#calls.add('answers', 1)
-    this.#latency.record(native.monotonicNs() - beganNs)
+  answered(began: CallStart | undefined): void {
+    this.#count(Slot.answers, 1)
+    this.#took(began)
   }
 
-  failed(beganNs: number, error: unknown): void {
+  /** Both at once, for a call with one answer. */
+  answeredWith(began: CallStart | undefined, bytes: number): void {
+    const { slots } = this.#calls
+    slots[Slot.answers] = (slots[Slot.answers] as number) + 1
+    slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
+    this.#took(began)
+  }
+
+  failed(began: CallStart | undefined, error: unknown): void {
     this.#failures.add(nameOf(error), 1)
-    this.#latency.record(native.monotonicNs() - beganNs)
+    this.#took(began)
   }
 
   /** As {@link failed}, for what goes over the wire of an error. */
-  failedWith(beganNs: number, code: number): void {
+  failedWith(began: CallStart | undefined, code: number): void {
     this.#failures.add(nameOfCode.get(code) ?? 'OTHER', 1)
-    this.#latency.record(native.monotonicNs() - beganNs)
+    this.#took(began)
+  }
+
+  #took(began: CallStart | undefined): void {
+    if (began !== undefined) this.#latency.record(native.monotonicNs() - began.ns)
+  }
+
+  #count(slot: number, by: number): void {
+    const { slots } = this.#calls
+    slots[slot] = (slots[slot] as number) + by
   }
 }
 

@@ -20,13 +20,32 @@ export const nameOfFailure = (code: number): string => failureNames.get(code) ??
 /** Whether calls are told of just now: the guard of hot paths. */
 export const tracesCalls = (): boolean => trace.wants(TraceLevel.Debug)
 
-/** A call begins: at the client when it is made, at the server when its request has come. */
-export function traceCall(call: TracedCall, side: 'client' | 'server', method: string, id: number): void {
+/** Which call of which connection that is, as both ends say it: the server's incarnation is its own among all, and the number with which a client greets it is drawn. */
+const flowOf = (incarnation: number, greeting: number, id: number): string =>
+  `call ${incarnation.toString(36)} ${greeting.toString(36)} ${id}`
+
+/** A call is made by the client. */
+export function traceCall(call: TracedCall, method: string, id: number, incarnation: number, greeting: number): void {
   count++
   call.traced = count
-  const type = side === 'client' ? 'call' : 'serve'
-  const slice = { phase: 'begin', name: method, track: trackOf(side), id: count } as const
-  trace.publish(TraceLevel.Debug, type, () => ({ method, call: id }), slice)
+  const flow = flowOf(incarnation, greeting, id)
+  const slice = { phase: 'begin', name: method, track: trackOf('client'), id: count, flow } as const
+  trace.publish(TraceLevel.Debug, 'call', () => ({ method, call: id }), slice)
+}
+
+/** Its request has come to the server. */
+export function traceServing(
+  call: TracedCall,
+  method: string,
+  id: number,
+  incarnation: number,
+  greeting: number,
+): void {
+  count++
+  call.traced = count
+  const answers = flowOf(incarnation, greeting, id)
+  const slice = { phase: 'begin', name: method, track: trackOf('server'), id: count, answers } as const
+  trace.publish(TraceLevel.Debug, 'serve', () => ({ method, call: id }), slice)
 }
 
 /** It ends, with what ended it; undefined: with its answer. */

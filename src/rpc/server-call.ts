@@ -4,7 +4,9 @@ import type { CallMemory, MemoryOwner, RemoteSource, RemoteTarget } from './call
 import type { Metadata } from './extension.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
+import type { CallStart } from './method-meter.ts'
 import type { RdmaBuffer } from './rdma-buffer.ts'
+import type { MethodKind } from './service.ts'
 import type { Credit } from './stream-pump.ts'
 
 const NO_METADATA: Metadata = Object.freeze({})
@@ -18,8 +20,8 @@ export class ServerCall implements CallContext, MemoryOwner {
   readonly idempotencyKey: string | undefined
   /** Of `performance.now()`. */
   deadline: number
-  /** Of the monotonic clock, where calls are counted. */
-  beganNs = 0
+  /** Where its time is taken. */
+  began: CallStart | undefined
   answerMetadata: Metadata | undefined
   /** The server has said its last: what the handler still gives is dropped. */
   finished = false
@@ -73,6 +75,10 @@ export class ServerCall implements CallContext, MemoryOwner {
 
   get method(): string {
     return this.info.name
+  }
+
+  get kind(): MethodKind {
+    return this.info.kind
   }
 
   /** Made when it is asked for: most handlers never look. */

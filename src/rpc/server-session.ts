@@ -8,7 +8,7 @@ import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidRequest, validate } from './method-info.ts'
-import { nameOfFailure, traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
+import { nameOfFailure, traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
 import { type FrameTaker, NO_BYTES, Session } from './session.ts'
@@ -28,6 +28,8 @@ export class ServerSession implements FrameTaker {
   /** What this client waits for by key. */
   readonly #keyed = new Map<number, { readonly kept: KeptAnswer; readonly waiter: KeyWaiter }>()
   #greeted = false
+  /** The number that the client drew for this connection. */
+  #greeting = 0
   #clientWindow = 0
   #heardAtLastTurn = -1
   #asked = false
@@ -82,7 +84,7 @@ export class ServerSession implements FrameTaker {
     if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('no hello came before it')
     switch (kind) {
       case FrameKind.Hello:
-        this.#hello(word, budget)
+        this.#hello(id, word, budget)
         return
       case FrameKind.Item:
         this.#item(id, bytes, offset, length, own)
@@ -114,11 +116,12 @@ export class ServerSession implements FrameTaker {
     }
   }
 
-  #hello(version: number, window: number): void {
+  #hello(greeting: number, version: number, window: number): void {
     if (version !== PROTOCOL_VERSION)
       throw new MalformedFrameError(`the client speaks version ${version}, this server ${PROTOCOL_VERSION}`)
     if (this.#greeted) throw new MalformedFrameError('the client said hello twice')
     this.#greeted = true
+    this.#greeting = greeting
     this.#clientWindow = window
   }
 
@@ -193,17 +196,16 @@ export class ServerSession implements FrameTaker {
     const { info } = served
     const { key, metadata } = extension
     const { meter } = info
-    const beganNs = meter === undefined ? 0 : meter.begin()
-    meter?.received(length)
+    const began = meter?.begin(length)
     if (this.#isRefused(id)) {
-      meter?.failedWith(beganNs, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
+      meter?.failedWith(began, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
     }
     if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
-    if (tracesCalls()) traceCall(call, 'server', info.name, id)
-    call.beganNs = beganNs
+    if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
+    call.began = began
     if (info.buffers !== undefined && !this.#reach(call, extension)) return
     if (info.streamsRequests) {
       this.#runStream(call, served, this.#requestsOf(call))
@@ -369,7 +371,7 @@ export class ServerSession implements FrameTaker {
         call.finished = true
         codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
         if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
-        call.info.meter?.answered(call.beganNs)
+        call.info.meter?.answered(call.began)
         return
       }
       const body = codec.codec.encode(value)
@@ -426,8 +428,8 @@ export class ServerSession implements FrameTaker {
         frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
       )
     const { meter } = call.info
-    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.beganNs, frame.word)
-    else meter?.answered(call.beganNs)
+    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.began, frame.word)
+    else meter?.answered(call.began)
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     const { kept } = call
     if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)

@@ -5,7 +5,16 @@ import {
   isProfiling,
   threadProfiling,
 } from '../profiling/index.ts'
-import { type CompletionBatch, type EncodedRequest, Opcode, RequestSlot, segmentSlot } from '../providers/index.ts'
+import {
+  type CompletionBatch,
+  CompletionOpcode,
+  type EncodedRequest,
+  Opcode,
+  RequestFlag,
+  RequestSlot,
+  segmentSlot,
+} from '../providers/index.ts'
+import { PairLatency } from './pair-latency.ts'
 
 type DeviceCounter = 'queuePairs' | 'memoryRegions' | 'bytesRegistered' | 'completions' | 'failedCompletions'
 
@@ -47,10 +56,18 @@ const pairCounters: CounterLayout<PairCounter> = defineCounters(
   },
 )
 
+/** Where in the slots of a device they are counted. */
+const COMPLETIONS = 3
+/** The one kind of sends whose number is among those of receives. */
+const CONFIGURE = CompletionOpcode.ConfigureIndirectKey
+
 /** Counts what happens on a device. */
 export class DeviceMeter {
   readonly device: string
   readonly #block: CounterBlock<DeviceCounter>
+  readonly #pairs = new Map<number, PairMeter>()
+  #lastNumber = -1
+  #last: PairMeter | undefined
 
   private constructor(device: string) {
     this.device = device
@@ -67,9 +84,39 @@ export class DeviceMeter {
     this.#block.set(what, this.#block.get(what) + by)
   }
 
-  completed({ status }: CompletionBatch, count: number): void {
-    this.#block.add('completions', count)
-    for (let row = 0; row < count; row += 1) if (status[row] !== 0) this.#block.add('failedCompletions', 1)
+  completed({ status, opcode, queuePairNumber }: CompletionBatch, count: number): void {
+    const { slots } = this.#block
+    slots[COMPLETIONS] = (slots[COMPLETIONS] as number) + count
+    for (let row = 0; row < count; row += 1) {
+      if (status[row] !== 0) {
+        this.#block.add('failedCompletions', 1)
+        // Of a failed request the opcode is not told.
+        this.#pairOf(queuePairNumber[row] as number)?.latency.lose()
+      } else if ((opcode[row] as number) < CompletionOpcode.Receive || opcode[row] === CONFIGURE)
+        this.#pairOf(queuePairNumber[row] as number)?.latency.completed()
+    }
+  }
+
+  /** From now on its completions are known by its number. */
+  enter(number: number): PairMeter {
+    const meter = new PairMeter(this.device, number)
+    this.#pairs.set(number, meter)
+    return meter
+  }
+
+  leave(number: number): void {
+    this.#pairs.get(number)?.close()
+    this.#pairs.delete(number)
+    this.#lastNumber = -1
+  }
+
+  /** Most completions are of the same pair as the one before. */
+  #pairOf(number: number): PairMeter | undefined {
+    if (number !== this.#lastNumber) {
+      this.#lastNumber = number
+      this.#last = this.#pairs.get(number)
+    }
+    return this.#last
   }
 
   close(): void {
@@ -77,7 +124,7 @@ export class DeviceMeter {
   }
 }
 
-const Slot: Readonly<Record<PairCounter, number>> = {
+const Slot = {
   sends: 0,
   writes: 1,
   reads: 2,
@@ -86,55 +133,47 @@ const Slot: Readonly<Record<PairCounter, number>> = {
   bytesSent: 5,
   bytesRead: 6,
   receives: 7,
-}
+} as const satisfies Readonly<Record<PairCounter, number>>
+
+/** Where requests are counted, by opcode. */
+const countedAs: Uint8Array = new Uint8Array(1 + Math.max(...Object.values(Opcode))).fill(Slot.others)
+for (const opcode of [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]) countedAs[opcode] = Slot.sends
+for (const opcode of [Opcode.Write, Opcode.WriteWithImmediate]) countedAs[opcode] = Slot.writes
+for (const opcode of [Opcode.CompareSwap, Opcode.FetchAdd, Opcode.MaskedCompareSwap, Opcode.MaskedFetchAdd])
+  countedAs[opcode] = Slot.atomics
+countedAs[Opcode.Read] = Slot.reads
 
 /** Counts what is posted to a queue pair. */
 export class PairMeter {
+  readonly latency: PairLatency
   readonly #block: CounterBlock<PairCounter>
 
   constructor(device: string, number: number) {
+    this.latency = new PairLatency(device, number)
     this.#block = threadProfiling().counters(pairCounters, `${device} ${number}`)
   }
 
-  posted(request: EncodedRequest): void {
-    switch (request.words[RequestSlot.Opcode]) {
-      case Opcode.Send:
-      case Opcode.SendWithImmediate:
-      case Opcode.SendWithInvalidate:
-        this.#count(Slot.sends, 1)
-        this.#count(Slot.bytesSent, lengthOf(request))
-        break
-      case Opcode.Write:
-      case Opcode.WriteWithImmediate:
-        this.#count(Slot.writes, 1)
-        this.#count(Slot.bytesSent, lengthOf(request))
-        break
-      case Opcode.Read:
-        this.#count(Slot.reads, 1)
-        this.#count(Slot.bytesRead, lengthOf(request))
-        break
-      case Opcode.CompareSwap:
-      case Opcode.FetchAdd:
-      case Opcode.MaskedCompareSwap:
-      case Opcode.MaskedFetchAdd:
-        this.#count(Slot.atomics, 1)
-        break
-      default:
-        this.#count(Slot.others, 1)
-    }
+  /** `completes`: whatever the request says. */
+  posted(request: EncodedRequest, completes: boolean): void {
+    const { words } = request
+    if (completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0)
+      this.latency.posted(words[RequestSlot.Opcode] as number)
+    const { slots } = this.#block
+    const slot = countedAs[words[RequestSlot.Opcode] as number] ?? Slot.others
+    slots[slot] = (slots[slot] as number) + 1
+    if (slot === Slot.others || slot === Slot.atomics) return
+    const bytes = slot === Slot.reads ? Slot.bytesRead : Slot.bytesSent
+    slots[bytes] = (slots[bytes] as number) + lengthOf(request)
   }
 
   received(requests: number): void {
-    this.#count(Slot.receives, requests)
+    const { slots } = this.#block
+    slots[Slot.receives] = (slots[Slot.receives] as number) + requests
   }
 
   close(): void {
+    this.latency.close()
     this.#block.close()
-  }
-
-  #count(slot: number, by: number): void {
-    const { slots } = this.#block
-    slots[slot] = (slots[slot] as number) + by
   }
 }
 

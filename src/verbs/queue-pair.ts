@@ -24,7 +24,7 @@ import {
   receiveAttributes,
   sendAttributes,
 } from './connection.ts'
-import { PairMeter } from './device-meter.ts'
+import type { PairMeter } from './device-meter.ts'
 import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
 import {
   type AtomicRequestFields,
@@ -106,6 +106,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** @internal */
   readonly provider: ProviderQueuePair
   readonly #meter: PairMeter | undefined
+  readonly #signalAll: boolean
   readonly #sendQueue: CompletionQueue | undefined
   readonly #receiveQueue: CompletionQueue | undefined
 
@@ -122,7 +123,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.label = `queue pair ${provider.number}`
     const { meter } = domain.device
     meter?.change('queuePairs', 1)
-    this.#meter = meter && new PairMeter(meter.device, provider.number)
+    this.#meter = meter?.enter(provider.number)
+    this.#signalAll = options.signalAll === true
   }
 
   /** @internal */
@@ -206,6 +208,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.assertOpen()
     const before = this.provider.state
     this.provider.modify(attributes)
+    if (attributes.state === QueuePairState.Reset) this.#meter?.latency.reset()
     this.#traceState(before)
   }
 
@@ -351,7 +354,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     )
     if (rdmaTrace.wants(TraceLevel.Trace))
       for (const { encoded } of requests.slice(0, taken)) tracePost(this.number, encoded)
-    if (this.#meter !== undefined) for (const { encoded } of requests.slice(0, taken)) this.#meter.posted(encoded)
+    if (this.#meter !== undefined)
+      for (const { encoded } of requests.slice(0, taken)) this.#meter.posted(encoded, this.#signalAll)
     if (taken < requests.length)
       this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
@@ -374,13 +378,15 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     const errno = this.provider.postSend(encoded)
     if (errno !== 0) this.#refuse('ibv_post_send', errno, '')
     if (rdmaTrace.wants(TraceLevel.Trace)) tracePost(this.number, encoded)
-    if (this.#meter !== undefined) this.#meter.posted(encoded)
+    if (this.#meter !== undefined) this.#meter.posted(encoded, this.#signalAll)
   }
 
   /** @internal A post that another object of the provider carries out. */
   postBy(post: (pair: ProviderQueuePair) => number): void {
     this.assertOpen()
     const errno = post(this.provider)
+    // Whether it completes is between the two of them.
+    this.#meter?.latency.lose()
     if (errno !== 0) this.#refuse('ibv_bind_mw', errno, '')
   }
 
@@ -410,7 +416,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   protected release(): void {
     rdmaTrace.publish(TraceLevel.Debug, 'destroyed', () => ({ queuePair: this.number }))
     this.provider.destroy()
-    this.#meter?.close()
+    this.domain.device.meter?.leave(this.number)
     this.domain.device.meter?.change('queuePairs', -1)
     this.closeScratch()
     this.domain.queuePairs.remove(this)

@@ -42,6 +42,42 @@ test('an endpoint counts messages and bytes of any length, both ways, and its fi
   )
 })
 
+test('messages that have to wait are timed until there is room, or they are fetched; others are not', async () => {
+  const where = { device: 'shm0', address: '127.0.0.1' }
+  const start = threadProfile()
+  let arrived!: (endpoint: Endpoint) => void
+  const accepted = new Promise<Endpoint>((resolve) => {
+    arrived = resolve
+  })
+  const listener = await listenEndpoints({ ...where, accept: arrived, ringBytes: 4096 })
+  const client = await connectEndpoint({ ...where, port: listener.port, ringBytes: 4096 })
+  const server = await accepted
+  const waits = (): number => threadProfile().since(start).histogram('messaging.endpoint.wait').count
+  const messages = server.messages()
+  await client.send(new Uint8Array(10))
+  await messages.next()
+  assert.equal(waits(), 0)
+  await Promise.all([client.send(new Uint8Array(100_000)), messages.next()])
+  assert.equal(waits(), 1)
+  server.pause()
+  const body = new Uint8Array(client.link.messageBytesMax)
+  const sent = Array.from({ length: 16 }, () => client.send(body))
+  assert.equal(waits(), 1)
+  server.resume()
+  for (let received = 0; received < sent.length; received += 1) await messages.next()
+  await Promise.all(sent)
+  const waited = waits()
+  assert.ok(waited > 1 && waited <= 17, `${waited}`)
+  // What fails has no time, and is told to its sender as ever.
+  server.pause()
+  const cut = Array.from({ length: 16 }, () => client.send(body))
+  const ends = Promise.allSettled(cut)
+  client.destroy()
+  assert.ok((await ends).some(({ status }) => status === 'rejected'))
+  listener.close()
+  await Promise.all([client.close(), server.close()])
+})
+
 test('collectives are counted by kind and algorithm', async () => {
   await using mesh = await Mesh.open(3)
   const groups = mesh.groups()

@@ -102,3 +102,16 @@ test('channels of one thread share the figures of a method, and nothing is count
   const since = threadProfile().since(start)
   assert.deepEqual(of(since, 'rpc.client', 'echo'), { calls: 2, answers: 2, bytesReceived: 2 })
 })
+
+test('of many calls one in 64 is timed, and all are counted', async () => {
+  const many = defineService({ name: 'many', methods: { ask: unary({}) } })
+  await using pair = serverPair((server) => server.serve(many, { ask: () => undefined }))
+  const client = pair.channel.client(many)
+  const start = threadProfile()
+  for (let n = 0; n < 64 + 640; n += 1) await client.ask()
+  const since = threadProfile().since(start)
+  for (const side of ['client', 'server']) {
+    assert.equal(since.total(`rpc.${side}`, 'answers'), 704)
+    assert.equal(since.histogram(`rpc.${side}.latency`).count, 74)
+  }
+})

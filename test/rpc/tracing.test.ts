@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTraceLevel, TraceLevel, type TraceMessage } from '../../src/profiling/index.ts'
+import { fileURLToPath } from 'node:url'
+import { checkTrace, mergeTrace, setTraceLevel, TraceLevel, type TraceMessage } from '../../src/profiling/index.ts'
 import { createServer, defineService, openChannel, type, unary } from '../../src/rpc/index.ts'
 
 const channels = ['aether:rpc', 'aether:messaging', 'aether:cm']
@@ -70,5 +75,76 @@ test(
     for (const type of ['sent', 'delivered', 'ended']) assert.ok(told('messaging', type).length > 0, type)
     const text = JSON.stringify(heard, (_, value) => (typeof value === 'bigint' ? String(value) : value))
     assert.doesNotMatch(text, /xyzzy/)
+  },
+)
+
+interface Event {
+  readonly name: string
+  readonly ph: string
+  readonly ts: number
+  readonly pid: number
+  readonly tid: number
+  readonly id?: number
+  readonly args: Record<string, unknown>
+}
+
+/** A slice that begins and ends. */
+interface Slice {
+  readonly begin: Event
+  readonly end: Event
+}
+
+test(
+  'in a trace file arrows lead from each call to its handler in the other process, and back to where the answer was taken',
+  options,
+  () => {
+    const directory = mkdtempSync(join(tmpdir(), 'aether-trace-'))
+    try {
+      const file = join(directory, 'calls.json')
+      const script = fileURLToPath(new URL('./fixtures/traced-calls.js', import.meta.url))
+      const env = { ...process.env, AETHER_TRACE_FILE: file, AETHER_TRACE_FILTER: 'channel=rpc' }
+      const { status, stderr } = spawnSync(process.execPath, [script], { env, encoding: 'utf8' })
+      assert.equal(status, 0, stderr)
+      const { processes, flows } = mergeTrace(file)
+      const text = readFileSync(file, 'utf8')
+      const { faults, unfinished } = checkTrace(text)
+      assert.deepEqual([faults, unfinished, processes, flows], [[], 0, 2, 5])
+
+      const { traceEvents: events } = JSON.parse(text) as { traceEvents: Event[] }
+      const slices = events
+        .filter(({ ph }) => ph === 'B')
+        .map((begin): Slice => {
+          const ends = events.filter(({ ph, tid, ts }) => ph === 'E' && tid === begin.tid && ts >= begin.ts)
+          return { begin, end: ends.reduce((first, each) => (each.ts < first.ts ? each : first)) }
+        })
+      const around = (point: Event): Slice =>
+        slices.find(({ begin, end }) => begin.tid === point.tid && begin.ts <= point.ts && point.ts <= end.ts) as Slice
+      const arrows = (name: string): [Slice, Slice][] =>
+        events
+          .filter((event) => event.ph === 's' && event.name === name)
+          .map((from) => {
+            const to = events.find(({ ph, id }) => ph === 'f' && id === from.id) as Event
+            assert.ok(from.ts <= to.ts)
+            return [around(from), around(to)]
+          })
+      const methods = ['station/count', 'station/mark', 'station/mark', 'station/pid', 'station/stall']
+      const there = arrows('caused')
+      assert.deepEqual(there.map(([{ begin }]) => begin.name).sort(), methods)
+      for (const [call, handler] of there) {
+        assert.equal(handler.begin.name, call.begin.name)
+        assert.notEqual(handler.begin.pid, call.begin.pid)
+        assert.equal(typeof call.begin.args['flow'], 'string')
+        assert.equal(handler.begin.args['answers'], call.begin.args['flow'])
+      }
+      // Nobody took what became of the call whose time was up, or the server had given it up in time.
+      const back = arrows('answered').filter(([handler]) => handler.begin.name !== 'station/stall')
+      assert.deepEqual(back.map(([{ begin }]) => begin.name).sort(), methods.slice(0, 4))
+      for (const [handler, call] of back) {
+        assert.ok(there.some(([one, other]) => one === call && other === handler))
+        assert.ok(handler.end.ts <= call.end.ts)
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
   },
 )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Profile, setProfiling, threadProfile } from '../../src/profiling/index.ts'
+import { type Profile, prometheusText, setProfiling, threadProfile } from '../../src/profiling/index.ts'
 import { CompletionBatch } from '../../src/verbs/index.ts'
 import { Loopback } from './loopback.ts'
 
@@ -56,4 +56,89 @@ test('failed completions are counted apart', () => {
     [since.total('verbs.device', 'completions'), since.total('verbs.device', 'failedCompletions')],
     [1, 1],
   )
+})
+
+/** How often requests of `pair` were timed, by kind. */
+function timed(profile: Profile, pair: number): Readonly<Record<string, number>> {
+  const own = profile
+    .histograms()
+    .filter(({ name, label }) => name === 'verbs.latency' && label.startsWith(`shm0 ${pair} `))
+  return Object.fromEntries(own.map(({ label, count }) => [label.split(' ')[2] as string, count]))
+}
+
+function drain(ends: Loopback, count: number): void {
+  const batch = new CompletionBatch(16)
+  for (let done = 0; done < count; ) done += ends.queue.poll(batch)
+}
+
+test('requests are timed from post to completion by kind, one under way at a time, also where ids are the same', () => {
+  const start = threadProfile()
+  using ends = new Loopback()
+  const { pair, memory } = ends
+  const remote = ends.remote(4096)
+  const write = pair.prepareWrite({ local: memory.subarray(0, 8), remote })
+  const quiet = pair.prepareWrite({ local: memory.subarray(0, 8), remote, signaled: false })
+  const read = pair.prepareRead({ local: memory.subarray(0, 8), remote })
+  for (let n = 0; n < 3; n += 1) {
+    write.post(7)
+    drain(ends, 1)
+  }
+  // The first of these is timed; the unsignaled one has no completion, and the READ waits for its turn.
+  for (const each of [write, quiet, read, write]) each.post(7)
+  drain(ends, 3)
+  read.post(7)
+  drain(ends, 1)
+  assert.deepEqual(timed(threadProfile().since(start), pair.number), { write: 4, read: 1 })
+  const since = threadProfile().since(start)
+  const { meanNs, maxNs } = since.histograms().find(({ label }) => label === `shm0 ${pair.number} write`)!
+  assert.ok(meanNs > 0 && meanNs <= maxNs && maxNs < 60e9)
+  const text = prometheusText([{ profile: since, labels: {} }])
+  assert.match(text, new RegExp(`^aether_verbs_latency_seconds_count\\{request="shm0 ${pair.number} read"\\} 1$`, 'm'))
+})
+
+test('of many requests one in 64 is timed; where some failed none is, until the pair was reset', () => {
+  const start = threadProfile()
+  using ends = new Loopback()
+  const { pair, memory } = ends
+  const write = pair.prepareWrite({ local: memory.subarray(0, 8), remote: ends.remote(4096) })
+  const play = (times: number): void => {
+    for (let n = 0; n < times; n += 1) {
+      write.post(n)
+      drain(ends, 1)
+    }
+  }
+  play(64 + 128)
+  const counted = (): number => timed(threadProfile().since(start), pair.number)['write'] ?? 0
+  assert.equal(counted(), 66)
+  const { address, key } = ends.remote(0)
+  pair.prepareWrite({ local: memory.subarray(0, 8), remote: { address, key: key + 1 } }).post(1)
+  drain(ends, 1)
+  play(3)
+  assert.equal(counted(), 66)
+  const { peer } = ends
+  for (const each of [pair, peer]) each.toReset()
+  pair.connect(peer.endpoint)
+  peer.connect(pair.endpoint)
+  play(3)
+  assert.equal(counted(), 69)
+})
+
+test('queue pairs beyond the eighth are timed together', () => {
+  const start = threadProfile()
+  const all = Array.from({ length: 9 }, () => new Loopback())
+  for (const ends of all) {
+    ends.pair.prepareWrite({ local: ends.memory.subarray(0, 8), remote: ends.remote(4096) }).post(1)
+    drain(ends, 1)
+  }
+  const labels = (): string[] =>
+    threadProfile()
+      .since(start)
+      .histograms()
+      .filter(({ name, rest, count }) => name === 'verbs.latency' && !rest && count > 0)
+      .map(({ label }) => label)
+  assert.equal(labels().length, 9)
+  assert.ok(labels().includes('shm0 others write'))
+  for (const ends of all) ends[Symbol.dispose]()
+  assert.deepEqual(labels(), ['shm0 others write'])
+  assert.equal(threadProfile().since(start).histogram('verbs.latency').count, 9)
 })

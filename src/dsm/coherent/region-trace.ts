@@ -57,6 +57,7 @@ export class RegionTrace {
 
   /** What a thread touched was opened where the fault was read: nobody was asked. */
   opened(page: number, write: boolean, tookNs: number): void {
+    if (!trace.wants(TraceLevel.Trace)) return
     trace.publish(TraceLevel.Trace, 'opened', () => ({
       region: this.#region,
       page,

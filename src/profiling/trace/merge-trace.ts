@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 
 import { basename, dirname, join } from 'node:path'
 import { ArgumentError } from '../../native/index.ts'
 import type { TraceEvent } from './trace-event.ts'
-import { TraceFlows } from './trace-flows.ts'
+import { CAUSED, TraceFlows } from './trace-flows.ts'
 import { HEAD_BYTES } from './trace-part.ts'
 import { wholeLines } from './trace-reading.ts'
 
@@ -10,7 +10,7 @@ import { wholeLines } from './trace-reading.ts'
 export interface MergedTrace {
   readonly processes: number
   readonly events: number
-  /** Arrows from a cause through what it caused. */
+  /** Arrows from a cause through what it caused; those that lead back are not counted. */
   readonly flows: number
   /** Events that are missing, because a thread's part was full. */
   readonly dropped: number
@@ -99,7 +99,7 @@ class EventWriter {
   readonly #descriptor: number
   #text: string
   count = 0
-  /** How many flows have begun. */
+  /** How many flows lead from a cause. */
   flows = 0
 
   constructor(path: string, said: Readonly<Record<string, unknown>>) {
@@ -110,7 +110,7 @@ class EventWriter {
   add(event: TraceEvent): void {
     this.#text += `${this.count === 0 ? '' : ','}\n${JSON.stringify(event)}`
     this.count++
-    if (event.ph === 's') this.flows++
+    if (event.ph === 's' && event.name === CAUSED) this.flows++
     if (this.#text.length >= WRITE_BYTES) this.#write()
   }
 

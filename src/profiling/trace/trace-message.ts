@@ -22,6 +22,8 @@ export type TraceSlice =
        * arrows. No two of one flow may be under way at a time.
        */
       readonly flow?: string
+      /** The flow of a `begin`, at any process, that this was done for: an arrow leads from there to here, and one from the end of this to the end of that, which waits for it. */
+      readonly answers?: string
     }
   | { readonly phase: 'end'; readonly track: string; readonly id: number }
 

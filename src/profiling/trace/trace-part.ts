@@ -114,7 +114,7 @@ export class TracePart {
     }
     const { name, flow } = slice
     const cat = message.channel
-    const all = flow === undefined ? args : { ...args, flow }
+    if (flow !== undefined) args['flow'] = flow
     if (slice.phase === 'step') {
       const ts = microseconds(slice.sinceNs)
       return {
@@ -125,7 +125,7 @@ export class TracePart {
         dur: microseconds(message.timeNs - slice.sinceNs),
         pid,
         tid: threadNumber(pid, threadId),
-        args: all,
+        args,
       }
     }
     if (this.#bytes >= this.#bytesMax) return undefined
@@ -136,7 +136,8 @@ export class TracePart {
       this.#name('thread_name', tid, { name: lane.name })
       this.#name('thread_sort_index', tid, { sort_index: 1000 + lane.number })
     }
-    return { name, cat, ph: 'B', ts: at, pid, tid, args: all }
+    if (slice.answers !== undefined) args['answers'] = slice.answers
+    return { name, cat, ph: 'B', ts: at, pid, tid, args }
   }
 
   /** `always`: also beyond the limit; names and the ends of what has begun, which are few. */

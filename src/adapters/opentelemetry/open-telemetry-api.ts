@@ -1,0 +1,38 @@
+import { createRequire } from 'node:module'
+import type * as Api from '@opentelemetry/api'
+import { AetherError } from '../../native/index.ts'
+
+/** What `@opentelemetry/api` exports. */
+export type OpenTelemetryApi = typeof Api
+
+const NAME = '@opentelemetry/api'
+const require = createRequire(import.meta.url)
+
+/** A package that an adapter stands on, and that the user has to install, is not there. */
+export class PackageMissingError extends AetherError {
+  override readonly name = 'PackageMissingError'
+  /** Its name, as npm knows it. */
+  readonly packageName: string
+
+  constructor(packageName: string, options?: ErrorOptions) {
+    super('ERR_AETHER_PACKAGE_MISSING', `${packageName} is not installed: npm install ${packageName}`, options)
+    this.packageName = packageName
+  }
+}
+
+/**
+ * The user's `@opentelemetry/api`. It is looked for when it is first wanted, not when this module is loaded, so that its absence has an error of its own. The package keeps what was registered with
+ * it in a place that all its copies share, so it does not matter which of them is found.
+ * @throws PackageMissingError where it is not installed.
+ */
+export function openTelemetryApi(): OpenTelemetryApi {
+  try {
+    return require(NAME) as OpenTelemetryApi
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    // Another module that is missing is a fault of that installation, and its own message says more.
+    if (code === 'MODULE_NOT_FOUND' && message.includes(`'${NAME}'`))
+      throw new PackageMissingError(NAME, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,64 @@
+import type { Stream } from '../../rpc/index.ts'
+
+/** What a stream tells its span. */
+export interface StreamWatcher {
+  /** In which context its items are made. */
+  run<T>(act: () => T): T
+  completed(): void
+  failed(error: unknown): void
+  /** Whoever read it has had enough. */
+  left(): void
+}
+
+/** A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. */
+export class TracedStream implements AsyncIterableIterator<unknown> {
+  readonly #iterator: AsyncIterator<unknown>
+  readonly #watcher: StreamWatcher
+  #over = false
+
+  constructor(stream: Stream<unknown>, watcher: StreamWatcher) {
+    this.#iterator = watcher.run(() => asynchronous(stream)[Symbol.asyncIterator]())
+    this.#watcher = watcher
+  }
+
+  async next(): Promise<IteratorResult<unknown>> {
+    try {
+      const result = await this.#watcher.run(() => this.#iterator.next())
+      if (result.done === true) this.#end(() => this.#watcher.completed())
+      return result
+    } catch (error) {
+      this.#end(() => this.#watcher.failed(error))
+      throw error
+    }
+  }
+
+  async return(): Promise<IteratorResult<unknown>> {
+    try {
+      const result = await this.#watcher.run(() => this.#iterator.return?.())
+      this.#end(() => this.#watcher.left())
+      return result ?? { done: true, value: undefined }
+    } catch (error) {
+      this.#end(() => this.#watcher.failed(error))
+      throw error
+    }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #end(tell: () => void): void {
+    if (this.#over) return
+    this.#over = true
+    tell()
+  }
+}
+
+/** `for await` waits for the items of an iterable that is none of promises, too; so does this. */
+function asynchronous(stream: Stream<unknown>): AsyncIterable<unknown> {
+  return Symbol.asyncIterator in stream ? stream : awaited(stream)
+}
+
+async function* awaited(stream: Iterable<unknown>): AsyncGenerator<unknown, void> {
+  yield* stream
+}

@@ -1,0 +1,123 @@
+import { native } from '../native/index.ts'
+import {
+  type CounterLayout,
+  defineHistogram,
+  type HistogramBlock,
+  isTimed,
+  threadProfiling,
+} from '../profiling/index.ts'
+import { Opcode } from '../providers/index.ts'
+
+const latency: CounterLayout = defineHistogram('verbs.latency', {
+  labelled: 'request',
+  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one in 64, one under way at a time.',
+})
+
+/** What requests are told apart by. */
+type Kind = 'send' | 'write' | 'read' | 'atomic' | 'other'
+
+const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
+  [Opcode.Send, 'send'],
+  [Opcode.SendWithImmediate, 'send'],
+  [Opcode.SendWithInvalidate, 'send'],
+  [Opcode.Write, 'write'],
+  [Opcode.WriteWithImmediate, 'write'],
+  [Opcode.Read, 'read'],
+  [Opcode.CompareSwap, 'atomic'],
+  [Opcode.FetchAdd, 'atomic'],
+  [Opcode.MaskedCompareSwap, 'atomic'],
+  [Opcode.MaskedFetchAdd, 'atomic'],
+])
+
+/** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
+const OWN_HISTOGRAMS_MAX = 8
+let ownHistograms = 0
+const shared = new Map<string, HistogramBlock>()
+
+/**
+ * Times requests of a queue pair. Ids may be used again, so a completion is known by its place: those of one send queue come in the order of their requests. Unsignaled requests have none
+ * and are not timed; what failed requests took says nothing.
+ */
+export class PairLatency {
+  readonly #device: string
+  readonly #number: number
+  readonly #histograms = new Map<Kind, HistogramBlock>()
+  readonly #own: HistogramBlock[] = []
+  /** Requests that will complete, and those that did. */
+  #posted = 0
+  #completed = 0
+  /** Which of them is timed; 0: none just now. */
+  #timed = 0
+  #kind: Kind = 'other'
+  #beganNs = 0
+  /** The order is lost: until the pair is reset. */
+  #isLost = false
+
+  constructor(device: string, number: number) {
+    this.#device = device
+    this.#number = number
+  }
+
+  /** A request that will complete was taken by the device. */
+  posted(opcode: number): void {
+    this.#posted += 1
+    if (this.#timed !== 0 || this.#isLost || !isTimed(this.#posted)) return
+    this.#timed = this.#posted
+    this.#kind = kinds.get(opcode) ?? 'other'
+    this.#beganNs = native.monotonicNs()
+  }
+
+  /** The next of them has completed. */
+  completed(): void {
+    this.#completed += 1
+    if (this.#completed !== this.#timed) return
+    this.#timed = 0
+    this.#histogramOf(this.#kind).record(native.monotonicNs() - this.#beganNs)
+  }
+
+  /** Requests were flushed, or came by another way: who completes next is not known any more. */
+  lose(): void {
+    this.#isLost = true
+    this.#timed = 0
+  }
+
+  /** What was outstanding is forgotten. */
+  reset(): void {
+    this.#isLost = false
+    this.#posted = 0
+    this.#completed = 0
+    this.#timed = 0
+  }
+
+  close(): void {
+    for (const block of this.#own) block.close()
+    ownHistograms -= this.#own.length
+    this.#own.length = 0
+    this.#histograms.clear()
+  }
+
+  #histogramOf(kind: Kind): HistogramBlock {
+    let block = this.#histograms.get(kind)
+    if (block === undefined) {
+      block = ownHistograms < OWN_HISTOGRAMS_MAX ? this.#makeOwn(kind) : sharedOf(`${this.#device} others ${kind}`)
+      this.#histograms.set(kind, block)
+    }
+    return block
+  }
+
+  #makeOwn(kind: Kind): HistogramBlock {
+    const block = threadProfiling().histogram(latency, `${this.#device} ${this.#number} ${kind}`)
+    ownHistograms += 1
+    this.#own.push(block)
+    return block
+  }
+}
+
+function sharedOf(label: string): HistogramBlock {
+  let block = shared.get(label)
+  if (block === undefined) {
+    block = threadProfiling().histogram(latency, label)
+    shared.set(label, block)
+  }
+  return block
+}
