@@ -5,8 +5,10 @@ import { values } from './value-codec.ts'
 import { readValue } from './value-reader.ts'
 import { writeValue, writtenBytes } from './value-writer.ts'
 
-/** Up to here a loop is faster than a view and a call. */
-const LOOP_BYTES_MAX = 128
+/** Up to here a loop is faster than a call. */
+const LOOP_BYTES_MAX = 16
+/** The same of a view and a call. */
+const VIEW_LOOP_BYTES_MAX = 32
 
 /** What the peer can write is copied here before it is looked at. */
 let scratch = new Uint8Array(4096)
@@ -82,7 +84,7 @@ function ownCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array 
 
 function copyPrivately(bytes: Uint8Array, offset: number, length: number): void {
   if (length > scratch.length) scratch = new Uint8Array(length * 2)
-  if (length > LOOP_BYTES_MAX) {
+  if (length > VIEW_LOOP_BYTES_MAX) {
     scratch.set(bytes.subarray(offset, offset + length))
     return
   }

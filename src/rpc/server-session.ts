@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { MessageLink } from '../messaging/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'

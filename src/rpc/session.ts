@@ -82,7 +82,7 @@ const TOTAL_ENTRY_BYTES = 8
 /** Bodies that may come in parts at a time: an end of ours sends one after the other. */
 const ASSEMBLIES_MAX = 64
 /** Up to here a loop is faster than a call. */
-const LOOP_BYTES_MAX = 64
+const LOOP_BYTES_MAX = 16
 
 /**
  * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message goes in parts.

@@ -8,11 +8,10 @@ const POLLS = 32
 const NAP_MS = 0.05
 const pillow = new Int32Array(new SharedArrayBuffer(4))
 
-/** Polls the session's link until the call has its answer, or its time is up. */
-export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAnswer): void {
+/** Polls the session's link until the call has its answer, or `timeoutMs` are over, from the first look at the clock on: that is after some polls, a few microseconds. */
+export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAnswer, timeoutMs: number): void {
   const { session, spinTime } = client
   const { link } = session
-  const { deadline } = call
   link.flush()
   let lookedFrom = 0
   let now = 0
@@ -27,7 +26,8 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
       session.push()
       link.flush()
       now = performance.now()
-      if (now >= deadline) {
+      if (call.deadline === Infinity) call.deadline = now + timeoutMs
+      else if (now >= call.deadline) {
         client.abandon(call, client.expired(call))
         return
       }

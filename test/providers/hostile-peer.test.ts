@@ -2,9 +2,25 @@ import { strict as assert } from 'node:assert'
 import { closeSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { AetherError, native } from '../../src/native/index.ts'
+import type { ShmCompletionQueue } from '../../src/providers/shm/completion-queue.ts'
 import { decodeGid, type SegmentLocation } from '../../src/providers/shm/gid.ts'
-import { BlockWord, FIXED_BYTES, PAGE_BYTES } from '../../src/providers/shm/layout.ts'
-import { CompletionBatch, type Device, openDevice, type QueuePair, type RegionToken } from '../../src/verbs/index.ts'
+import {
+  BlockWord,
+  FIXED_BYTES,
+  PAGE_BYTES,
+  QUEUE_WORDS,
+  QUEUES_OFFSET,
+  QueueWord,
+} from '../../src/providers/shm/layout.ts'
+import {
+  CompletionBatch,
+  type CompletionQueue,
+  type Device,
+  openDevice,
+  type QueuePair,
+  QueuePairState,
+  type RegionToken,
+} from '../../src/verbs/index.ts'
 import { ALL_ACCESS } from '../verbs/loopback.ts'
 
 /** A generator that a failing run can be repeated with: the seed is in the name of the test. */
@@ -149,6 +165,89 @@ test('a peer that stays in the middle of an access is waited for once, not once 
   ours.words[block + BlockWord.Inside]! += 1
   ours.unmap()
   for (const { device } of [honest, stopped]) device.close()
+})
+
+/** Takes one announcement of the queue's back, as of a sender that was killed between publishing a completion and counting it. */
+function uncount(words: Int32Array, queue: CompletionQueue): void {
+  const { index } = queue.provider as ShmCompletionQueue
+  Atomics.sub(words, QUEUES_OFFSET / 4 + index * QUEUE_WORDS + QueueWord.Arrivals, 1)
+}
+
+/** Polls that always find something, until `done`; how many. */
+function pollBusily(queue: CompletionQueue, done: () => boolean, work: () => void): number {
+  const batch = new CompletionBatch(1)
+  for (let polls = 1; polls <= 4096; polls += 1) {
+    work()
+    assert.equal(queue.poll(batch), 1)
+    if (done()) return polls
+  }
+  return assert.fail('what a peer has left was not noticed')
+}
+
+test('a fault that the count of announcements hides is noticed, also by who always finds something to poll', () => {
+  const owner = openDevice('shm0')
+  const sender = openDevice('shm0')
+  const domain = owner.createProtectionDomain()
+  const theirs = sender.createProtectionDomain()
+  const memory = theirs.allocate(4096, ALL_ACCESS)
+  const queue = owner.createCompletionQueue({ depth: 64 })
+  const sharedReceiveQueue = domain.createSharedReceiveQueue({ maxRequests: 64 })
+  const sent = sender.createCompletionQueue({ depth: 64 })
+  const connected = [1, 2].map(() => {
+    const receiver = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue, sharedReceiveQueue })
+    const pair = theirs.createQueuePair({ type: 'rc', sendQueue: sent, receiveQueue: sent })
+    receiver.connect(pair.endpoint)
+    pair.connect(receiver.endpoint)
+    return { receiver, pair }
+  })
+  const [good, bad] = connected as [(typeof connected)[0], (typeof connected)[0]]
+  const receive = sharedReceiveQueue.prepareReceive({ local: [] })
+  const send = good.pair.prepareSend({ local: [], signaled: true })
+  const work = (): void => {
+    receive.post(1)
+    send.post(1)
+    assert.equal(sent.poll(new CompletionBatch(1)), 1)
+  }
+  pollBusily(queue, () => true, work)
+  const { words, unmap } = mapSegment(owner)
+  receive.post(1)
+  send.post(1)
+  uncount(words, queue)
+  // A key that reaches nothing: both ends of that connection fail, and the receiver's is told by a notice.
+  bad.pair.prepareWrite({ local: memory.subarray(0, 8), remote: { address: 0, key: 1 } }).post(2)
+  sent.poll(new CompletionBatch(8))
+  pollBusily(queue, () => bad.receiver.state === QueuePairState.Error, work)
+  assert.equal(good.receiver.state, QueuePairState.ReadyToSend)
+  unmap()
+  owner.close()
+  sender.close()
+})
+
+test('a fault is noticed by who polls the ring of one queue pair and always finds something', () => {
+  const device = openDevice('shm0')
+  const domain = device.createProtectionDomain()
+  const memory = domain.allocate(4096, ALL_ACCESS)
+  const queue = device.createCompletionQueue({ depth: 64 })
+  const elsewhere = device.createCompletionQueue({ depth: 64 })
+  const busy = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: elsewhere })
+  const target = domain.createQueuePair({ type: 'rc', sendQueue: elsewhere, receiveQueue: elsewhere })
+  const receiver = domain.createQueuePair({ type: 'rc', sendQueue: elsewhere, receiveQueue: queue })
+  const faulty = domain.createQueuePair({ type: 'rc', sendQueue: elsewhere, receiveQueue: elsewhere })
+  for (const [one, other] of [
+    [busy, target],
+    [receiver, faulty],
+  ] as const) {
+    one.connect(other.endpoint)
+    other.connect(one.endpoint)
+  }
+  const write = busy.prepareWrite({ local: memory.subarray(0, 8), remote: memory.token })
+  faulty.prepareWrite({ local: memory.subarray(0, 8), remote: { address: 0, key: 1 } }).post(1)
+  pollBusily(
+    queue,
+    () => receiver.state === QueuePairState.Error,
+    () => write.post(1),
+  )
+  device.close()
 })
 
 /** Where the block of the queue pair `number` begins in its segment. */

@@ -5,7 +5,7 @@ import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
 /** `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are collected. */
 export const FREES_NOTHING = -1
 
-/** Append the completion of the receive in `slot`. What a sender wrote is checked: it may be broken. */
+/** Append the completion of the receive in `slot`, and tell its status. What a sender wrote is checked: it may be broken. */
 export function completeReceive(
   block: Block,
   slot: number,
@@ -13,7 +13,7 @@ export function completeReceive(
   owner: CompletionOwner,
   queue: ShmCompletionQueue,
   covered: number,
-): void {
+): number {
   const { results, resultDoubles } = block
   const at = slot * RESULT_WORDS
   const status = (results[at + ResultWord.Status] as number) & 0xff
@@ -28,4 +28,5 @@ export function completeReceive(
     (results[at + ResultWord.SourceNumber] as number) >>> 0,
     results[at + ResultWord.VendorError] as number,
   )
+  return status
 }

@@ -17,9 +17,18 @@ export interface CompletionOwner {
   retireReceive(): void
 }
 
+/** Receives of which the next to be used up can be seen where they lie. */
+export interface ArrivalRing {
+  readonly hasArrived: boolean
+}
+
 /** Where receives that complete here come from. */
 export interface Receiver {
   readonly label: string
+  /** Its ring, where it has one of its own that one peer sends to. */
+  readonly ring: ArrivalRing | undefined
+  /** Completions of what has arrived in `ring`, and nothing else. */
+  collectArrived(): void
   /** Completions of what senders used up, as far as there is room; false when something is left to wait for. */
   collectReceives(): boolean
   /** The queue is overrun. */
@@ -32,21 +41,25 @@ export interface SharedSource {
   collect(polled: ShmCompletionQueue | undefined): boolean
 }
 
-/** Empty polls between two looks at things that nobody announces (a peer killed between publishing and counting). */
+/** Polls between two looks at everything, whatever was announced (a peer may be killed between publishing and counting). A power of two. */
 const HOUSEKEEPING_POLLS = 1024
-/** Empty polls between two atomic looks at the arrivals. */
-const ATOMIC_POLLS = 32
+/** Polls between two atomic looks at the arrivals. A power of two. */
+const ATOMIC_POLLS = 64
 
 /**
  * Completions of own sends, pushed by this thread, merged at poll with those that peers published in the blocks of the attached queue pairs.
- * `Arrivals` counts the latter, so that an idle poll is one load.
+ * `Arrivals` counts the latter, so that an idle poll is one load. Where one ring alone feeds the queue, that load is of the ring's next result: the line of
+ * the arrivals then stays with the sender.
  */
 export class ShmCompletionQueue implements ProviderCompletionQueue {
   depth: number
   readonly channel: ShmCompletionChannel | undefined
   readonly index: number
   /** Queue pairs whose receives complete here. */
-  readonly receivers: Set<Receiver> = new Set<Receiver>()
+  readonly #receivers = new Set<Receiver>()
+  /** The only one of them, where its ring shows what arrives. */
+  #lone: Receiver | undefined
+  #ring: ArrivalRing | undefined
   /** Queue pairs whose sends complete here. */
   readonly senders: Set<Receiver> = new Set<Receiver>()
   overrun = false
@@ -67,7 +80,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #head = 0
   #tail = 0
   #seenArrivals = 0
-  #idlePolls = 0
+  #polls = 0
   #armSequence = 0
   #armedAtArrivals = 0
   #armRequested = false
@@ -94,15 +107,19 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
 
   poll(batch: CompletionBatch): number {
     if (this.#device.pendingCount !== 0) this.#device.progress()
-    if (this.#arrivals() !== this.#seenArrivals) this.collect()
-    if (this.#head === this.#tail) return this.#idle()
+    this.#polls = (this.#polls + 1) & (HOUSEKEEPING_POLLS - 1)
+    if (this.#polls % ATOMIC_POLLS === 0) this.#lookClosely()
+    else if (this.#ring !== undefined && !this.#armRequested) {
+      if (this.#ring.hasArrived) this.#lone?.collectArrived()
+    } else if (this.#arrivals() !== this.#seenArrivals) this.collect()
+    if (this.#head === this.#tail) return 0
     let row = 0
     while (row < batch.capacity && this.#head !== this.#tail) if (this.#take(batch, row)) row += 1
     return row
   }
 
   /**
-   * A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#idle`. But the poll between `arm` and sleeping decides
+   * A plain load costs a tenth of an atomic one here; an engine that keeps its value is corrected by `#lookClosely`. But the poll between `arm` and sleeping decides
    * whether somebody sleeps: it must not see less than what was there when the queue was armed.
    */
   #arrivals(): number {
@@ -158,6 +175,22 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.#rows.vendorError[row] = vendorError
   }
 
+  addReceiver(receiver: Receiver): void {
+    this.#receivers.add(receiver)
+    this.#findLone()
+  }
+
+  removeReceiver(receiver: Receiver): void {
+    this.#receivers.delete(receiver)
+    this.#findLone()
+  }
+
+  #findLone(): void {
+    const [first] = this.#receivers
+    this.#lone = this.#receivers.size === 1 ? first : undefined
+    this.#ring = this.#lone?.ring
+  }
+
   /** A queue pair whose receives complete here shares them. */
   addShared(source: SharedSource): void {
     this.#shared.set(source, (this.#shared.get(source) ?? 0) + 1)
@@ -188,7 +221,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
 
   #collectAll(arrivals: number): void {
     let all = true
-    for (const receiver of this.receivers) if (!receiver.collectReceives()) all = false
+    for (const receiver of this.#receivers) if (!receiver.collectReceives()) all = false
     if (all) this.#seenArrivals = arrivals
     this.#announcedOtherwise = (arrivals - this.#sharedRows) | 0
   }
@@ -210,9 +243,13 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     return true
   }
 
-  /** A peer died perhaps between counting an arrival and ringing: ring for it. */
+  /** A peer died perhaps between publishing, counting and ringing: ring for it. */
   ringIfMissed(): void {
-    if (this.#armRequested && this.#announced()) this.channel?.ring()
+    if (!this.#armRequested) return
+    const before = this.#tail
+    this.#collectAll(Atomics.load(this.#words, this.#at + QueueWord.Arrivals))
+    if (this.#tail !== before) this.#notify(true)
+    else if (this.#announced()) this.channel?.ring()
   }
 
   resize(depth: number): void {
@@ -226,7 +263,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   destroy(): void {
-    const users = new Set([...this.receivers, ...this.senders])
+    const users = new Set([...this.#receivers, ...this.senders])
     if (users.size > 0) {
       const labels = [...users].map((user) => user.label).join(', ')
       throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `still used by: ${labels}`)
@@ -276,14 +313,12 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     this.channel?.ring()
   }
 
-  #idle(): number {
-    this.#idlePolls += 1
-    if (this.#idlePolls % ATOMIC_POLLS !== 0) return 0
-    if (this.#idlePolls >= HOUSEKEEPING_POLLS) {
-      this.#idlePolls = 0
-      this.#collectAll(Atomics.load(this.#words, this.#at + QueueWord.Arrivals))
-    } else if (Atomics.load(this.#words, this.#at) !== this.#seenArrivals) this.collect()
-    return 0
+  /** Whatever a plain load has not shown, and now and then what nobody has announced: also while there is always something to poll. */
+  #lookClosely(): void {
+    const arrivals = Atomics.load(this.#words, this.#at + QueueWord.Arrivals)
+    if (this.#polls === 0) this.#collectAll(arrivals)
+    else if (arrivals !== this.#seenArrivals) this.collect()
+    else if (this.#ring !== undefined) this.#lone?.collectArrived()
   }
 
   /** Copy the oldest row out and free its slots; false where its queue pair was reset or destroyed meanwhile. */
@@ -321,7 +356,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     if (this.overrun) return -1
     this.overrun = true
     this.#device.events.raise(AsyncEventType.CompletionQueueError, { completionQueue: this })
-    for (const user of new Set([...this.senders, ...this.receivers])) user.overrun()
+    for (const user of new Set([...this.senders, ...this.#receivers])) user.overrun()
     return -1
   }
 }

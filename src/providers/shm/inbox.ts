@@ -30,16 +30,20 @@ export class OwnInbox implements Inbox {
   readonly block: Block
   /** Receive requests that this end has used up. */
   #consumed: number
+  /** Requests posted, when that was last looked at. What takes them back is a change of state, after which this object is not used any more. */
+  #posted: number
 
   constructor(peer: Peer, block: Block) {
     this.peer = peer
     this.block = block
     this.#consumed = Atomics.load(block.words, BlockWord.Consumed)
+    this.#posted = this.#consumed
   }
 
   peek(): number {
     const { words, mask } = this.block
-    return Atomics.load(words, BlockWord.Posted) === this.#consumed ? -1 : this.#consumed & mask
+    if (this.#posted === this.#consumed) this.#posted = Atomics.load(words, BlockWord.Posted)
+    return this.#posted === this.#consumed ? -1 : this.#consumed & mask
   }
 
   take(): boolean {
@@ -55,10 +59,12 @@ export class OwnInbox implements Inbox {
     source: number,
     destination: number,
   ): void {
-    const slot = this.#consumed & this.block.mask
-    writeResult(this.block, slot, opcode, flags, immediate, status, byteLength, source, destination)
+    const { block } = this
+    const slot = this.#consumed & block.mask
+    writeResult(block, slot, opcode, flags, immediate, status, byteLength, source, destination)
     this.#consumed = (this.#consumed + 1) | 0
-    Atomics.store(this.block.words, BlockWord.Consumed, this.#consumed)
+    block.words[BlockWord.Consumed] = this.#consumed
+    Atomics.store(block.results, slot * RESULT_WORDS + ResultWord.Sequence, this.#consumed)
   }
 }
 

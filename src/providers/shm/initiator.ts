@@ -55,13 +55,14 @@ export class Initiator {
     const opcode = words[RequestSlot.Opcode] as number
     const plain =
       words[RequestSlot.SegmentCount] === 1 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
-    if (plain && (opcode === Opcode.Write || opcode === Opcode.Read)) return this.#direct(request, opcode, target)
+    if (plain && (opcode === Opcode.Write || opcode === Opcode.Read || opcode === Opcode.WriteWithImmediate))
+      return this.#direct(request, opcode, target)
     return this.carryOut(request, opcode, target)
   }
 
   /**
-   * WRITE and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to `carryOut`, which finds
-   * the status for it.
+   * WRITE (with immediate, too) and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to
+   * `carryOut`, which finds the status for it.
    */
   #direct(request: EncodedRequest, opcode: number, target: Target): number {
     const { words } = request
@@ -70,13 +71,15 @@ export class Initiator {
     const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
     if (entry === undefined || target.peer.died || !target.enter()) return this.carryOut(request, opcode, target)
     const memory = this.#directMemory(request, opcode, target, entry.access, length)
-    if (memory === undefined) {
+    const inbox = opcode === Opcode.WriteWithImmediate ? target.ownInbox : undefined
+    if (memory === undefined || (opcode === Opcode.WriteWithImmediate && (inbox === undefined || inbox.peek() < 0))) {
       target.leave()
       return this.carryOut(request, opcode, target)
     }
     const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
-    if (opcode === Opcode.Write) copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
-    else copySpan(entry.span, address - entry.address, memory.span, offset, length, request)
+    if (opcode === Opcode.Read) copySpan(entry.span, address - entry.address, memory.span, offset, length, request)
+    else copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
+    if (inbox !== undefined) this.#tellWritten(request, target, inbox, length)
     target.leave()
     this.byteLength = length
     return CompletionStatus.Success
@@ -91,7 +94,7 @@ export class Initiator {
     length: number,
   ): RemoteMemory | undefined {
     const block = target.block as Block
-    const right = opcode === Opcode.Write ? Access.RemoteWrite : Access.RemoteRead
+    const right = opcode === Opcode.Read ? Access.RemoteRead : Access.RemoteWrite
     if (
       opcode === Opcode.Read &&
       (this.maxReadAtomic === 0 || (localAccess & Access.LocalWrite) === 0 || !readable(block, right))
@@ -306,6 +309,16 @@ export class Initiator {
   #invalidate(request: EncodedRequest, target: Responder): boolean {
     const key = request.words[RequestSlot.Immediate] as number
     return target.peer.invalidate(key, target.number, target.domainId)
+  }
+
+  /** The receiver's completion of a WRITE with immediate whose bytes lie in its memory. */
+  #tellWritten(request: EncodedRequest, target: Target, inbox: Inbox, byteLength: number): void {
+    const { words } = request
+    const immediate = words[RequestSlot.Immediate] as number
+    const opcode = CompletionOpcode.ReceiveWriteWithImmediate
+    inbox.publish(opcode, CompletionFlag.WithImmediate, immediate, 0, byteLength, this.#number, target.number)
+    const solicited = ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
+    target.peer.announce(target.queueIndex, solicited)
   }
 
   #writeWithImmediate(request: EncodedRequest, target: Responder, block: Block): number {

@@ -14,18 +14,22 @@
  * ```
  * owner line   state word, number, domain, access, destination, …      written by the owner
  * posted line  receive requests posted                                  written by the owner
- * peer line    consumed, inside, fault, waiting                         written by the connected peer only
+ * peer line    consumed, inside                                         written by the connected peer, and looked at by the owner only to wait for it
+ * notices line fault, waiting, found                                    written by the connected peer, seldom
  * requests     ring of receive requests                                 written by the owner
- * results      ring of receive completions, same slots                  written by the connected peer, or by who claimed the slot
+ * results      ring of receive completions, same slots, a line each     written by the connected peer, or by who claimed the slot
  * claims       one word a slot, for rings that many send to             posted by the owner, claimed and finished by visitors
  * ```
- * A ring of a connected queue pair has one writer and is published by one counter stored last, so SIGKILL between any two stores leaves it
- * whole. A ring that many send to (datagrams, shared receive queues) is published slot by slot; a claim names its visitor, so that the owner
+ * A ring of a connected queue pair has one writer. A result is published by its own sequence number, stored last, so SIGKILL between any two stores
+ * leaves the ring whole; and the owner, which knows the next number and where it will stand, sees a message come in the line that holds its result.
+ * Lines that both ends touch for each message cost more than all else: what the owner polls is that one line, what the peer counts for itself is in
+ * a line of its own, and the arrivals of the completion queue are looked at where many queue pairs feed it, before sleeping, and now and then.
+ * A ring that many send to (datagrams, shared receive queues) is published slot by slot; a claim names its visitor, so that the owner
  * can post the request of a dead one anew (claims.ts).
  * What a peer wrote is checked before it is used: peers are of the same user, but may be broken.
  */
 export const SEGMENT_MAGIC = 0x41767262
-export const SEGMENT_VERSION = 2
+export const SEGMENT_VERSION = 3
 export const PAGE_BYTES = 4096
 
 export const MAX_QUEUE_PAIRS = 4096
@@ -130,26 +134,27 @@ export const BlockWord = {
   /** Of a shared receive queue: with fewer requests than this left, its owner wants to know. */
   Limit: 22,
   Posted: 32,
+  /** The connected peer's own note of how many requests it has used up, for when it takes the connection up again. */
   Consumed: 48,
   Inside: 49,
-  Fault: 50,
-  Waiting: 51,
-  /** The connected peer has found this queue pair ready. */
-  Found: 52,
   /** Of a ring that many send to: no unclaimed request is before this position. */
   Next: 56,
+  Fault: 64,
+  Waiting: 65,
+  /** The connected peer has found this queue pair ready. */
+  Found: 66,
 } as const
 
 /** What a block is for. */
 export const BlockKind = { Connected: 0, Datagram: 1, SharedQueue: 2, DynamicTarget: 3, XrcReceive: 4 } as const
-export const BLOCK_HEADER_BYTES = 256
+export const BLOCK_HEADER_BYTES = 320
 
 /** Doubles of a receive request: how many segments, then address, length and key of each. */
 export function requestDoubles(segments: number): number {
   return 1 + 3 * segments
 }
 
-/** 32-bit words of a receive completion; `ByteLength` is a double. */
+/** 32-bit words of a receive completion, which has a cache line of its own; `ByteLength` is a double. */
 export const ResultWord = {
   Opcode: 0,
   Flags: 1,
@@ -160,8 +165,11 @@ export const ResultWord = {
   VendorError: 7,
   /** Of a ring that many send to: the queue pair that the message is for. */
   Number: 8,
+  /** Of the ring of a connected queue pair, stored last: how many requests were used up with this one, from the creation of the queue pair on. */
+  Sequence: 15,
 } as const
-export const RESULT_WORDS = 10
+export const RESULT_WORDS = 16
+const LINE_BYTES = 64
 
 /** Where the parts of a block lie, from its two parameters. */
 export interface BlockGeometry {
@@ -173,7 +181,8 @@ export interface BlockGeometry {
 }
 
 export function blockGeometry(ringSize: number, segments: number): BlockGeometry {
-  const resultsOffset = BLOCK_HEADER_BYTES + ringSize * requestDoubles(segments) * 8
+  const requestsEnd = BLOCK_HEADER_BYTES + ringSize * requestDoubles(segments) * 8
+  const resultsOffset = Math.ceil(requestsEnd / LINE_BYTES) * LINE_BYTES
   const claimsOffset = resultsOffset + ringSize * RESULT_WORDS * 4
   const bytes = claimsOffset + ringSize * 4
   return { ringSize, segments, resultsOffset, claimsOffset, pages: Math.ceil(bytes / PAGE_BYTES) }

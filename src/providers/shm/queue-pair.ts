@@ -13,7 +13,7 @@ import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered } from '../service.ts'
 import type { Block } from './block.ts'
-import type { Receiver, ShmCompletionQueue } from './completion-queue.ts'
+import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
@@ -22,6 +22,7 @@ import { Memberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
+import { ReceiveQueue } from './receive-queue.ts'
 import type { Receives } from './receives.ts'
 import { type Sender, Sending } from './sending.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -54,6 +55,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly #block: Block
   readonly #sending: Sending
   readonly #receives: Receives
+  readonly ring: ArrivalRing | undefined
   #epoch = 0
   #refused = false
   readonly #transport: Transport
@@ -81,6 +83,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#own = new OwnBlock(device.segment, ownRequests(options), options.maxReceiveSegments)
     this.#block = this.#own.block
     this.#receives = makeReceives(options, this.#block, device)
+    this.ring = this.#receives instanceof ReceiveQueue ? this.#receives : undefined
     describeBlock(this.#block, domain.id, options)
     this.number = device.addPair(this, this.#own, (number) => {
       this.#block.words[BlockWord.Number] = number
@@ -93,7 +96,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
     this.#memberships = new Memberships(device.gid, this.number)
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
-    this.#receiveQueue?.receivers.add(this)
+    this.#receiveQueue?.addReceiver(this)
     if (shared !== undefined) this.#receiveQueue?.addShared(shared)
     this.sharedQueue?.users.add(this)
     this.#xrcDomain?.note(this, 'pair', this.number)
@@ -149,7 +152,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     }
     this.#leaveConnection('ibv_destroy_qp')
     this.#sendQueue?.senders.delete(this)
-    this.#receiveQueue?.receivers.delete(this)
+    this.#receiveQueue?.removeReceiver(this)
     if (this.sharedQueue !== undefined) this.#receiveQueue?.removeShared(this.sharedQueue)
     this.sharedQueue?.users.delete(this)
     this.#xrcDomain?.forget(this, 'pair', this.number)
@@ -257,6 +260,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     if (queue !== undefined && !this.#receives.collect(this, queue)) return false
     this.lookAround()
     return true
+  }
+
+  collectArrived(): void {
+    if (this.#receiveQueue !== undefined) this.#receives.collect(this, this.#receiveQueue)
   }
 
   /** What the peer may have left in the block without a completion. */

@@ -4,17 +4,19 @@ import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Block } from './block.ts'
 import { completeReceive } from './complete-receive.ts'
-import type { ShmCompletionQueue } from './completion-queue.ts'
-import { BlockWord } from './layout.ts'
+import type { ArrivalRing, ShmCompletionQueue } from './completion-queue.ts'
+import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { Receives } from './receives.ts'
 
 /**
- * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results into the same slots;
- * `collect` turns those into completions. Counters are 32-bit and wrap; differences are taken as signed.
+ * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results into the same slots, each
+ * published by its sequence number; `collect` turns those into completions. Counters are 32-bit and wrap; differences are taken as signed. They go on
+ * over RESET, so that no number of an earlier connection, left in the ring, is ever the next one.
  */
-export class ReceiveQueue implements Receives {
+export class ReceiveQueue implements Receives, ArrivalRing {
   readonly #block: Block
+  readonly #results: Int32Array
   readonly #capacity: number
   readonly #ids: Float64Array
   #posted = 0
@@ -22,9 +24,13 @@ export class ReceiveQueue implements Receives {
   #collected = 0
   /** Completions polled: their slots may be posted again. */
   #retired = 0
+  /** Where the next result is published, and its number there. */
+  #nextAt: number = ResultWord.Sequence
+  #nextNumber = 1
 
   constructor(block: Block, capacity: number) {
     this.#block = block
+    this.#results = block.results
     this.#capacity = capacity
     this.#ids = new Float64Array(block.mask + 1)
   }
@@ -42,6 +48,11 @@ export class ReceiveQueue implements Receives {
     return 0
   }
 
+  /** By a plain load: it may come late, and is for who looks again soon. */
+  get hasArrived(): boolean {
+    return this.#results[this.#nextAt] === this.#nextNumber
+  }
+
   retire(): void {
     this.#retired = (this.#retired + 1) | 0
   }
@@ -52,15 +63,20 @@ export class ReceiveQueue implements Receives {
 
   /** Completions for what the peer consumed, as far as `queue` has room; false when it does not. */
   collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
-    const consumed = Atomics.load(this.#block.words, BlockWord.Consumed)
-    // Beyond what was posted is nonsense of a broken peer: no such request, no completion. What was flushed is ahead of what the peer consumed.
-    while (((consumed - this.#collected) | 0) > 0 && this.#collected !== this.#posted) {
-      if (!queue.hasRoom(1)) return false
+    let status: number = CompletionStatus.Success
+    // Beyond what was posted is nonsense of a broken peer: no such request, no completion.
+    while (
+      this.#collected !== this.#posted &&
+      Atomics.load(this.#results, this.#nextAt) === this.#nextNumber &&
+      queue.hasRoom(1)
+    ) {
       const slot = this.#collected & this.#block.mask
-      completeReceive(this.#block, slot, this.#ids[slot] as number, pair, queue, 0)
-      this.#collected = (this.#collected + 1) | 0
+      status |= completeReceive(this.#block, slot, this.#ids[slot] as number, pair, queue, 0)
+      this.#setCollected((this.#collected + 1) | 0)
     }
-    return true
+    // Who could not put a message down has left a fault before it said so.
+    if (status !== CompletionStatus.Success) pair.lookAround()
+    return queue.hasRoom(1) || !this.hasArrived
   }
 
   /** Flushed completions for the rest, oldest first; false when `queue` has no room. */
@@ -68,7 +84,7 @@ export class ReceiveQueue implements Receives {
     while (this.#collected !== this.#posted) {
       if (!queue.hasRoom(1)) return false
       const id = this.#ids[this.#collected & this.#block.mask] as number
-      this.#collected = (this.#collected + 1) | 0
+      this.#setCollected((this.#collected + 1) | 0)
       queue.pushLocal(pair, 0, id, CompletionStatus.WorkRequestFlushed, CompletionOpcode.Receive, 0)
     }
     return true
@@ -76,15 +92,19 @@ export class ReceiveQueue implements Receives {
 
   /** Forget everything, as RESET does. Nobody may be inside the block. */
   reset(): void {
-    this.#posted = 0
-    this.#collected = 0
-    this.#retired = 0
-    Atomics.store(this.#block.words, BlockWord.Posted, 0)
-    Atomics.store(this.#block.words, BlockWord.Consumed, 0)
+    this.#setCollected(this.#posted)
+    this.#retired = this.#posted
+    Atomics.store(this.#block.words, BlockWord.Consumed, this.#posted)
   }
 
   isClaimedBy(): boolean {
     return false
+  }
+
+  #setCollected(position: number): void {
+    this.#collected = position
+    this.#nextAt = (position & this.#block.mask) * RESULT_WORDS + ResultWord.Sequence
+    this.#nextNumber = (position + 1) | 0
   }
 
   #write(slot: number, request: EncodedRequest, segments: number): void {

@@ -28,6 +28,7 @@ interface XrcOwner extends CompletionOwner {
 export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   readonly domain: ShmProtectionDomain
   readonly users: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  readonly ring: undefined = undefined
   /** Its entry in the directory, by which senders find it. */
   readonly blockNumber: number
   readonly xrcDomain: ShmXrcDomain | undefined
@@ -55,7 +56,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     this.#ring = new ClaimedRing(this.#own.block, device.visitors)
     this.blockNumber = device.addSharedQueue(this, this.#own, (number) => this.#describe(number))
     this.xrcDomain?.note(this, 'queue', this.blockNumber)
-    this.#completionQueue?.receivers.add(this)
+    this.#completionQueue?.addReceiver(this)
     this.#open()
     this.#setLimit(options.limit)
   }
@@ -99,6 +100,10 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
     return this.collect(this.#completionQueue)
   }
 
+  collectArrived(): void {
+    this.collectReceives()
+  }
+
   /** The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and go on. */
   overrun(): void {
     this.#device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
@@ -137,7 +142,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
       throw new VerbsError('ibv_destroy_srq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
     }
     this.#shut('ibv_destroy_srq')
-    this.#completionQueue?.receivers.delete(this)
+    this.#completionQueue?.removeReceiver(this)
     this.xrcDomain?.forget(this, 'queue', this.blockNumber)
     this.#device.removePending(this)
     this.#device.events.forget(this)

@@ -47,6 +47,11 @@ export class Target implements Reachable, Responder {
     return shared === 0 ? (this.#own as OwnInbox) : this.#sharedInbox(shared)
   }
 
+  /** The queue pair's own ring, between `enter` and `leave`; undefined where it takes its receives from a shared receive queue. */
+  get ownInbox(): OwnInbox | undefined {
+    return (this.block as Block).words[BlockWord.SharedQueue] === 0 ? this.#own : undefined
+  }
+
   get queueIndex(): number {
     return (this.block as Block).words[BlockWord.ReceiveQueue] as number
   }
