@@ -11,7 +11,8 @@ import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
 import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
-import { type FrameTaker, NO_BYTES, Session, type SessionLimits } from './session.ts'
+import { BodyMemory, type FrameTaker } from './frame-taker.ts'
+import { NO_BYTES, Session, type SessionLimits } from './session.ts'
 import { SpinTime } from './spin-time.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
@@ -172,11 +173,11 @@ export class ClientSession implements FrameTaker {
   abandon(call: ClientCall, error: unknown): void {
     const { sent, waiting, id } = call
     this.#fail(call, error)
+    this.session.unwanted(id, waiting)
     if (sent) {
       this.session.send(FrameKind.Cancel, id, 0, 0, undefined, NO_BYTES, true)
       return
     }
-    waiting!.dropped = true
     this.calls.release(call)
   }
 
@@ -228,14 +229,14 @@ export class ClientSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     switch (kind) {
       case FrameKind.Answer: {
         const call = this.calls.find(callId)
         if (call === undefined) return
         if (call.method!.streamsAnswers) throw new MalformedFrameError('an answer to a call whose answers are a stream')
-        if (call.open) this.#answer(call, extension, bytes, offset, length, own)
+        if (call.open) this.#answer(call, extension, bytes, offset, length, memory)
         this.calls.release(call)
         return
       }
@@ -243,7 +244,7 @@ export class ClientSession implements FrameTaker {
         const call = this.calls.find(callId)
         if (call?.answers === undefined) return
         call.method!.meter?.received(length)
-        const item = call.method!.codec.decode(bytes, offset, length, own)
+        const item = call.method!.codec.decode(bytes, offset, length, memory)
         if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
         return
       }
@@ -280,12 +281,12 @@ export class ClientSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     const method = call.method!
     let value: unknown
     try {
-      value = method.codec.decode(bytes, offset, length, own)
+      value = method.codec.decode(bytes, offset, length, memory)
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
@@ -339,7 +340,7 @@ export class ClientSession implements FrameTaker {
   }
 
   #errorOf(method: MethodInfo, code: number, bytes: Uint8Array, offset: number, length: number): AetherError {
-    const body = failures.decode(bytes, offset, length, false)
+    const body = failures.decode(bytes, offset, length, BodyMemory.Shared)
     if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
     const [message, reason, details] = body as unknown[]
     const failure: Failure = { code, message: String(message), reason: String(reason), details }
@@ -360,6 +361,18 @@ export class ClientSession implements FrameTaker {
       answers?.finish()
     }
     this.calls.release(call)
+  }
+
+  wants(kind: number, callId: number): number | undefined {
+    if (kind !== FrameKind.Answer) throw new MalformedFrameError('a server offers answers, and nothing else')
+    const call = this.calls.find(callId)
+    return call?.open === true ? call.method!.codec.memoryFor(false) : undefined
+  }
+
+  /** The answer of a call that nobody waits for. */
+  dropped(_kind: number, callId: number): void {
+    const call = this.calls.find(callId)
+    if (call !== undefined) this.calls.release(call)
   }
 
   tooLong(kind: number, callId: number, totalBytes: number): void {

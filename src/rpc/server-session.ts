@@ -11,7 +11,8 @@ import { invalidRequest, validate } from './method-info.ts'
 import { nameOfFailure, traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
-import { type FrameTaker, NO_BYTES, Session } from './session.ts'
+import { BodyMemory, type FrameTaker } from './frame-taker.ts'
+import { NO_BYTES, Session } from './session.ts'
 import { Credit, pump } from './stream-pump.ts'
 import { values } from './value-codec.ts'
 
@@ -61,11 +62,11 @@ export class ServerSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     if (kind === FrameKind.Request && this.#greeted)
-      this.#request(id, word, budget, extension, bytes, offset, length, own)
-    else this.#control(kind, id, word, budget, bytes, offset, length, own)
+      this.#request(id, word, budget, extension, bytes, offset, length, memory)
+    else this.#control(kind, id, word, budget, bytes, offset, length, memory)
     if (this.session.waiting > WAITING_MAX) this.#holdBack()
   }
 
@@ -77,7 +78,7 @@ export class ServerSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('no hello came before it')
     switch (kind) {
@@ -85,7 +86,7 @@ export class ServerSession implements FrameTaker {
         this.#hello(word, budget)
         return
       case FrameKind.Item:
-        this.#item(id, bytes, offset, length, own)
+        this.#item(id, bytes, offset, length, memory)
         return
       case FrameKind.End:
         this.#calls.get(id)?.requests?.finish()
@@ -122,11 +123,11 @@ export class ServerSession implements FrameTaker {
     this.#clientWindow = window
   }
 
-  #item(id: number, bytes: Uint8Array, offset: number, length: number, own: boolean): void {
+  #item(id: number, bytes: Uint8Array, offset: number, length: number, memory: number): void {
     const call = this.#calls.get(id)
     if (call?.requests === undefined) return
     call.info.meter?.received(length)
-    const item = call.info.codec.decode(bytes, offset, length, own)
+    const item = call.info.codec.decode(bytes, offset, length, memory)
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
@@ -137,6 +138,7 @@ export class ServerSession implements FrameTaker {
   }
 
   #cancel(id: number): void {
+    this.session.unwanted(id, undefined)
     const call = this.#calls.get(id)
     if (call === undefined) {
       this.#cancelKeyed(id)
@@ -157,6 +159,16 @@ export class ServerSession implements FrameTaker {
     // A keyed call's answer is still wanted: its handler's last word is kept.
     if (call.kept === undefined) this.#fail(call, { code, message, reason: '', details: undefined })
     call.abort(reason)
+  }
+
+  wants(kind: number, _id: number, number: number): number | undefined {
+    if (kind !== FrameKind.Request || !this.#greeted) throw new MalformedFrameError('a client offers requests, after its hello')
+    return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
+  }
+
+  /** The caller cancelled while its request was fetched. */
+  dropped(_kind: number, id: number): void {
+    this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
   }
 
   tooLong(kind: number, id: number, totalBytes: number): void {
@@ -182,7 +194,7 @@ export class ServerSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     const served = this.#core.methods.get(number)
     if (served === undefined) {
@@ -211,7 +223,7 @@ export class ServerSession implements FrameTaker {
     }
     let request: unknown
     try {
-      request = info.codec.decodeRequest(bytes, offset, length, own)
+      request = info.codec.decodeRequest(bytes, offset, length, memory)
       if (info.request !== undefined)
         request = validate(info.request, request, (issues) => invalidRequest(info.name, issues))
     } catch (error) {

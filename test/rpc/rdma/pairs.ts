@@ -1,15 +1,10 @@
-import { connectLink, listenLinks, type MessageLink, type VerbsLink } from '../../../src/messaging/index.ts'
+import { connectLink, listenLinks, type VerbsLink } from '../../../src/messaging/index.ts'
 import { openSimulatedCluster, type SimulationOptions } from '../../../src/providers/index.ts'
-import { type Channel, type ChannelOptions, createServer, openChannel, type Server } from '../../../src/rpc/index.ts'
+import type { ChannelOptions, Server, ServerOptions } from '../../../src/rpc/index.ts'
 import { connectSimulated, openLinkHost } from '../../messaging/simulated-links.ts'
+import { type Pair, pairOver } from '../support.ts'
 
-/** A server and a channel to it, with both ends of the link in hand. */
-export interface RdmaPair extends AsyncDisposable {
-  readonly server: Server
-  readonly channel: Channel
-  readonly clientLink: VerbsLink
-  readonly serverLink: VerbsLink
-}
+export type RdmaPair = Pair<VerbsLink>
 
 /** A kind of connection with what it does about memory that is lent. */
 export interface Ground {
@@ -17,7 +12,7 @@ export interface Ground {
   readonly skip?: string
   /** Bytes that go over it in good time. */
   readonly longBytes: number
-  open(serve: (server: Server) => void, options?: ChannelOptions): Promise<RdmaPair>
+  open(serve: (server: Server) => void, channel?: ChannelOptions, server?: ServerOptions): Promise<RdmaPair>
 }
 
 type Means = 'window' | 'registration'
@@ -27,30 +22,6 @@ const rough: SimulationOptions = {
   // A READ of many packets begins anew where one is lost, so few are.
   network: { jitterNs: 3000, tail: 0.002, tailNs: 20_000, loss: 0.0005, duplicate: 0.01, reorder: 0.0005 },
   adapter: { tear: 0.5, earlyAcknowledge: 0.5, completionNs: 3000 },
-}
-
-function joined(
-  clientLink: VerbsLink,
-  serverLink: VerbsLink,
-  serve: (server: Server) => void,
-  options: ChannelOptions | undefined,
-  close: () => void,
-): RdmaPair {
-  const server = createServer()
-  serve(server)
-  server.accept(serverLink as MessageLink)
-  const channel = openChannel(clientLink, options)
-  return {
-    server,
-    channel,
-    clientLink,
-    serverLink,
-    async [Symbol.asyncDispose]() {
-      await channel.close()
-      await server.close()
-      close()
-    },
-  }
 }
 
 function overShm(lending: Means): Ground {
@@ -68,7 +39,7 @@ export function overDevice(
   return {
     name,
     longBytes,
-    async open(serve, options) {
+    async open(serve, channel, server) {
       let accept!: (link: VerbsLink) => void
       const accepted = new Promise<VerbsLink>((resolve) => {
         accept = resolve
@@ -76,7 +47,7 @@ export function overDevice(
       const listener = await listenLinks({ ...place, onLink: accept })
       const client = await connectLink({ ...place, port: listener.port, lending })
       const link = await accepted
-      return joined(client, link, serve, options, () => listener.close())
+      return pairOver([client, link], serve, { channel, server }, () => listener.close())
     },
   }
 }
@@ -85,7 +56,7 @@ function overSim(name: string, seed: number, lending: Means, simulation: Simulat
   return {
     longBytes,
     name: `sim, ${lending}s, ${name}`,
-    async open(serve, options) {
+    async open(serve, channel, server) {
       const cluster = openSimulatedCluster(seed, simulation)
       const hosts = [openLinkHost(cluster.device), openLinkHost(cluster.device)] as const
       // No connection manager tells that the other end has gone.
@@ -100,7 +71,7 @@ function overSim(name: string, seed: number, lending: Means, simulation: Simulat
         if (!isOver) setImmediate(turn)
       }
       setImmediate(turn)
-      return joined(client, link, serve, options, () => {
+      return pairOver([client, link], serve, { channel, server }, () => {
         isOver = true
         setImmediate(() => setImmediate(() => cluster[Symbol.dispose]()))
       })
