@@ -1,3 +1,4 @@
+import { closeSurely } from './close-surely.ts'
 import type { RegisteredBuffer } from './message-link.ts'
 
 /** What is kept for the next long message at most. */
@@ -49,15 +50,4 @@ export class Staging {
     this.#keptBytes = 0
     for (const buffer of this.#kept.splice(0)) closeSurely(buffer)
   }
-}
-
-/** A peer of the device may stay in the middle of an access, to whatever memory: the keys are gone with the first try, and with the second it is not waited for. */
-function closeSurely(buffer: RegisteredBuffer): void {
-  for (let tries = 0; tries < 2; tries += 1)
-    try {
-      buffer.close()
-      return
-    } catch {
-      // Once more.
-    }
 }
