@@ -1,5 +1,5 @@
-import { MalformedFrameError } from './errors.ts'
 import type { FrameHead } from './body-fetches.ts'
+import { MalformedFrameError } from './errors.ts'
 
 /** Bodies that may come at a time, in parts or fetched: an end of ours sends parts of one after the other, and offers half as many. */
 const BODIES_MAX = 64
@@ -51,8 +51,7 @@ export class Assemblies {
 
   /** A body begins, whose parts follow. False: it is passed over. @throws MalformedFrameError. */
   begin(head: FrameHead, totalBytes: number): boolean {
-    if (this.#assemblies.has(head.call))
-      throw new MalformedFrameError('a body begins within another of the same call')
+    if (this.#assemblies.has(head.call)) throw new MalformedFrameError('a body begins within another of the same call')
     if (this.#assemblies.size >= BODIES_MAX)
       throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
     const isTaken = this.admit(totalBytes)

@@ -75,7 +75,8 @@ export class BodyCodec {
     const { codec } = this
     if (memory === BodyMemory.Own)
       return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
-    if (codec.adopt !== undefined || memory === BodyMemory.Lent) return codec.decode(bytes.subarray(offset, offset + length))
+    if (codec.adopt !== undefined || memory === BodyMemory.Lent)
+      return codec.decode(bytes.subarray(offset, offset + length))
     copyPrivately(bytes, offset, length)
     return codec.decode(scratch.subarray(0, length))
   }

@@ -6,12 +6,12 @@ import type { Stream } from './contract-types.ts'
 import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
+import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidRequest, validate } from './method-info.ts'
 import { nameOfFailure, traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
-import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { NO_BYTES, Session } from './session.ts'
 import { Credit, pump } from './stream-pump.ts'
 import { values } from './value-codec.ts'
@@ -162,7 +162,8 @@ export class ServerSession implements FrameTaker {
   }
 
   wants(kind: number, _id: number, number: number): number | undefined {
-    if (kind !== FrameKind.Request || !this.#greeted) throw new MalformedFrameError('a client offers requests, after its hello')
+    if (kind !== FrameKind.Request || !this.#greeted)
+      throw new MalformedFrameError('a client offers requests, after its hello')
     return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
   }
 

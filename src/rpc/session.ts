@@ -319,26 +319,16 @@ export class Session {
     const head = words.getUint32(offset, true)
     const call = words.getUint32(offset + 4, true)
     const kind = head & 0xff
-    if (kind === FrameKind.Fetched) return this.#offers.fetched(call)
-    if (kind === FrameKind.Cancel && this.#fetches.has(call)) return this.#fetches.drop(call)
-    if (head >>> 8 === 0 && kind !== FrameKind.Part) {
+    if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
+    else if (kind === FrameKind.Fetched) this.#offers.fetched(call)
+    else if (kind === FrameKind.Cancel && this.#fetches.has(call)) this.#fetches.drop(call)
+    else if (head >>> 8 === 0) {
       const word = words.getUint32(offset + 8, true)
       const budget = words.getUint32(offset + 12, true)
-      this.#taker.frame(
-        kind,
-        call,
-        word,
-        budget,
-        NO_EXTENSION,
-        bytes,
-        offset + HEADER_BYTES,
-        length - HEADER_BYTES,
-        BodyMemory.Shared,
-      )
-      return
-    }
-    if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
-    else this.#extended(head, call, bytes, offset, length)
+      const bodyAt = offset + HEADER_BYTES
+      const bodyBytes = length - HEADER_BYTES
+      this.#taker.frame(kind, call, word, budget, NO_EXTENSION, bytes, bodyAt, bodyBytes, BodyMemory.Shared)
+    } else this.#extended(head, call, bytes, offset, length)
   }
 
   #extended(head: number, call: number, bytes: Uint8Array, offset: number, length: number): void {

@@ -1,3 +1,4 @@
+import type { MessageLink } from '../../src/messaging/index.ts'
 import {
   type Channel,
   type ChannelOptions,
@@ -6,7 +7,6 @@ import {
   type Server,
   type ServerOptions,
 } from '../../src/rpc/index.ts'
-import type { MessageLink } from '../../src/messaging/index.ts'
 import { type MemoryLink, type MemoryLinksOptions, memoryLinks } from '../support/memory-links.ts'
 
 /** A server and a channel to it, with both ends of the link in hand. */

@@ -1,4 +1,10 @@
-import type { LocalRange, OperationDone, RegisteredBuffer, RemoteAddress, VerbsLink } from '../../../src/messaging/index.ts'
+import type {
+  LocalRange,
+  OperationDone,
+  RegisteredBuffer,
+  RemoteAddress,
+  VerbsLink,
+} from '../../../src/messaging/index.ts'
 import { deferred } from '../support.ts'
 
 /** What an end of a link has taken of its memory for bodies, and its READs, which a test may hold. */

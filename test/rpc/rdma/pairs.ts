@@ -29,6 +29,33 @@ function overShm(lending: Means): Ground {
   return { ...overDevice(`shm, ${lending}s`, { device: 'shm0', address: '127.0.0.1' }, lending, 5_000_001), ...skip }
 }
 
+/** Both ends of a link, in this process. */
+export interface LinkPair extends AsyncDisposable {
+  readonly client: VerbsLink
+  readonly server: VerbsLink
+}
+
+export async function linkPair(
+  place: { readonly device: string; readonly address: string },
+  lending: Means | 'auto',
+): Promise<LinkPair> {
+  let accept!: (link: VerbsLink) => void
+  const accepted = new Promise<VerbsLink>((resolve) => {
+    accept = resolve
+  })
+  const listener = await listenLinks({ ...place, onLink: accept })
+  const client = await connectLink({ ...place, port: listener.port, lending })
+  const server = await accepted
+  return {
+    client,
+    server,
+    async [Symbol.asyncDispose]() {
+      await client.close()
+      listener.close()
+    },
+  }
+}
+
 /** Both ends in this process, joined by a device that opens by its name. */
 export function overDevice(
   name: string,
@@ -40,14 +67,9 @@ export function overDevice(
     name,
     longBytes,
     async open(serve, channel, server) {
-      let accept!: (link: VerbsLink) => void
-      const accepted = new Promise<VerbsLink>((resolve) => {
-        accept = resolve
-      })
-      const listener = await listenLinks({ ...place, onLink: accept })
-      const client = await connectLink({ ...place, port: listener.port, lending })
-      const link = await accepted
-      return pairOver([client, link], serve, { channel, server }, () => listener.close())
+      const links = await linkPair(place, lending)
+      const close = (): void => void links[Symbol.asyncDispose]()
+      return pairOver([links.client, links.server], serve, { channel, server }, close)
     },
   }
 }

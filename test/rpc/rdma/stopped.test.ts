@@ -41,49 +41,53 @@ async function assertUntouched({ bytes }: RdmaBuffer, marks: number): Promise<vo
   }
 }
 
-test('a server that is stopped while it writes: a call ends all the same, and says where the memory is lost', options, async () => {
-  await using server = await startStation(device, address)
-  const place = { device, address, port: server.port }
-  await using watching = openChannel(place)
-  await watching.ready()
-  let isLost = false
-  for (let tries = 0; tries < TRIES_MAX && !isLost; tries += 1) {
-    await using channel = openChannel(place, { fenceMs: FENCE_MS })
-    const buffer = await channel.allocate(LENGTH_BYTES)
-    try {
-      const error = await stopAndGiveUp(server, channel, buffer)
-      isLost = buffer.lost
-      assert.equal(buffer.uses, 0)
-      if (error === undefined) {
-        // It was stopped between two copies: the device has taken the key back, and what it does when it goes on reaches nothing.
-        assert.equal(isLost, false)
-        buffer.bytes.fill(9)
+test(
+  'a server that is stopped while it writes: a call ends all the same, and says where the memory is lost',
+  options,
+  async () => {
+    await using server = await startStation(device, address)
+    const place = { device, address, port: server.port }
+    await using watching = openChannel(place)
+    await watching.ready()
+    let isLost = false
+    for (let tries = 0; tries < TRIES_MAX && !isLost; tries += 1) {
+      await using channel = openChannel(place, { fenceMs: FENCE_MS })
+      const buffer = await channel.allocate(LENGTH_BYTES)
+      try {
+        const error = await stopAndGiveUp(server, channel, buffer)
+        isLost = buffer.lost
+        assert.equal(buffer.uses, 0)
+        if (error === undefined) {
+          // It was stopped between two copies: the device has taken the key back, and what it does when it goes on reaches nothing.
+          assert.equal(isLost, false)
+          buffer.bytes.fill(9)
+          process.kill(server.pid, 'SIGCONT')
+          await assertUntouched(buffer, 9)
+        } else {
+          // In the middle of one: nobody can keep it from going on.
+          assert.ok(error instanceof RpcError, String(error))
+          assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_BUFFER_LOST', 'unknown'])
+          assert.equal(isLost, true)
+          process.kill(server.pid, 'SIGCONT')
+          // The channel connects anew; no call takes that memory any more, others go on.
+          await channel.ready()
+          const client = channel.client(stationMemory)
+          const refused = await rejection(client.overwrite(undefined, { target: buffer }))
+          assert.equal((refused as { code: string }).code, 'ERR_AETHER_INVALID_ARGUMENT')
+          await using other = await channel.allocate(16)
+          await client.invert(undefined, { source: other, target: other })
+          assert.deepEqual(other.bytes, new Uint8Array(16).fill(255))
+        }
+        // Its handler has heard of it, whichever it was.
+        const codes = await watching.client(stationMemory).overwriteEnd()
+        assert.equal(codes.length, 4)
+        for (const code of codes)
+          assert.ok(['ERR_AETHER_RPC_CANCELLED', 'ERR_AETHER_RPC_CONNECTION_LOST'].includes(code), code)
+      } finally {
         process.kill(server.pid, 'SIGCONT')
-        await assertUntouched(buffer, 9)
-      } else {
-        // In the middle of one: nobody can keep it from going on.
-        assert.ok(error instanceof RpcError, String(error))
-        assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_BUFFER_LOST', 'unknown'])
-        assert.equal(isLost, true)
-        process.kill(server.pid, 'SIGCONT')
-        // The channel connects anew; no call takes that memory any more, others go on.
-        await channel.ready()
-        const client = channel.client(stationMemory)
-        const refused = await rejection(client.overwrite(undefined, { target: buffer }))
-        assert.equal((refused as { code: string }).code, 'ERR_AETHER_INVALID_ARGUMENT')
-        await using other = await channel.allocate(16)
-        await client.invert(undefined, { source: other, target: other })
-        assert.deepEqual(other.bytes, new Uint8Array(16).fill(255))
+        await buffer.release()
       }
-      // Its handler has heard of it, whichever it was.
-      const codes = await watching.client(stationMemory).overwriteEnd()
-      assert.equal(codes.length, 4)
-      for (const code of codes)
-        assert.ok(['ERR_AETHER_RPC_CANCELLED', 'ERR_AETHER_RPC_CONNECTION_LOST'].includes(code), code)
-    } finally {
-      process.kill(server.pid, 'SIGCONT')
-      await buffer.release()
     }
-  }
-  assert.ok(isLost, `the server was never stopped in the middle of a copy, in ${TRIES_MAX} tries`)
-})
+    assert.ok(isLost, `the server was never stopped in the middle of a copy, in ${TRIES_MAX} tries`)
+  },
+)
