@@ -11,8 +11,10 @@ import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
+import { Pings, type ServerHealth } from './pings.ts'
 import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { NO_BYTES, Session, type SessionLimits } from './session.ts'
+import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
@@ -28,22 +30,6 @@ export interface ClientSessionOptions extends SessionLimits {
   readonly fenceMs: number
   readonly streamWindow: number
   readonly keepAliveMs: number
-}
-
-/** What a server says of itself. */
-export interface ServerHealth {
-  readonly state: 'serving' | 'draining'
-  /** Handlers that run. */
-  readonly active: number
-  /** Which start of the server: another one knows nothing of the keys of this one. */
-  readonly incarnation: number
-  readonly roundTripMs: number
-}
-
-interface PendingPing {
-  readonly sentAt: number
-  readonly resolve: (health: ServerHealth) => void
-  readonly reject: (error: Error) => void
 }
 
 /** Who has the session. */
@@ -63,12 +49,10 @@ export class ClientSession implements FrameTaker {
   readonly #owner: SessionOwner
   readonly #options: ClientSessionOptions
   readonly #timer: DeadlineTimer
-  readonly #pings = new Map<number, PendingPing>()
-  #pingNumber = 0
+  readonly #pings: Pings
   #keepAlive: NodeJS.Timeout | undefined
   #unwatch: (() => void) | undefined
   #peerWindow = 0
-  #heardAtLastTurn = -1
   readonly #hello: {
     readonly promise: Promise<void>
     readonly resolve: () => void
@@ -79,6 +63,7 @@ export class ClientSession implements FrameTaker {
     this.#owner = owner
     this.#options = options
     this.session = new Session(link, this, options)
+    this.#pings = new Pings(this.session)
     this.calls = new CallTable(options.callsMax)
     this.#timer = new DeadlineTimer((now) => this.#expire(now))
     this.#hello = withResolvers()
@@ -91,7 +76,9 @@ export class ClientSession implements FrameTaker {
     this.session.send(FrameKind.Hello, 0, PROTOCOL_VERSION, this.#options.streamWindow, undefined, NO_BYTES, true)
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
-    this.#keepAlive = setInterval(() => this.#keepAliveTurn(), keepAliveMs)
+    const text = `the server has been silent for ${2 * keepAliveMs} ms (options.keepAliveMs)`
+    const silence = new SilenceWatch(this.session, text, () => void this.ping().catch(() => undefined))
+    this.#keepAlive = setInterval(() => silence.turn(), keepAliveMs)
     this.#keepAlive.unref()
   }
 
@@ -261,7 +248,7 @@ export class ClientSession implements FrameTaker {
         this.#greeted(word, budget, bytes, offset, length)
         return
       case FrameKind.Pong:
-        this.#pong(callId, word, budget)
+        this.#pings.answered(callId, word, budget, this.incarnation)
         return
       case FrameKind.Ping:
         this.session.send(FrameKind.Pong, 0, word, 0, undefined, NO_BYTES, true)
@@ -404,36 +391,8 @@ export class ClientSession implements FrameTaker {
   }
 
   ping(): Promise<ServerHealth> {
-    if (!this.session.open) return Promise.reject(new ClosedError('the connection'))
-    return new Promise((resolve, reject) => {
-      this.#pingNumber = (this.#pingNumber + 1) >>> 0
-      this.#pings.set(this.#pingNumber, { sentAt: performance.now(), resolve, reject })
-      this.session.send(FrameKind.Ping, 0, this.#pingNumber, 0, undefined, NO_BYTES, true)
-    })
+    return this.#pings.ask()
   }
-
-  #pong(state: number, number: number, active: number): void {
-    const ping = this.#pings.get(number)
-    if (ping === undefined) return
-    this.#pings.delete(number)
-    const roundTripMs = performance.now() - ping.sentAt
-    ping.resolve({ state: state === 1 ? 'draining' : 'serving', active, incarnation: this.incarnation, roundTripMs })
-  }
-
-  /** Each turn in which nothing came asks; two in a row mean that nobody is there. */
-  #keepAliveTurn(): void {
-    const { received } = this.session
-    const isSilent = received === this.#heardAtLastTurn
-    if (isSilent && this.#asked) {
-      const text = `the server has been silent for ${2 * this.#options.keepAliveMs} ms (options.keepAliveMs)`
-      this.session.link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', text))
-      return
-    }
-    this.#asked = isSilent
-    this.#heardAtLastTurn = received
-    if (isSilent) this.ping().catch(() => undefined)
-  }
-  #asked = false
 
   /** Calls under way end, then the link does, in order. */
   async close(): Promise<void> {
@@ -452,8 +411,7 @@ export class ClientSession implements FrameTaker {
     }
     this.calls.lost()
     const gone = error ?? new ClosedError('the connection')
-    for (const ping of this.#pings.values()) ping.reject(gone)
-    this.#pings.clear()
+    this.#pings.end(gone)
     this.#hello.reject(gone)
     this.#owner.ended(this, error)
   }

@@ -1,6 +1,6 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { ArgumentError } from '../native/index.ts'
-import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
+import type { LastFrame } from './answer-table.ts'
 import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
 import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
@@ -8,11 +8,13 @@ import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
+import { KeyedCalls } from './keyed-calls.ts'
 import { invalidRequest, validate } from './method-info.ts'
 import { nameOfFailure, traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
 import { NO_BYTES, Session } from './session.ts'
+import { SilenceWatch } from './silence-watch.ts'
 import { Credit, pump } from './stream-pump.ts'
 import { values } from './value-codec.ts'
 
@@ -26,17 +28,21 @@ export class ServerSession implements FrameTaker {
   readonly #core: ServerCore
   /** Calls whose handlers have not answered at once. */
   readonly #calls = new Map<number, ServerCall>()
-  /** What this client waits for by key. */
-  readonly #keyed = new Map<number, { readonly kept: KeptAnswer; readonly waiter: KeyWaiter }>()
+  readonly #keyed: KeyedCalls
+  readonly #silence: SilenceWatch
   #greeted = false
   #clientWindow = 0
-  #heardAtLastTurn = -1
-  #asked = false
 
   constructor(link: MessageLink, number: number, core: ServerCore) {
     this.number = number
     this.#core = core
     this.session = new Session(link, this, core.options)
+    this.#silence = new SilenceWatch(
+      this.session,
+      `the client was silent for ${2 * core.options.keepAliveMs} ms`,
+      () => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true),
+    )
+    this.#keyed = new KeyedCalls(core, this.session, (id, code, message) => this.#refuse(id, code, message))
   }
 
   start(): void {
@@ -141,7 +147,7 @@ export class ServerSession implements FrameTaker {
     this.session.unwanted(id, undefined)
     const call = this.#calls.get(id)
     if (call === undefined) {
-      this.#cancelKeyed(id)
+      this.#keyed.cancel(id)
       return
     }
     const reason = new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'the caller cancelled the call')
@@ -212,7 +218,7 @@ export class ServerSession implements FrameTaker {
       meter?.failedWith(beganNs, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
     }
-    if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
+    if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
     if (tracesCalls()) traceCall(call, 'server', info.name, id)
@@ -231,7 +237,7 @@ export class ServerSession implements FrameTaker {
       this.#fail(call, refusalOf(error))
       return
     }
-    if (key !== undefined && info.kind === 'unary') this.#keep(call)
+    if (key !== undefined && info.kind === 'unary') this.#keyed.keep(call)
     if (isThenable(request)) this.#runLater(call, served, request)
     else if (!info.streamsAnswers) this.#run(call, served, request)
     else this.#runStream(call, served, request)
@@ -447,84 +453,14 @@ export class ServerSession implements FrameTaker {
     else this.#core.answers.finish(kept, frame, performance.now())
   }
 
-  // ---- keys --------------------------------------------------------------------------------------------------------------------
-
-  /** Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was forgotten. */
-  #isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
-    const { answers, incarnation } = this.#core
-    const kept = answers.find(`${number}:${key}`)
-    if (kept !== undefined) {
-      this.#await(kept, id)
-      return true
-    }
-    if (repeated === undefined || answers.isFresh(repeated, incarnation, performance.now())) return false
-    const why = 'its key is not known here any more, so an earlier try may have taken effect'
-    this.#refuse(id, FailureCode.Forgotten, why)
-    return true
-  }
-
-  /** From here on the key has a call. */
-  #keep(call: ServerCall): void {
-    const kept = this.#core.answers.begin(`${call.info.number}:${call.idempotencyKey}`, performance.now())
-    kept.abandoned = () =>
-      call.abort(
-        new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'whoever called with this key has cancelled'),
-      )
-    call.kept = kept
-    this.#await(kept, call.id)
-  }
-
-  /** The client waits for the answer of a key. */
-  #await(kept: KeptAnswer, id: number): void {
-    const waiter: KeyWaiter = {
-      answer: ({ kind, word, extension, body }) => {
-        this.#keyed.delete(id)
-        this.session.send(kind, id, word, 0, extension, body, true)
-      },
-    }
-    if (kept.frame !== undefined) {
-      waiter.answer(kept.frame)
-      return
-    }
-    this.#keyed.set(id, { kept, waiter })
-    kept.waiters.add(waiter)
-  }
-
-  #cancelKeyed(id: number): void {
-    const keyed = this.#keyed.get(id)
-    if (keyed === undefined) return
-    const { kept, waiter } = keyed
-    this.#keyed.delete(id)
-    kept.waiters.delete(waiter)
-    this.#refuse(id, FailureCode.Cancelled, 'cancelled')
-    if (kept.waiters.size === 0) kept.abandoned?.()
-  }
-
   // ---- the link ----------------------------------------------------------------------------------------------------------------
 
-  /** Each turn in which nothing came asks; two in a row mean that nobody is there. */
+  /** Called every `keepAliveMs`. */
   keepAliveTurn(): void {
-    const { received } = this.session
-    const isSilent = received === this.#heardAtLastTurn
-    if (isSilent && this.#asked) {
-      const { keepAliveMs } = this.#core.options
-      this.session.link.destroy(
-        new RpcError(
-          'ERR_AETHER_RPC_CONNECTION_LOST',
-          'unknown',
-          '',
-          `the client was silent for ${2 * keepAliveMs} ms`,
-        ),
-      )
-      return
-    }
-    this.#asked = isSilent
-    this.#heardAtLastTurn = received
-    if (isSilent) this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true)
+    this.#silence.turn()
   }
 
   ended(error: Error | undefined): void {
-    for (const { kept, waiter } of this.#keyed.values()) kept.waiters.delete(waiter)
     this.#keyed.clear()
     const calls = [...this.#calls.values()]
     this.#calls.clear()
