@@ -121,7 +121,12 @@ export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): 
 export function linkOver(connection: Connection, end: LinkEnd, context: DeviceContext): VerbsLink {
   const place = end.receives instanceof SharedPlace ? end.receives : undefined
   const close = (closed: () => void): void => {
-    connection.close()
+    try {
+      connection.close()
+    } catch {
+      // A peer was stopped in the middle of an access to it: with the second try it is not waited for.
+      connection.pair.close()
+    }
     closed()
     // Memory of the domain is given back after this turn.
     setImmediate(() => setImmediate(() => context.release()))

@@ -7,8 +7,10 @@ import {
   type QueuePair,
 } from '../verbs/index.ts'
 import { LinkError } from './errors.ts'
-import type { LocalRange, RegisteredBuffer } from './message-link.ts'
-import { VerbsBuffer } from './verbs-buffer.ts'
+import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
+import type { OperationDone } from './send-requests.ts'
+import { Staging } from './staging.ts'
+import { segmentOf, VerbsBuffer } from './verbs-buffer.ts'
 
 /**
  * How a part of memory is shown to the peer for a time:
@@ -29,6 +31,8 @@ export interface Loan {
    * Rejects with a LinkError where the peer cannot be kept out, as when it was stopped in the middle of a copy (`shm`): then its bytes may still come.
    */
   end(isIdle: boolean): Promise<void>
+  /** Called once when it is over, before that promise, also for who polls and does not come back to the event loop; with the error where the peer cannot be kept out. */
+  onOver: ((error: LinkError | undefined) => void) | undefined
 }
 
 /** Memory of this end of which the peer reaches nothing but what is lent to it. */
@@ -38,6 +42,12 @@ export interface MemoryLending {
   allocate(lengthBytes: number): RegisteredBuffer
   /** The same for memory that exists. */
   register(memory: Uint8Array): RegisteredBuffer
+  /** Memory as of `allocate` for a short time, of at least so many bytes, with whatever lies in them: some that was used before is kept for a while, and all of it goes with the link. */
+  take(lengthBytes: number): RegisteredBuffer
+  /** What was taken; nothing is under way in it. */
+  giveBack(buffer: RegisteredBuffer): void
+  /** READ as of the link, whose end is told by a call out of a later `poll`: for who does not come back to the event loop. Throws LinkError once the link has ended. */
+  read(local: LocalRange, remote: RemoteAddress, done: OperationDone): void
   /** Whether operations and loans of this link may name the buffer: it belongs to the same device and protection domain. */
   accepts(buffer: RegisteredBuffer): boolean
   /** Lets the peer read, or write, that part. Throws ArgumentError for an empty one, or beyond the buffer; LinkError once the link has ended; VerbsError where the device has no room for one more. */
@@ -48,7 +58,7 @@ export interface MemoryLending {
 export interface LendingLink {
   readonly open: boolean
   readonly pair: QueuePair
-  post(name: string, request: PreparedRequest, done: (error: unknown) => void): void
+  post(name: string, request: PreparedRequest, done: OperationDone): void
   destroy(reason?: Error): void
 }
 
@@ -67,6 +77,7 @@ export class VerbsLending implements MemoryLending {
   readonly #hold: () => () => void
   readonly #loans = new Set<VerbsLoan>()
   readonly #windows: MemoryWindow[] = []
+  readonly #staging = new Staging((lengthBytes) => this.allocate(lengthBytes))
   #means: LendingMeans
 
   /** `hold` keeps the domain open until what it gave is called. */
@@ -87,6 +98,19 @@ export class VerbsLending implements MemoryLending {
 
   register(memory: Uint8Array): RegisteredBuffer {
     return new LendableBuffer(this.#domain.register(memory, LENDABLE), this.#hold())
+  }
+
+  take(lengthBytes: number): RegisteredBuffer {
+    return this.#staging.take(lengthBytes)
+  }
+
+  giveBack(buffer: RegisteredBuffer): void {
+    this.#staging.giveBack(buffer)
+  }
+
+  read(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+    if (!this.#link.open) throw new LinkError('lost', 'none', 'the link has ended before the read')
+    this.#link.post('read', this.#link.pair.prepareRead({ local: segmentOf(local), remote }), done)
   }
 
   accepts(buffer: RegisteredBuffer): boolean {
@@ -181,6 +205,7 @@ export class VerbsLending implements MemoryLending {
     if (this.#means === 'window') for (const loan of loans) loan.linkEnded()
     closePair()
     for (const loan of loans) loan.linkEnded()
+    this.#staging.close()
   }
 }
 
@@ -196,6 +221,7 @@ class VerbsLoan implements Loan {
   readonly address: number
   readonly key: number
   readonly length: number
+  onOver: ((error: LinkError | undefined) => void) | undefined
   readonly #link: LendingLink
   readonly #means: LoanMeans
   readonly #ended: Promise<void>
@@ -256,6 +282,7 @@ class VerbsLoan implements Loan {
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#means.over(this, isTakenBack)
+    this.onOver?.(error)
     if (error === undefined) this.#resolve()
     else this.#reject(error)
   }

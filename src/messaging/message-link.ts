@@ -86,6 +86,8 @@ export interface MessageLink {
   register(memory: Uint8Array): RegisteredBuffer
   /** Memory of which the peer reaches parts only, and for a time only. Undefined where the link has no such thing. */
   readonly lending?: MemoryLending | undefined
+  /** Counts `bytes`, which the peer fetches by itself, as bytes of the message that was committed last, where a limit is set to what leaves. */
+  charge?(bytes: number): void
   /** READ from the peer's memory. Rejects with a LinkError when the link ends first: then how much was carried out is not known. */
   read(local: LocalRange, remote: RemoteAddress): Promise<void>
   /** WRITE to the peer's memory. Messages committed after this call arrive after its bytes. */

@@ -1,15 +1,19 @@
+import { closeSurely } from './close-surely.ts'
 import type { RegisteredBuffer } from './message-link.ts'
 
 /** What is kept for the next long message at most. */
 const KEPT_BYTES_MAX = 16 << 20
 const LEAST_BYTES = 64 << 10
+/** What was kept so long for nothing is given back. */
+const IDLE_MS = 2000
 
-/** Registered memory for messages that do not go through the ring. Registering costs more than copying, so some of it is kept. */
+/** Registered memory for messages that do not go through the ring. Registering costs more than copying, so some of it is kept for a while. */
 export class Staging {
   readonly #allocate: (lengthBytes: number) => RegisteredBuffer
   readonly #kept: RegisteredBuffer[] = []
   #keptBytes = 0
   #closed = false
+  #idle: NodeJS.Timeout | undefined
 
   constructor(allocate: (lengthBytes: number) => RegisteredBuffer) {
     this.#allocate = allocate
@@ -26,15 +30,24 @@ export class Staging {
 
   giveBack(buffer: RegisteredBuffer): void {
     if (this.#closed || this.#keptBytes + buffer.bytes.length > KEPT_BYTES_MAX) {
-      buffer.close()
+      closeSurely(buffer)
       return
     }
     this.#keptBytes += buffer.bytes.length
     this.#kept.push(buffer)
+    if (this.#idle === undefined) this.#idle = setTimeout(() => this.#giveUp(), IDLE_MS).unref()
+    else this.#idle.refresh()
   }
 
   close(): void {
     this.#closed = true
-    for (const buffer of this.#kept.splice(0)) buffer.close()
+    clearTimeout(this.#idle)
+    this.#giveUp()
+  }
+
+  #giveUp(): void {
+    this.#idle = undefined
+    this.#keptBytes = 0
+    for (const buffer of this.#kept.splice(0)) closeSurely(buffer)
   }
 }

@@ -8,6 +8,7 @@ import {
   type PreparedRequest,
   type QueuePair,
 } from '../verbs/index.ts'
+import { closeSurely } from './close-surely.ts'
 import { CREDIT_BYTES, CreditWords, countsAt } from './credit-words.ts'
 import type { Departures } from './departures.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
@@ -288,8 +289,8 @@ export class VerbsLink extends RingLink {
       this.#end.receives.close()
       // Handlers that are running may look at the memory until they return.
       setImmediate(() => {
-        this.#end.memory.close()
-        this.#outgoingMemory.close()
+        closeSurely(this.#end.memory)
+        closeSurely(this.#outgoingMemory)
       })
     }
     const closePair = (): void => this.#carrier.release(this, closed, this.peerClosed)

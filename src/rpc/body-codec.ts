@@ -1,9 +1,11 @@
 import { borrowedBytes, bytes as plainBytes, type RpcCodec } from './codec.ts'
 import { MalformedFrameError } from './errors.ts'
-import type { Session, WaitingFrame } from './session.ts'
+import { BodyMemory } from './frame-taker.ts'
+import type { Session } from './session.ts'
 import { values } from './value-codec.ts'
 import { readValue } from './value-reader.ts'
 import { writeValue, writtenBytes } from './value-writer.ts'
+import type { WaitingFrame } from './waiting-frame.ts'
 
 /** Up to here a loop is faster than a call. */
 const LOOP_BYTES_MAX = 16
@@ -28,6 +30,12 @@ export class BodyCodec {
     this.keeps = codec.keeps === true
   }
 
+  /** In which memory a long body is best put: its own where the value keeps it. Requests are lent where the codec wants it so. */
+  memoryFor(isRequest: boolean): number {
+    const { adopt, borrows } = this.codec
+    return adopt === undefined || (isRequest && borrows === true) ? BodyMemory.Lent : BodyMemory.Own
+  }
+
   /** Encodes a value, and sends it in a frame, without an extension. */
   send(
     session: Session,
@@ -43,21 +51,21 @@ export class BodyCodec {
   }
 
   /** The request of a unary call; lent where its codec wants it so. @throws MalformedFrameError. */
-  decodeRequest(bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+  decodeRequest(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
     if (this.codec.borrows === true) return bytes.subarray(offset, offset + length)
-    return this.decode(bytes, offset, length, own)
+    return this.decode(bytes, offset, length, memory)
   }
 
   /** The value of a body; it has nothing in common with memory that the peer can write. @throws MalformedFrameError. */
-  decode(bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+  decode(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
     try {
       if (this.#isValues) {
-        if (own) return readValue(bytes, offset, length)
+        if (memory !== BodyMemory.Shared) return readValue(bytes, offset, length)
         copyPrivately(bytes, offset, length)
         return readValue(scratch, 0, length)
       }
-      if (this.#isBytes && !own) return ownCopy(bytes, offset, length)
-      return this.#decodeElsewhere(bytes, offset, length, own)
+      if (this.#isBytes && memory !== BodyMemory.Own) return ownCopy(bytes, offset, length)
+      return this.#decodeElsewhere(bytes, offset, length, memory)
     } catch (error) {
       if (error instanceof MalformedFrameError) throw error
       const why = error instanceof Error ? error.message : String(error)
@@ -65,10 +73,12 @@ export class BodyCodec {
     }
   }
 
-  #decodeElsewhere(bytes: Uint8Array, offset: number, length: number, own: boolean): unknown {
+  #decodeElsewhere(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
     const { codec } = this
-    if (own) return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
-    if (codec.adopt !== undefined) return codec.decode(bytes.subarray(offset, offset + length))
+    if (memory === BodyMemory.Own)
+      return (codec.adopt ?? codec.decode).call(codec, bytes.subarray(offset, offset + length))
+    if (codec.adopt !== undefined || memory === BodyMemory.Lent)
+      return codec.decode(bytes.subarray(offset, offset + length))
     copyPrivately(bytes, offset, length)
     return codec.decode(scratch.subarray(0, length))
   }

@@ -4,8 +4,8 @@ import { SLOTS_MAX } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
-import type { WaitingFrame } from './session.ts'
 import type { Credit } from './stream-pump.ts'
+import type { WaitingFrame } from './waiting-frame.ts'
 
 /** What a blocking call waits for. */
 export interface SyncAnswer {

@@ -9,10 +9,13 @@ import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
+import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
+import { Pings, type ServerHealth } from './pings.ts'
 import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
-import { type FrameTaker, NO_BYTES, Session, type SessionLimits } from './session.ts'
+import { NO_BYTES, Session, type SessionLimits } from './session.ts'
+import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
@@ -28,22 +31,6 @@ export interface ClientSessionOptions extends SessionLimits {
   readonly fenceMs: number
   readonly streamWindow: number
   readonly keepAliveMs: number
-}
-
-/** What a server says of itself. */
-export interface ServerHealth {
-  readonly state: 'serving' | 'draining'
-  /** Handlers that run. */
-  readonly active: number
-  /** Which start of the server: another one knows nothing of the keys of this one. */
-  readonly incarnation: number
-  readonly roundTripMs: number
-}
-
-interface PendingPing {
-  readonly sentAt: number
-  readonly resolve: (health: ServerHealth) => void
-  readonly reject: (error: Error) => void
 }
 
 /** Who has the session. */
@@ -63,14 +50,12 @@ export class ClientSession implements FrameTaker {
   readonly #owner: SessionOwner
   readonly #options: ClientSessionOptions
   readonly #timer: DeadlineTimer
-  readonly #pings = new Map<number, PendingPing>()
   /** Tells this connection from others of the same server, in traces. */
   readonly #greeting = randomBytes(4).readUInt32LE()
-  #pingNumber = 0
+  readonly #pings: Pings
   #keepAlive: NodeJS.Timeout | undefined
   #unwatch: (() => void) | undefined
   #peerWindow = 0
-  #heardAtLastTurn = -1
   readonly #hello: {
     readonly promise: Promise<void>
     readonly resolve: () => void
@@ -81,6 +66,7 @@ export class ClientSession implements FrameTaker {
     this.#owner = owner
     this.#options = options
     this.session = new Session(link, this, options)
+    this.#pings = new Pings(this.session)
     this.calls = new CallTable(options.callsMax)
     this.#timer = new DeadlineTimer((now) => this.#expire(now))
     this.#hello = withResolvers()
@@ -101,7 +87,9 @@ export class ClientSession implements FrameTaker {
     )
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
-    this.#keepAlive = setInterval(() => this.#keepAliveTurn(), keepAliveMs)
+    const text = `the server has been silent for ${2 * keepAliveMs} ms (options.keepAliveMs)`
+    const silence = new SilenceWatch(this.session, text, () => void this.ping().catch(() => undefined))
+    this.#keepAlive = setInterval(() => silence.turn(), keepAliveMs)
     this.#keepAlive.unref()
   }
 
@@ -183,11 +171,11 @@ export class ClientSession implements FrameTaker {
   abandon(call: ClientCall, error: unknown): void {
     const { sent, waiting, id } = call
     this.#fail(call, error)
+    this.session.unwanted(id, waiting)
     if (sent) {
       this.session.send(FrameKind.Cancel, id, 0, 0, undefined, NO_BYTES, true)
       return
     }
-    waiting!.dropped = true
     this.calls.release(call)
   }
 
@@ -239,14 +227,14 @@ export class ClientSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     switch (kind) {
       case FrameKind.Answer: {
         const call = this.calls.find(callId)
         if (call === undefined) return
         if (call.method!.streamsAnswers) throw new MalformedFrameError('an answer to a call whose answers are a stream')
-        if (call.open) this.#answer(call, extension, bytes, offset, length, own)
+        if (call.open) this.#answer(call, extension, bytes, offset, length, memory)
         this.calls.release(call)
         return
       }
@@ -254,7 +242,7 @@ export class ClientSession implements FrameTaker {
         const call = this.calls.find(callId)
         if (call?.answers === undefined) return
         call.method!.meter?.received(length)
-        const item = call.method!.codec.decode(bytes, offset, length, own)
+        const item = call.method!.codec.decode(bytes, offset, length, memory)
         if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
         return
       }
@@ -271,7 +259,7 @@ export class ClientSession implements FrameTaker {
         this.#greeted(word, budget, bytes, offset, length)
         return
       case FrameKind.Pong:
-        this.#pong(callId, word, budget)
+        this.#pings.answered(callId, word, budget, this.incarnation)
         return
       case FrameKind.Ping:
         this.session.send(FrameKind.Pong, 0, word, 0, undefined, NO_BYTES, true)
@@ -291,12 +279,12 @@ export class ClientSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     const method = call.method!
     let value: unknown
     try {
-      value = method.codec.decode(bytes, offset, length, own)
+      value = method.codec.decode(bytes, offset, length, memory)
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
@@ -347,7 +335,7 @@ export class ClientSession implements FrameTaker {
   }
 
   #errorOf(method: MethodInfo, code: number, bytes: Uint8Array, offset: number, length: number): AetherError {
-    const body = failures.decode(bytes, offset, length, false)
+    const body = failures.decode(bytes, offset, length, BodyMemory.Shared)
     if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
     const [message, reason, details] = body as unknown[]
     const failure: Failure = { code, message: String(message), reason: String(reason), details }
@@ -368,6 +356,18 @@ export class ClientSession implements FrameTaker {
       answers?.finish()
     }
     this.calls.release(call)
+  }
+
+  wants(kind: number, callId: number): number | undefined {
+    if (kind !== FrameKind.Answer) throw new MalformedFrameError('a server offers answers, and nothing else')
+    const call = this.calls.find(callId)
+    return call?.open === true ? call.method!.codec.memoryFor(false) : undefined
+  }
+
+  /** The answer of a call that nobody waits for. */
+  dropped(_kind: number, callId: number): void {
+    const call = this.calls.find(callId)
+    if (call !== undefined) this.calls.release(call)
   }
 
   tooLong(kind: number, callId: number, totalBytes: number): void {
@@ -399,36 +399,8 @@ export class ClientSession implements FrameTaker {
   }
 
   ping(): Promise<ServerHealth> {
-    if (!this.session.open) return Promise.reject(new ClosedError('the connection'))
-    return new Promise((resolve, reject) => {
-      this.#pingNumber = (this.#pingNumber + 1) >>> 0
-      this.#pings.set(this.#pingNumber, { sentAt: performance.now(), resolve, reject })
-      this.session.send(FrameKind.Ping, 0, this.#pingNumber, 0, undefined, NO_BYTES, true)
-    })
+    return this.#pings.ask()
   }
-
-  #pong(state: number, number: number, active: number): void {
-    const ping = this.#pings.get(number)
-    if (ping === undefined) return
-    this.#pings.delete(number)
-    const roundTripMs = performance.now() - ping.sentAt
-    ping.resolve({ state: state === 1 ? 'draining' : 'serving', active, incarnation: this.incarnation, roundTripMs })
-  }
-
-  /** Each turn in which nothing came asks; two in a row mean that nobody is there. */
-  #keepAliveTurn(): void {
-    const { received } = this.session
-    const isSilent = received === this.#heardAtLastTurn
-    if (isSilent && this.#asked) {
-      const text = `the server has been silent for ${2 * this.#options.keepAliveMs} ms (options.keepAliveMs)`
-      this.session.link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', text))
-      return
-    }
-    this.#asked = isSilent
-    this.#heardAtLastTurn = received
-    if (isSilent) this.ping().catch(() => undefined)
-  }
-  #asked = false
 
   /** Calls under way end, then the link does, in order. */
   async close(): Promise<void> {
@@ -447,8 +419,7 @@ export class ClientSession implements FrameTaker {
     }
     this.calls.lost()
     const gone = error ?? new ClosedError('the connection')
-    for (const ping of this.#pings.values()) ping.reject(gone)
-    this.#pings.clear()
+    this.#pings.end(gone)
     this.#hello.reject(gone)
     this.#owner.ended(this, error)
   }

@@ -20,6 +20,8 @@ export interface Extension extends RemoteParts {
   readonly metadata: Metadata | undefined
   readonly key: string | undefined
   readonly repeated: Repetition | undefined
+  /** Where the body lies, of a frame that offers it. */
+  readonly body: RemotePart | undefined
 }
 
 const ENTRY_BYTES = 4
@@ -42,6 +44,7 @@ export function encodeExtension({
   repeated,
   source,
   target,
+  body,
 }: Extension): Uint8Array | undefined {
   const entries: Uint8Array[] = []
   if (totalBytes > 0) entries.push(entry(ExtensionTag.TotalBytes, new Uint8Array(Uint32Array.of(totalBytes).buffer)))
@@ -53,6 +56,7 @@ export function encodeExtension({
   }
   if (source !== undefined) entries.push(entry(ExtensionTag.Source, partBytes(source)))
   if (target !== undefined) entries.push(entry(ExtensionTag.Target, partBytes(target)))
+  if (body !== undefined) entries.push(entry(ExtensionTag.Body, partBytes(body)))
   return entries.length === 0 ? undefined : Buffer.concat(entries)
 }
 
@@ -87,6 +91,7 @@ export const NO_EXTENSION: Extension = {
   repeated: undefined,
   source: undefined,
   target: undefined,
+  body: undefined,
 }
 
 /** @throws MalformedFrameError. `bytes` are of the reader alone. */
@@ -113,6 +118,7 @@ function decodeEntry(tag: number, bytes: Uint8Array, found: { -readonly [K in ke
     found.repeated = { incarnation: view.getFloat64(0, true), ageMs: view.getFloat64(8, true) }
   if (tag === ExtensionTag.Source) found.source = decodePart(view)
   if (tag === ExtensionTag.Target) found.target = decodePart(view)
+  if (tag === ExtensionTag.Body) found.body = decodePart(view)
 }
 
 function decodePart(view: DataView): RemotePart {
@@ -142,4 +148,10 @@ function decodeMetadata(bytes: Uint8Array): Metadata {
     Object.values(value).every((text) => typeof text === 'string')
   if (!isTexts) throw new MalformedFrameError('metadata is no object of texts')
   return value as Metadata
+}
+
+/** An encoded extension with entries more. */
+export function withEntries(extension: Uint8Array | undefined, more: Partial<Extension>): Uint8Array {
+  const entries = encodeExtension({ ...NO_EXTENSION, ...more }) as Uint8Array
+  return extension === undefined ? entries : Buffer.concat([extension, entries])
 }

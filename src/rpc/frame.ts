@@ -43,12 +43,16 @@ export const FrameKind = {
   Pong: 11,
   /** To the client: calls that come from now on are refused. */
   Drain: 12,
+  /** Either way: the body that was offered for this call has been fetched, or is not wanted. */
+  Fetched: 13,
 } as const
 
 /** Flags of a frame. */
 export const FrameFlag = {
   /** More of the body follows in frames of kind Part; the extension has the whole length. */
   More: 1,
+  /** Of Request and Answer: the body lies in memory of the sender, which the extension names. Answered by Fetched. */
+  Offered: 2,
 } as const
 
 /** Entries of an extension; those that are not known are passed over. */
@@ -65,6 +69,8 @@ export const ExtensionTag = {
   Source: 5,
   /** The same of what it may write. */
   Target: 6,
+  /** The same of the frame's body, where it is offered. */
+  Body: 7,
 } as const
 
 /** Why a call failed, as the server says it. */
@@ -83,7 +89,7 @@ export const FailureCode = {
 } as const
 
 /** Both ends have to say the same. */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 /** A call that may take any time. */
 export const NO_BUDGET = 0xffff_ffff
 

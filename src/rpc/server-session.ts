@@ -1,18 +1,21 @@
 import { performance } from 'node:perf_hooks'
 import type { MessageLink } from '../messaging/index.ts'
 import { ArgumentError } from '../native/index.ts'
-import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
+import type { LastFrame } from './answer-table.ts'
 import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
 import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
+import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
+import { KeyedCalls } from './keyed-calls.ts'
 import { invalidRequest, validate } from './method-info.ts'
 import { nameOfFailure, traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
-import { type FrameTaker, NO_BYTES, Session } from './session.ts'
+import { NO_BYTES, Session } from './session.ts'
+import { SilenceWatch } from './silence-watch.ts'
 import { Credit, pump } from './stream-pump.ts'
 import { values } from './value-codec.ts'
 
@@ -26,19 +29,23 @@ export class ServerSession implements FrameTaker {
   readonly #core: ServerCore
   /** Calls whose handlers have not answered at once. */
   readonly #calls = new Map<number, ServerCall>()
-  /** What this client waits for by key. */
-  readonly #keyed = new Map<number, { readonly kept: KeptAnswer; readonly waiter: KeyWaiter }>()
+  readonly #keyed: KeyedCalls
+  readonly #silence: SilenceWatch
   #greeted = false
   /** The number that the client drew for this connection. */
   #greeting = 0
   #clientWindow = 0
-  #heardAtLastTurn = -1
-  #asked = false
 
   constructor(link: MessageLink, number: number, core: ServerCore) {
     this.number = number
     this.#core = core
     this.session = new Session(link, this, core.options)
+    this.#silence = new SilenceWatch(
+      this.session,
+      `the client was silent for ${2 * core.options.keepAliveMs} ms`,
+      () => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true),
+    )
+    this.#keyed = new KeyedCalls(core, this.session, (id, code, message) => this.#refuse(id, code, message))
   }
 
   start(): void {
@@ -64,11 +71,11 @@ export class ServerSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     if (kind === FrameKind.Request && this.#greeted)
-      this.#request(id, word, budget, extension, bytes, offset, length, own)
-    else this.#control(kind, id, word, budget, bytes, offset, length, own)
+      this.#request(id, word, budget, extension, bytes, offset, length, memory)
+    else this.#control(kind, id, word, budget, bytes, offset, length, memory)
     if (this.session.waiting > WAITING_MAX) this.#holdBack()
   }
 
@@ -80,7 +87,7 @@ export class ServerSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     if (!this.#greeted && kind !== FrameKind.Hello) throw new MalformedFrameError('no hello came before it')
     switch (kind) {
@@ -88,7 +95,7 @@ export class ServerSession implements FrameTaker {
         this.#hello(id, word, budget)
         return
       case FrameKind.Item:
-        this.#item(id, bytes, offset, length, own)
+        this.#item(id, bytes, offset, length, memory)
         return
       case FrameKind.End:
         this.#calls.get(id)?.requests?.finish()
@@ -126,11 +133,11 @@ export class ServerSession implements FrameTaker {
     this.#clientWindow = window
   }
 
-  #item(id: number, bytes: Uint8Array, offset: number, length: number, own: boolean): void {
+  #item(id: number, bytes: Uint8Array, offset: number, length: number, memory: number): void {
     const call = this.#calls.get(id)
     if (call?.requests === undefined) return
     call.info.meter?.received(length)
-    const item = call.info.codec.decode(bytes, offset, length, own)
+    const item = call.info.codec.decode(bytes, offset, length, memory)
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
@@ -141,9 +148,10 @@ export class ServerSession implements FrameTaker {
   }
 
   #cancel(id: number): void {
+    this.session.unwanted(id, undefined)
     const call = this.#calls.get(id)
     if (call === undefined) {
-      this.#cancelKeyed(id)
+      this.#keyed.cancel(id)
       return
     }
     const reason = new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'the caller cancelled the call')
@@ -161,6 +169,17 @@ export class ServerSession implements FrameTaker {
     // A keyed call's answer is still wanted: its handler's last word is kept.
     if (call.kept === undefined) this.#fail(call, { code, message, reason: '', details: undefined })
     call.abort(reason)
+  }
+
+  wants(kind: number, _id: number, number: number): number | undefined {
+    if (kind !== FrameKind.Request || !this.#greeted)
+      throw new MalformedFrameError('a client offers requests, after its hello')
+    return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
+  }
+
+  /** The caller cancelled while its request was fetched. */
+  dropped(_kind: number, id: number): void {
+    this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
   }
 
   tooLong(kind: number, id: number, totalBytes: number): void {
@@ -186,7 +205,7 @@ export class ServerSession implements FrameTaker {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    own: boolean,
+    memory: number,
   ): void {
     const served = this.#core.methods.get(number)
     if (served === undefined) {
@@ -202,7 +221,7 @@ export class ServerSession implements FrameTaker {
       meter?.failedWith(began, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
     }
-    if (key !== undefined && info.kind === 'unary' && this.#isRepeated(id, number, extension)) return
+    if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(id, number, extension)) return
     const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
     const call = new ServerCall(id, info, this.number, deadline, metadata, key)
     if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
@@ -214,14 +233,14 @@ export class ServerSession implements FrameTaker {
     }
     let request: unknown
     try {
-      request = info.codec.decodeRequest(bytes, offset, length, own)
+      request = info.codec.decodeRequest(bytes, offset, length, memory)
       if (info.request !== undefined)
         request = validate(info.request, request, (issues) => invalidRequest(info.name, issues))
     } catch (error) {
       this.#fail(call, refusalOf(error))
       return
     }
-    if (key !== undefined && info.kind === 'unary') this.#keep(call)
+    if (key !== undefined && info.kind === 'unary') this.#keyed.keep(call)
     if (isThenable(request)) this.#runLater(call, served, request)
     else if (!info.streamsAnswers) this.#run(call, served, request)
     else this.#runStream(call, served, request)
@@ -437,84 +456,14 @@ export class ServerSession implements FrameTaker {
     else this.#core.answers.finish(kept, frame, performance.now())
   }
 
-  // ---- keys --------------------------------------------------------------------------------------------------------------------
-
-  /** Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was forgotten. */
-  #isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
-    const { answers, incarnation } = this.#core
-    const kept = answers.find(`${number}:${key}`)
-    if (kept !== undefined) {
-      this.#await(kept, id)
-      return true
-    }
-    if (repeated === undefined || answers.isFresh(repeated, incarnation, performance.now())) return false
-    const why = 'its key is not known here any more, so an earlier try may have taken effect'
-    this.#refuse(id, FailureCode.Forgotten, why)
-    return true
-  }
-
-  /** From here on the key has a call. */
-  #keep(call: ServerCall): void {
-    const kept = this.#core.answers.begin(`${call.info.number}:${call.idempotencyKey}`, performance.now())
-    kept.abandoned = () =>
-      call.abort(
-        new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'whoever called with this key has cancelled'),
-      )
-    call.kept = kept
-    this.#await(kept, call.id)
-  }
-
-  /** The client waits for the answer of a key. */
-  #await(kept: KeptAnswer, id: number): void {
-    const waiter: KeyWaiter = {
-      answer: ({ kind, word, extension, body }) => {
-        this.#keyed.delete(id)
-        this.session.send(kind, id, word, 0, extension, body, true)
-      },
-    }
-    if (kept.frame !== undefined) {
-      waiter.answer(kept.frame)
-      return
-    }
-    this.#keyed.set(id, { kept, waiter })
-    kept.waiters.add(waiter)
-  }
-
-  #cancelKeyed(id: number): void {
-    const keyed = this.#keyed.get(id)
-    if (keyed === undefined) return
-    const { kept, waiter } = keyed
-    this.#keyed.delete(id)
-    kept.waiters.delete(waiter)
-    this.#refuse(id, FailureCode.Cancelled, 'cancelled')
-    if (kept.waiters.size === 0) kept.abandoned?.()
-  }
-
   // ---- the link ----------------------------------------------------------------------------------------------------------------
 
-  /** Each turn in which nothing came asks; two in a row mean that nobody is there. */
+  /** Called every `keepAliveMs`. */
   keepAliveTurn(): void {
-    const { received } = this.session
-    const isSilent = received === this.#heardAtLastTurn
-    if (isSilent && this.#asked) {
-      const { keepAliveMs } = this.#core.options
-      this.session.link.destroy(
-        new RpcError(
-          'ERR_AETHER_RPC_CONNECTION_LOST',
-          'unknown',
-          '',
-          `the client was silent for ${2 * keepAliveMs} ms`,
-        ),
-      )
-      return
-    }
-    this.#asked = isSilent
-    this.#heardAtLastTurn = received
-    if (isSilent) this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true)
+    this.#silence.turn()
   }
 
   ended(error: Error | undefined): void {
-    for (const { kept, waiter } of this.#keyed.values()) kept.waiters.delete(waiter)
     this.#keyed.clear()
     const calls = [...this.#calls.values()]
     this.#calls.clear()

@@ -125,7 +125,7 @@ export class Server implements AsyncDisposable {
       for (const session of this.#sessions) session.drain()
     }
     await within(this.#core.idle(), timeoutMs)
-    await within(Promise.all([...this.#sessions].map(({ session }) => session.emptied())), timeoutMs)
+    await within(Promise.all([...this.#sessions].map(({ session }) => session.settled())), timeoutMs)
     await this.close()
   }
 

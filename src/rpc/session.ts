@@ -1,91 +1,29 @@
 import { LinkError, type MessageLink } from '../messaging/index.ts'
 import { ArgumentError, ClosedError } from '../native/index.ts'
+import { Assemblies, type BodyLimits } from './assemblies.ts'
+import { BodyFetches, type FrameHead } from './body-fetches.ts'
+import { BodyOffers } from './body-offers.ts'
+import { FENCE_MS } from './defaults.ts'
 import { MalformedFrameError } from './errors.ts'
-import { decodeExtension, type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
-import { EXTENSION_BYTES_MAX, FrameFlag, FrameKind, HEADER_BYTES } from './frame.ts'
-
-/** What takes the frames of a session. */
-export interface FrameTaker {
-  /** A whole frame. Its body is `length` bytes of `bytes` from `offset` on; `own`: they are nobody else's, otherwise they are gone when this returns. What it throws ends the link. */
-  frame(
-    kind: number,
-    call: number,
-    word: number,
-    budget: number,
-    extension: Extension,
-    bytes: Uint8Array,
-    offset: number,
-    length: number,
-    own: boolean,
-  ): void
-  /** A body of this call is longer than what is taken here; it is passed over. */
-  tooLong(kind: number, call: number, totalBytes: number): void
-  /** Once, last. */
-  ended(error: Error | undefined): void
-}
+import { decodeExtension, NO_EXTENSION, withEntries } from './extension.ts'
+import { EXTENSION_BYTES_MAX, FrameFlag, FrameKind, HEADER_BYTES, NO_BUDGET } from './frame.ts'
+import { BodyMemory, type FrameTaker } from './frame-taker.ts'
+import { WaitingFrame } from './waiting-frame.ts'
 
 /** Bounds of what a session takes. */
-export interface SessionLimits {
-  /** The longest request, answer or item, encoded. */
-  readonly bodyBytesMax: number
-  /** Bytes of bodies that come in parts, of all calls of a link at a time. */
-  readonly assemblyBytesMax: number
-}
-
-/** A frame that waits for room. */
-export class WaitingFrame {
-  readonly kind: number
-  readonly call: number
-  readonly word: number
-  readonly budget: number
-  extension: Uint8Array | undefined
-  body: Uint8Array
-  /** How much of the body has left. */
-  sentBytes = 0
-  /** Something of it has left. */
-  started = false
-  /** Nobody wants it any more; looked at until it has started. */
-  dropped = false
-
-  constructor(
-    kind: number,
-    call: number,
-    word: number,
-    budget: number,
-    extension: Uint8Array | undefined,
-    body: Uint8Array,
-  ) {
-    this.kind = kind
-    this.call = call
-    this.word = word
-    this.budget = budget
-    this.extension = extension
-    this.body = body
-  }
-}
-
-/** A body that comes in parts. */
-interface Assembly {
-  readonly kind: number
-  readonly word: number
-  readonly budget: number
-  readonly extension: Extension
-  /** Undefined where it is passed over. */
-  readonly bytes: Uint8Array | undefined
-  readonly totalBytes: number
-  cameBytes: number
+export interface SessionLimits extends BodyLimits {
+  /** How long a body that lies here for the peer is kept once nobody wants it any more, in ms. Default 1,000. */
+  readonly fenceMs?: number
 }
 
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
-/** What a total length takes of an extension. */
-const TOTAL_ENTRY_BYTES = 8
-/** Bodies that may come in parts at a time: an end of ours sends one after the other. */
-const ASSEMBLIES_MAX = 64
+/** What a total length, or the place of a body, takes of an extension at most. */
+const BODY_ENTRY_BYTES = 24
 /** Up to here a loop is faster than a call. */
 const LOOP_BYTES_MAX = 16
 
 /**
- * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message goes in parts.
+ * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message is offered to the peer, which fetches it, or goes in parts.
  */
 export class Session {
   readonly link: MessageLink
@@ -94,7 +32,7 @@ export class Session {
   #open = true
   #closing = false
   readonly #taker: FrameTaker
-  readonly #limits: SessionLimits
+  readonly #fenceMs: number
   readonly #outgoing: Uint8Array
   readonly #header: DataView
   #incoming: Uint8Array = NO_BYTES
@@ -103,13 +41,17 @@ export class Session {
   #queueHead = 0
   #pumping = false
   #emptied: (() => void)[] = []
-  readonly #assemblies = new Map<number, Assembly>()
-  #assemblyBytes = 0
+  readonly #assemblies: Assemblies
+  readonly #offers: BodyOffers
+  readonly #fetches: BodyFetches
 
   constructor(link: MessageLink, taker: FrameTaker, limits: SessionLimits) {
     this.link = link
     this.#taker = taker
-    this.#limits = limits
+    this.#fenceMs = limits.fenceMs ?? FENCE_MS
+    this.#assemblies = new Assemblies(limits)
+    this.#offers = new BodyOffers(link, this.#fenceMs)
+    this.#fetches = new BodyFetches(link, (head, body, memory) => this.#fetched(head, body, memory))
     this.#outgoing = link.outgoing
     this.#header = new DataView(link.outgoing.buffer, link.outgoing.byteOffset, link.outgoing.length)
   }
@@ -173,12 +115,29 @@ export class Session {
     return true
   }
 
-  /** Ends the link in order: what waits for room is dropped, what has left arrives. */
-  close(): Promise<void> {
+  /** Ends the link in order: what waits for room is dropped, what has left arrives; for bodies that the peer has to fetch there is `fenceMs`. */
+  async close(): Promise<void> {
     this.#closing = true
     this.#queue = []
     this.#queueHead = 0
-    return this.link.close()
+    if (this.#open) await within(this.#offers.settled(), this.#fenceMs)
+    await this.link.close()
+  }
+
+  /** When nothing waits for room and the peer has fetched all bodies that lie here for it, or the session has ended. */
+  async settled(): Promise<void> {
+    await this.emptied()
+    await this.#offers.settled()
+  }
+
+  /** Nobody wants the body of this call any more: neither that which is fetched, nor that which lies here for the peer; `waiting`: its frame, where it waits. */
+  unwanted(call: number, waiting: WaitingFrame | undefined): void {
+    this.#fetches.drop(call)
+    if (waiting === undefined || waiting.started) this.#offers.unwanted(call)
+    else {
+      waiting.dropped = true
+      this.#offers.withdraw(call)
+    }
   }
 
   /** When nothing waits for room, or the session has ended. */
@@ -189,12 +148,13 @@ export class Session {
 
   #sendSlow(frame: WaitingFrame, kept: boolean): WaitingFrame | undefined {
     const extensionBytes = frame.extension?.length ?? 0
-    if (HEADER_BYTES + extensionBytes + TOTAL_ENTRY_BYTES >= this.link.messageBytesMax)
+    if (HEADER_BYTES + extensionBytes + BODY_ENTRY_BYTES >= this.link.messageBytesMax)
       throw new ArgumentError(
         'metadata',
         `${extensionBytes} bytes with a frame are too many for this link; put them into the body`,
       )
     if (this.waiting === 0 && this.#put(frame)) return undefined
+    if (!frame.started) this.#offer(frame)
     if (!kept) {
       // A Buffer's own slice would be no copy.
       frame.body = Uint8Array.prototype.slice.call(frame.body, frame.sentBytes)
@@ -203,6 +163,17 @@ export class Session {
     this.#queue.push(frame)
     if (!this.#pumping) void this.#pump()
     return frame
+  }
+
+  /** A body that is longer than a message lies here for the peer from now on, where there is room for it. */
+  #offer(frame: WaitingFrame): void {
+    const { kind, call, body } = frame
+    if (HEADER_BYTES + (frame.extension?.length ?? 0) + body.length <= this.link.messageBytesMax) return
+    const part = this.#offers.offer(kind, call, body)
+    if (part === undefined) return
+    frame.extension = withEntries(frame.extension, { body: part })
+    frame.offeredBytes = body.length
+    frame.body = NO_BYTES
   }
 
   /** Whether all of the frame has left. */
@@ -221,11 +192,19 @@ export class Session {
   }
 
   #putFirst(frame: WaitingFrame): boolean {
+    this.#offer(frame)
+    if (frame.offeredBytes > 0) return this.#putOffered(frame)
     const extensionBytes = frame.extension?.length ?? 0
     const whole = HEADER_BYTES + extensionBytes + frame.body.length
     if (whole <= this.link.messageBytesMax) return this.#putMessage(frame, frame.extension, frame.body.length, 0)
-    const extension = withTotal(frame.extension, frame.body.length)
+    const extension = withEntries(frame.extension, { totalBytes: frame.body.length })
     return this.#putMessage(frame, extension, Math.max(0, this.#chunkBytes - extension.length), FrameFlag.More)
+  }
+
+  #putOffered(frame: WaitingFrame): boolean {
+    if (!this.#putMessage(frame, frame.extension, 0, FrameFlag.Offered)) return false
+    this.link.charge?.(frame.offeredBytes)
+    return true
   }
 
   #putMessage(frame: WaitingFrame, extension: Uint8Array | undefined, bodyBytes: number, flags: number): boolean {
@@ -254,7 +233,7 @@ export class Session {
 
   /** The least message with which it makes sense to go on. */
   #nextBytes(frame: WaitingFrame): number {
-    const rest = HEADER_BYTES + (frame.extension?.length ?? 0) + TOTAL_ENTRY_BYTES + frame.body.length - frame.sentBytes
+    const rest = HEADER_BYTES + (frame.extension?.length ?? 0) + BODY_ENTRY_BYTES + frame.body.length - frame.sentBytes
     return Math.min(rest, this.link.messageBytesMax)
   }
 
@@ -340,24 +319,16 @@ export class Session {
     const head = words.getUint32(offset, true)
     const call = words.getUint32(offset + 4, true)
     const kind = head & 0xff
-    if (head >>> 8 === 0 && kind !== FrameKind.Part) {
+    if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
+    else if (kind === FrameKind.Fetched) this.#offers.fetched(call)
+    else if (kind === FrameKind.Cancel && this.#fetches.has(call)) this.#fetches.drop(call)
+    else if (head >>> 8 === 0) {
       const word = words.getUint32(offset + 8, true)
       const budget = words.getUint32(offset + 12, true)
-      this.#taker.frame(
-        kind,
-        call,
-        word,
-        budget,
-        NO_EXTENSION,
-        bytes,
-        offset + HEADER_BYTES,
-        length - HEADER_BYTES,
-        false,
-      )
-      return
-    }
-    if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
-    else this.#extended(head, call, bytes, offset, length)
+      const bodyAt = offset + HEADER_BYTES
+      const bodyBytes = length - HEADER_BYTES
+      this.#taker.frame(kind, call, word, budget, NO_EXTENSION, bytes, bodyAt, bodyBytes, BodyMemory.Shared)
+    } else this.#extended(head, call, bytes, offset, length)
   }
 
   #extended(head: number, call: number, bytes: Uint8Array, offset: number, length: number): void {
@@ -370,42 +341,58 @@ export class Session {
     const word = this.#words.getUint32(offset + 8, true)
     const budget = this.#words.getUint32(offset + 12, true)
     const extension = decodeExtension(Uint8Array.prototype.slice.call(bytes, offset + HEADER_BYTES, bodyAt))
-    if (((head >>> 8) & FrameFlag.More) === 0) {
-      this.#taker.frame(kind, call, word, budget, extension, bytes, bodyAt, bodyBytes, false)
-      return
+    const flags = head >>> 8
+    if ((flags & FrameFlag.Offered) !== 0) this.#offered({ kind, call, word, budget, extension })
+    else if ((flags & FrameFlag.More) === 0)
+      this.#taker.frame(kind, call, word, budget, extension, bytes, bodyAt, bodyBytes, BodyMemory.Shared)
+    else {
+      const { totalBytes } = extension
+      const isTaken = this.#assemblies.begin({ kind, call, word, budget, extension }, totalBytes)
+      if (!isTaken) this.#taker.tooLong(kind, call, totalBytes)
+      this.#part(call, bytes, bodyAt, bodyBytes)
     }
-    this.#assemble(
-      { kind, word, budget, extension, totalBytes: extension.totalBytes, cameBytes: 0, bytes: undefined },
-      call,
-    )
-    this.#part(call, bytes, bodyAt, bodyBytes)
-  }
-
-  #assemble(assembly: Assembly, call: number): void {
-    if (this.#assemblies.has(call)) throw new MalformedFrameError('a body begins within another of the same call')
-    if (this.#assemblies.size >= ASSEMBLIES_MAX)
-      throw new MalformedFrameError(`more than ${ASSEMBLIES_MAX} bodies were begun and not ended`)
-    const { totalBytes } = assembly
-    const isTaken =
-      totalBytes <= this.#limits.bodyBytesMax && this.#assemblyBytes + totalBytes <= this.#limits.assemblyBytesMax
-    if (isTaken) this.#assemblyBytes += totalBytes
-    this.#assemblies.set(call, { ...assembly, bytes: isTaken ? new Uint8Array(totalBytes) : undefined })
-    if (!isTaken) this.#taker.tooLong(assembly.kind, call, totalBytes)
   }
 
   #part(call: number, bytes: Uint8Array, offset: number, length: number): void {
-    const assembly = this.#assemblies.get(call)
-    if (assembly === undefined) throw new MalformedFrameError('a part of a body that was not begun')
-    if (length > assembly.totalBytes - assembly.cameBytes)
-      throw new MalformedFrameError('a body is longer than it was said to be')
-    assembly.bytes?.set(bytes.subarray(offset, offset + length), assembly.cameBytes)
-    assembly.cameBytes += length
-    if (assembly.cameBytes < assembly.totalBytes) return
-    this.#assemblies.delete(call)
-    if (assembly.bytes === undefined) return
-    this.#assemblyBytes -= assembly.totalBytes
-    const { kind, word, budget, extension, totalBytes } = assembly
-    this.#taker.frame(kind, call, word, budget, extension, assembly.bytes, 0, totalBytes, true)
+    const whole = this.#assemblies.part(call, bytes, offset, length)
+    if (whole !== undefined) this.#whole(whole.head, whole.bytes, BodyMemory.Own)
+  }
+
+  #whole({ kind, call, word, budget, extension }: FrameHead, bytes: Uint8Array, memory: number): void {
+    this.#taker.frame(kind, call, word, budget, extension, bytes, 0, bytes.length, memory)
+  }
+
+  /** The body lies at the peer. */
+  #offered(head: FrameHead): void {
+    const { kind, call, word, budget } = head
+    if (kind !== FrameKind.Request && kind !== FrameKind.Answer)
+      throw new MalformedFrameError(`a frame of kind ${kind} offers no body`)
+    if (this.#fetches.has(call)) throw new MalformedFrameError('a body is offered within another of the same call')
+    const length = head.extension.body?.length ?? 0
+    const memory = this.#taker.wants(kind, call, word)
+    if (memory === undefined) {
+      this.#say(call)
+      this.#taker.dropped(kind, call)
+    } else if (this.#assemblies.admit(length)) {
+      // What is left of the call's time when the body is here.
+      const due = performance.now() + budget / 1000
+      this.#fetches.begin(budget === NO_BUDGET || budget === 0 ? head : { ...head, due }, memory)
+    } else {
+      this.#say(call)
+      this.#taker.tooLong(kind, call, length)
+    }
+  }
+
+  #say(call: number): void {
+    this.send(FrameKind.Fetched, call, 0, 0, undefined, NO_BYTES, true)
+  }
+
+  #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number): void {
+    this.#assemblies.left(head.extension.body!.length)
+    this.#say(head.call)
+    if (body === undefined) this.#taker.dropped(head.kind, head.call)
+    else if (head.due === undefined) this.#whole(head, body, memory)
+    else this.#whole({ ...head, budget: Math.max(1, Math.round((head.due - performance.now()) * 1000)) }, body, memory)
   }
 
   #ended(error: Error | undefined): void {
@@ -413,13 +400,20 @@ export class Session {
     this.#queue = []
     this.#queueHead = 0
     this.#assemblies.clear()
+    this.#fetches.end()
+    this.#offers.end()
     this.#tellEmptied()
     this.#taker.ended(error)
   }
 }
 
-/** The extension with the length of the whole body. */
-function withTotal(extension: Uint8Array | undefined, totalBytes: number): Uint8Array {
-  const total = encodeExtension({ ...NO_EXTENSION, totalBytes }) as Uint8Array
-  return extension === undefined ? total : Buffer.concat([extension, total])
+/** Either is fine. */
+function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs)
+    void promise.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import type { MessageLink } from '../../src/messaging/index.ts'
-import { FrameKind, HEADER_BYTES, methodNumber, PROTOCOL_VERSION } from '../../src/rpc/frame.ts'
+import { FrameKind, methodNumber, PROTOCOL_VERSION } from '../../src/rpc/frame.ts'
 import { createServer, defineService, openChannel, RpcError, serverStream, type, unary } from '../../src/rpc/index.ts'
 import { memoryLinks } from '../support/memory-links.ts'
+import { frame, hello, sendRaw } from './raw-frames.ts'
 import { rejection, until } from './support.ts'
 
 const service = defineService({
@@ -24,35 +24,6 @@ function served() {
   })
 }
 
-function sendRaw(link: MessageLink, bytes: Uint8Array): void {
-  const at = link.reserve(bytes.length)
-  if (at < 0) return
-  link.outgoing.set(bytes, at)
-  link.commit(bytes.length)
-}
-
-function frame(
-  kind: number,
-  flags: number,
-  extensionBytes: number,
-  call: number,
-  word: number,
-  budget: number,
-  body: Uint8Array,
-): Uint8Array {
-  const bytes = new Uint8Array(HEADER_BYTES + body.length)
-  const view = new DataView(bytes.buffer)
-  view.setUint8(0, kind)
-  view.setUint8(1, flags)
-  view.setUint16(2, extensionBytes, true)
-  view.setUint32(4, call, true)
-  view.setUint32(8, word, true)
-  view.setUint32(12, budget, true)
-  bytes.set(body, HEADER_BYTES)
-  return bytes
-}
-
-const hello = frame(FrameKind.Hello, 0, 0, 0, PROTOCOL_VERSION, 8, new Uint8Array(0))
 const methods = [methodNumber('m', 'echo'), methodNumber('m', 'stream')]
 
 /** Frames that are almost right, so that each check is met. */

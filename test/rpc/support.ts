@@ -1,3 +1,4 @@
+import type { MessageLink } from '../../src/messaging/index.ts'
 import {
   type Channel,
   type ChannelOptions,
@@ -8,22 +9,36 @@ import {
 } from '../../src/rpc/index.ts'
 import { type MemoryLink, type MemoryLinksOptions, memoryLinks } from '../support/memory-links.ts'
 
-/** A server, and a channel to it over memory of this process. */
-export interface Pair extends AsyncDisposable {
+/** A server and a channel to it, with both ends of the link in hand. */
+export interface Pair<Link extends MessageLink = MemoryLink> extends AsyncDisposable {
   readonly server: Server
   readonly channel: Channel
-  readonly clientLink: MemoryLink
-  readonly serverLink: MemoryLink
+  readonly clientLink: Link
+  readonly serverLink: Link
 }
 
-export interface PairOptions {
+/** How both ends behave. */
+export interface EndOptions {
+  readonly server?: ServerOptions | undefined
+  readonly channel?: ChannelOptions | undefined
+}
+
+export interface PairOptions extends EndOptions {
   readonly links?: MemoryLinksOptions
-  readonly server?: ServerOptions
-  readonly channel?: ChannelOptions
 }
 
+/** Over memory of this process. */
 export function serverPair(serve: (server: Server) => void, options: PairOptions = {}): Pair {
-  const [clientLink, serverLink] = memoryLinks(options.links)
+  return pairOver(memoryLinks(options.links), serve, options)
+}
+
+/** Over a link that is there; `close` comes last. */
+export function pairOver<Link extends MessageLink>(
+  [clientLink, serverLink]: readonly [Link, Link],
+  serve: (server: Server) => void,
+  options: EndOptions,
+  close?: () => void,
+): Pair<Link> {
   const server = createServer(options.server)
   serve(server)
   server.accept(serverLink)
@@ -36,6 +51,7 @@ export function serverPair(serve: (server: Server) => void, options: PairOptions
     async [Symbol.asyncDispose]() {
       await channel.close()
       await server.close()
+      close?.()
     },
   }
 }

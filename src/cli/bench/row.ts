@@ -62,6 +62,28 @@ export function rowOf(
   }
 }
 
+/** A row of a program of others, which tells how many operations a second it made, and perhaps their median. */
+export function rowOfOthers(
+  op: string,
+  provider: string,
+  bytes: number,
+  { opsPerSec, p50Ns }: { readonly opsPerSec: number; readonly p50Ns: number | null },
+): BenchRow {
+  return {
+    op,
+    provider,
+    bytes,
+    p50Ns,
+    p99Ns: null,
+    maxNs: null,
+    opsPerSec: Math.round(opsPerSec),
+    gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
+    cpuNsPerOp: null,
+    baseline: null,
+    ratio: null,
+  }
+}
+
 /** Nanoseconds of one of `count`; null where it is not known. */
 export function perOperationNs(cpuNs: number, count: number): number | null {
   return Number.isFinite(cpuNs) ? Math.round((10 * Math.max(0, cpuNs)) / count) / 10 : null

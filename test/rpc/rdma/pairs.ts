@@ -1,15 +1,10 @@
-import { connectLink, listenLinks, type MessageLink, type VerbsLink } from '../../../src/messaging/index.ts'
+import { connectLink, listenLinks, type VerbsLink } from '../../../src/messaging/index.ts'
 import { openSimulatedCluster, type SimulationOptions } from '../../../src/providers/index.ts'
-import { type Channel, type ChannelOptions, createServer, openChannel, type Server } from '../../../src/rpc/index.ts'
+import type { ChannelOptions, Server, ServerOptions } from '../../../src/rpc/index.ts'
 import { connectSimulated, openLinkHost } from '../../messaging/simulated-links.ts'
+import { type Pair, pairOver } from '../support.ts'
 
-/** A server and a channel to it, with both ends of the link in hand. */
-export interface RdmaPair extends AsyncDisposable {
-  readonly server: Server
-  readonly channel: Channel
-  readonly clientLink: VerbsLink
-  readonly serverLink: VerbsLink
-}
+export type RdmaPair = Pair<VerbsLink>
 
 /** A kind of connection with what it does about memory that is lent. */
 export interface Ground {
@@ -17,7 +12,7 @@ export interface Ground {
   readonly skip?: string
   /** Bytes that go over it in good time. */
   readonly longBytes: number
-  open(serve: (server: Server) => void, options?: ChannelOptions): Promise<RdmaPair>
+  open(serve: (server: Server) => void, channel?: ChannelOptions, server?: ServerOptions): Promise<RdmaPair>
 }
 
 type Means = 'window' | 'registration'
@@ -29,33 +24,36 @@ const rough: SimulationOptions = {
   adapter: { tear: 0.5, earlyAcknowledge: 0.5, completionNs: 3000 },
 }
 
-function joined(
-  clientLink: VerbsLink,
-  serverLink: VerbsLink,
-  serve: (server: Server) => void,
-  options: ChannelOptions | undefined,
-  close: () => void,
-): RdmaPair {
-  const server = createServer()
-  serve(server)
-  server.accept(serverLink as MessageLink)
-  const channel = openChannel(clientLink, options)
-  return {
-    server,
-    channel,
-    clientLink,
-    serverLink,
-    async [Symbol.asyncDispose]() {
-      await channel.close()
-      await server.close()
-      close()
-    },
-  }
-}
-
 function overShm(lending: Means): Ground {
   const skip = process.platform === 'linux' ? {} : { skip: 'shared memory needs Linux' }
   return { ...overDevice(`shm, ${lending}s`, { device: 'shm0', address: '127.0.0.1' }, lending, 5_000_001), ...skip }
+}
+
+/** Both ends of a link, in this process. */
+export interface LinkPair extends AsyncDisposable {
+  readonly client: VerbsLink
+  readonly server: VerbsLink
+}
+
+export async function linkPair(
+  place: { readonly device: string; readonly address: string },
+  lending: Means | 'auto',
+): Promise<LinkPair> {
+  let accept!: (link: VerbsLink) => void
+  const accepted = new Promise<VerbsLink>((resolve) => {
+    accept = resolve
+  })
+  const listener = await listenLinks({ ...place, onLink: accept })
+  const client = await connectLink({ ...place, port: listener.port, lending })
+  const server = await accepted
+  return {
+    client,
+    server,
+    async [Symbol.asyncDispose]() {
+      await client.close()
+      listener.close()
+    },
+  }
 }
 
 /** Both ends in this process, joined by a device that opens by its name. */
@@ -68,15 +66,10 @@ export function overDevice(
   return {
     name,
     longBytes,
-    async open(serve, options) {
-      let accept!: (link: VerbsLink) => void
-      const accepted = new Promise<VerbsLink>((resolve) => {
-        accept = resolve
-      })
-      const listener = await listenLinks({ ...place, onLink: accept })
-      const client = await connectLink({ ...place, port: listener.port, lending })
-      const link = await accepted
-      return joined(client, link, serve, options, () => listener.close())
+    async open(serve, channel, server) {
+      const links = await linkPair(place, lending)
+      const close = (): void => void links[Symbol.asyncDispose]()
+      return pairOver([links.client, links.server], serve, { channel, server }, close)
     },
   }
 }
@@ -85,7 +78,7 @@ function overSim(name: string, seed: number, lending: Means, simulation: Simulat
   return {
     longBytes,
     name: `sim, ${lending}s, ${name}`,
-    async open(serve, options) {
+    async open(serve, channel, server) {
       const cluster = openSimulatedCluster(seed, simulation)
       const hosts = [openLinkHost(cluster.device), openLinkHost(cluster.device)] as const
       // No connection manager tells that the other end has gone.
@@ -100,7 +93,7 @@ function overSim(name: string, seed: number, lending: Means, simulation: Simulat
         if (!isOver) setImmediate(turn)
       }
       setImmediate(turn)
-      return joined(client, link, serve, options, () => {
+      return pairOver([client, link], serve, { channel, server }, () => {
         isOver = true
         setImmediate(() => setImmediate(() => cluster[Symbol.dispose]()))
       })

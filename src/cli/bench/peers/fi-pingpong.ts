@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AetherError } from '../../../native/index.ts'
-import type { BenchRow } from '../row.ts'
+import { type BenchRow, rowOfOthers } from '../row.ts'
 import { freePort } from './free-port.ts'
 
 const run = promisify(execFile)
@@ -35,20 +35,7 @@ export async function libfabricRow(op: string, provider: string, bytes: number, 
   const trialUs = await runPair(bytes, TRIAL_MESSAGES)
   const messages = Math.round((timeMs * 1000) / (2 * trialUs))
   const us = await runPair(bytes, Math.min(MESSAGES_MAX, Math.max(TRIAL_MESSAGES, messages)))
-  const opsPerSec = 1e6 / us
-  return {
-    op,
-    provider,
-    bytes,
-    p50Ns: null,
-    p99Ns: null,
-    maxNs: null,
-    opsPerSec: Math.round(opsPerSec),
-    gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
-    cpuNsPerOp: null,
-    baseline: null,
-    ratio: null,
-  }
+  return rowOfOthers(op, provider, bytes, { opsPerSec: 1e6 / us, p50Ns: null })
 }
 
 /** Microseconds of one message one way. */

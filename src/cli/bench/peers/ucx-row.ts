@@ -1,4 +1,4 @@
-import type { BenchRow } from '../row.ts'
+import { type BenchRow, rowOfOthers } from '../row.ts'
 import { measureUcx, type UcxTest } from './ucx-perftest.ts'
 
 /** What it says as a row. Half of a round trip, or messages one way; both ends spin, in programs in C. */
@@ -9,18 +9,5 @@ export async function ucxRow(
   bytes: number,
   timeMs: number,
 ): Promise<BenchRow> {
-  const { p50Ns, opsPerSec } = await measureUcx(test, bytes, timeMs)
-  return {
-    op,
-    provider,
-    bytes,
-    p50Ns,
-    p99Ns: null,
-    maxNs: null,
-    opsPerSec: Math.round(opsPerSec),
-    gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
-    cpuNsPerOp: null,
-    baseline: null,
-    ratio: null,
-  }
+  return rowOfOthers(op, provider, bytes, await measureUcx(test, bytes, timeMs))
 }

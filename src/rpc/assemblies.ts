@@ -1,0 +1,86 @@
+import type { FrameHead } from './body-fetches.ts'
+import { MalformedFrameError } from './errors.ts'
+
+/** Bodies that may come at a time, in parts or fetched: an end of ours sends parts of one after the other, and offers half as many. */
+const BODIES_MAX = 64
+
+/** Bounds of the bodies that a session takes. */
+export interface BodyLimits {
+  /** The longest request, answer or item, encoded. */
+  readonly bodyBytesMax: number
+  /** Bytes of bodies that come in parts or are fetched, of all calls of a link at a time. */
+  readonly assemblyBytesMax: number
+}
+
+/** A body that comes in parts. */
+interface Assembly {
+  readonly head: FrameHead
+  /** Undefined where it is passed over. */
+  readonly bytes: Uint8Array | undefined
+  readonly totalBytes: number
+  cameBytes: number
+}
+
+/** Long bodies that come: those in parts, put together; and how much memory all of them take, with those that are fetched. */
+export class Assemblies {
+  readonly #limits: BodyLimits
+  readonly #assemblies = new Map<number, Assembly>()
+  #admitted = 0
+  #admittedBytes = 0
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits
+  }
+
+  /** Whether a body of so many bytes has room; then `left` follows. @throws MalformedFrameError where more have begun than any end of ours begins. */
+  admit(totalBytes: number): boolean {
+    if (this.#admitted >= BODIES_MAX)
+      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
+    const { bodyBytesMax, assemblyBytesMax } = this.#limits
+    if (totalBytes > bodyBytesMax || this.#admittedBytes + totalBytes > assemblyBytesMax) return false
+    this.#admitted += 1
+    this.#admittedBytes += totalBytes
+    return true
+  }
+
+  /** A body that was admitted is complete, or does not come. */
+  left(totalBytes: number): void {
+    this.#admitted -= 1
+    this.#admittedBytes -= totalBytes
+  }
+
+  /** A body begins, whose parts follow. False: it is passed over. @throws MalformedFrameError. */
+  begin(head: FrameHead, totalBytes: number): boolean {
+    if (this.#assemblies.has(head.call)) throw new MalformedFrameError('a body begins within another of the same call')
+    if (this.#assemblies.size >= BODIES_MAX)
+      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
+    const isTaken = this.admit(totalBytes)
+    const bytes = isTaken ? new Uint8Array(totalBytes) : undefined
+    this.#assemblies.set(head.call, { head, bytes, totalBytes, cameBytes: 0 })
+    return isTaken
+  }
+
+  /** The next bytes of a body: the frame and the whole of it where these were the last, and it is not passed over. @throws MalformedFrameError. */
+  part(
+    call: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+  ): { readonly head: FrameHead; readonly bytes: Uint8Array } | undefined {
+    const assembly = this.#assemblies.get(call)
+    if (assembly === undefined) throw new MalformedFrameError('a part of a body that was not begun')
+    if (length > assembly.totalBytes - assembly.cameBytes)
+      throw new MalformedFrameError('a body is longer than it was said to be')
+    assembly.bytes?.set(bytes.subarray(offset, offset + length), assembly.cameBytes)
+    assembly.cameBytes += length
+    if (assembly.cameBytes < assembly.totalBytes) return undefined
+    this.#assemblies.delete(call)
+    if (assembly.bytes === undefined) return undefined
+    this.left(assembly.totalBytes)
+    return { head: assembly.head, bytes: assembly.bytes }
+  }
+
+  clear(): void {
+    this.#assemblies.clear()
+  }
+}

@@ -1,0 +1,160 @@
+import type { MemoryLending, MessageLink, RegisteredBuffer } from '../messaging/index.ts'
+import { MalformedFrameError } from './errors.ts'
+import type { Extension } from './extension.ts'
+import { BodyMemory } from './frame-taker.ts'
+
+/** Long bodies are fetched in pieces, so that one that is not wanted any more ends soon. */
+const PIECE_BYTES = 1 << 20
+/** Where bytes go in packets: a READ of which one is lost may begin anew. */
+const PACKETED_PIECE_BYTES = 64 << 10
+/** READs under way, of all bodies. */
+const PIECES_UNDER_WAY = 4
+
+/** The frame of a body that is fetched. */
+export interface FrameHead {
+  readonly kind: number
+  readonly call: number
+  readonly word: number
+  readonly budget: number
+  readonly extension: Extension
+  /** When the call's time is up, of `performance.now()`; undefined: without an end. */
+  readonly due?: number
+}
+
+/** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; it is called once, and never after the link has ended. */
+export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number) => void
+
+interface Fetch {
+  readonly head: FrameHead
+  readonly address: number
+  readonly key: number
+  readonly length: number
+  /** A {@link BodyMemory}. */
+  readonly memory: number
+  place: Place | undefined
+  nextByte: number
+  underWay: number
+  isDropped: boolean
+}
+
+/** Where a body comes to lie, while it comes. */
+interface Place {
+  readonly buffer: RegisteredBuffer
+  readonly giveBack: () => void
+}
+
+/**
+ * Bodies that lie at the peer, fetched by READs of this end's device. They go on beside all other frames, first come, first served; memory is taken for those that are under way only.
+ */
+export class BodyFetches {
+  readonly #lending: MemoryLending | undefined
+  readonly #link: MessageLink
+  readonly #done: FetchDone
+  readonly #fetches = new Map<number, Fetch>()
+  readonly #pieceBytes: number
+  #underWay = 0
+  #ended = false
+
+  constructor(link: MessageLink, done: FetchDone) {
+    this.#link = link
+    this.#lending = link.lending
+    this.#done = done
+    this.#pieceBytes = link.throughSharedMemory === true ? PIECE_BYTES : PACKETED_PIECE_BYTES
+  }
+
+  get size(): number {
+    return this.#fetches.size
+  }
+
+  has(call: number): boolean {
+    return this.#fetches.has(call)
+  }
+
+  /** @throws MalformedFrameError. */
+  begin(head: FrameHead, memory: number): void {
+    const { body } = head.extension
+    if (body === undefined) throw new MalformedFrameError('a body is offered that is nowhere')
+    if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that reads nothing')
+    const { address, key, length } = body
+    const fetch = { head, address, key, length, memory, place: undefined, nextByte: 0, underWay: 0, isDropped: false }
+    this.#fetches.set(head.call, fetch)
+    this.#advance(this.#lending)
+  }
+
+  /** Nobody wants it any more: it ends with what is under way. */
+  drop(call: number): void {
+    const fetch = this.#fetches.get(call)
+    if (fetch === undefined) return
+    fetch.isDropped = true
+    if (fetch.underWay === 0) this.#finish(fetch)
+  }
+
+  /** The link has ended; nothing that is under way comes any more once its queue pair is gone. */
+  end(): void {
+    this.#ended = true
+    const places = [...this.#fetches.values()].map(({ place }) => place)
+    this.#fetches.clear()
+    setImmediate(() => {
+      for (const place of places) place?.giveBack()
+    })
+  }
+
+  #advance(lending: MemoryLending): void {
+    for (const fetch of this.#fetches.values())
+      while (fetch.nextByte < fetch.length && !fetch.isDropped) {
+        if (this.#ended || this.#underWay >= PIECES_UNDER_WAY) return
+        this.#piece(lending, fetch)
+      }
+  }
+
+  #piece(lending: MemoryLending, fetch: Fetch): void {
+    fetch.place ??= placeOf(lending, fetch)
+    const offset = fetch.nextByte
+    const length = Math.min(this.#pieceBytes, fetch.length - offset)
+    const remote = { address: fetch.address + offset, key: fetch.key }
+    lending.read({ buffer: fetch.place.buffer, offset, length }, remote, (error) => this.#came(fetch, error))
+    fetch.nextByte += length
+    fetch.underWay += 1
+    this.#underWay += 1
+  }
+
+  #came(fetch: Fetch, error: unknown): void {
+    this.#underWay -= 1
+    fetch.underWay -= 1
+    // One that fails has ended the link, or is about to.
+    if (error !== undefined || this.#ended || this.#lending === undefined) return
+    try {
+      this.#advance(this.#lending)
+      if (fetch.underWay === 0 && (fetch.isDropped || fetch.nextByte === fetch.length)) this.#finish(fetch)
+    } catch (cause) {
+      this.#link.destroy(cause instanceof Error ? cause : new MalformedFrameError(String(cause)))
+    }
+  }
+
+  #finish(fetch: Fetch): void {
+    const { head, place, length, memory, isDropped } = fetch
+    this.#fetches.delete(head.call)
+    const isOwn = memory === BodyMemory.Own
+    // The registration goes before the bytes are anybody's.
+    if (isOwn || isDropped) place?.giveBack()
+    if (isDropped || place === undefined) {
+      this.#done(head, undefined, memory)
+      return
+    }
+    try {
+      this.#done(head, place.buffer.bytes.subarray(0, length), memory)
+    } finally {
+      if (!isOwn) place.giveBack()
+    }
+  }
+}
+
+function placeOf(lending: MemoryLending, { length, memory }: Fetch): Place {
+  if (memory === BodyMemory.Own) {
+    // All of it is written before anybody sees it.
+    const buffer = lending.register(new Uint8Array(Buffer.allocUnsafeSlow(length).buffer))
+    return { buffer, giveBack: () => buffer.close() }
+  }
+  const buffer = lending.take(length)
+  return { buffer, giveBack: () => lending.giveBack(buffer) }
+}

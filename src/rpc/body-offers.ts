@@ -1,0 +1,126 @@
+import type { MessageLink } from '../messaging/index.ts'
+import { BodyShelves, type Shelf } from './body-shelves.ts'
+import type { RemotePart } from './call-memory.ts'
+import { MalformedFrameError } from './errors.ts'
+import { FrameKind } from './frame.ts'
+
+/** Shorter ones go in messages, however short those are. */
+const OFFER_BYTES_MIN = 32 << 10
+/** What may lie here for the peer at a time, in bytes and in bodies. What comes beyond goes in parts, and so is held back by the ring. */
+const OFFERED_BYTES_MAX = 16 << 20
+export const OFFERS_MAX = 32
+
+interface Offer {
+  readonly shelf: Shelf
+  readonly length: number
+  /** Nobody wants it any more. Until its memory is taken back from a peer that does not say that it is done. */
+  fence: NodeJS.Timeout | undefined
+  isTakenBack: boolean
+}
+
+/**
+ * Bodies that the peer fetches: each is copied into memory that the peer may read, and stays there until the peer says that it has it. The bytes are in nobody's way meanwhile: neither in the ring nor in
+ * the event loop of this end.
+ *
+ * The memory is free again when the peer says so; `fenceMs` after nobody wants the body any more, whether the peer says so or not; and when the link ends.
+ */
+export class BodyOffers {
+  readonly #shelves: BodyShelves | undefined
+  readonly #fenceMs: number
+  readonly #offers = new Map<number, Offer>()
+  #bytes = 0
+  #settled: (() => void)[] = []
+
+  constructor(link: MessageLink, fenceMs: number) {
+    if (link.lending !== undefined) this.#shelves = new BodyShelves(link.lending)
+    this.#fenceMs = fenceMs
+  }
+
+  /** Bytes that lie here for the peer. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What the peer is told of the body, which is copied; undefined where it goes another way. */
+  offer(kind: number, call: number, body: Uint8Array): RemotePart | undefined {
+    const { length } = body
+    const isOffered = kind === FrameKind.Request || kind === FrameKind.Answer
+    if (!isOffered || length < OFFER_BYTES_MIN || this.#shelves === undefined) return undefined
+    if (this.#offers.size >= OFFERS_MAX || this.#bytes + length > OFFERED_BYTES_MAX || this.#offers.has(call))
+      return undefined
+    return this.#lay(this.#shelves, call, body)
+  }
+
+  #lay(shelves: BodyShelves, call: number, body: Uint8Array): RemotePart | undefined {
+    const { length } = body
+    let shelf: Shelf
+    try {
+      shelf = shelves.take(length)
+    } catch {
+      // The device has no room for it, or the link has ended: who sends the body in parts finds out.
+      return undefined
+    }
+    shelf.buffer.bytes.set(body)
+    this.#offers.set(call, { shelf, length, fence: undefined, isTakenBack: false })
+    this.#bytes += length
+    const { address, key } = shelf.loan
+    return { address, key, length }
+  }
+
+  /** The peer is done with it. @throws MalformedFrameError. */
+  fetched(call: number): void {
+    if (!this.#offers.has(call)) throw new MalformedFrameError('a body was fetched that was not offered')
+    this.withdraw(call)
+  }
+
+  /** Nothing is under way in its memory: the peer is done with it, or was not told of it and will not be. */
+  withdraw(call: number): void {
+    const offer = this.#offers.get(call)
+    if (offer === undefined) return
+    clearTimeout(offer.fence)
+    this.#offers.delete(call)
+    if (!offer.isTakenBack) {
+      this.#bytes -= offer.length
+      this.#shelves?.giveBack(offer.shelf)
+    }
+    this.#tellSettled()
+  }
+
+  /** Nobody here wants it to be fetched any more. */
+  unwanted(call: number): void {
+    const offer = this.#offers.get(call)
+    if (offer === undefined || offer.isTakenBack || offer.fence !== undefined) return
+    offer.fence = setTimeout(() => this.#takeBack(offer), this.#fenceMs)
+    this.#tellSettled()
+  }
+
+  /** When the peer has said that it is done of all that anybody wants. */
+  settled(): Promise<void> {
+    if (!this.#isAwaited) return Promise.resolve()
+    return new Promise((resolve) => this.#settled.push(resolve))
+  }
+
+  /** The link has ended, and with it the loans. */
+  end(): void {
+    for (const { fence } of this.#offers.values()) clearTimeout(fence)
+    this.#offers.clear()
+    this.#shelves?.end()
+    this.#tellSettled()
+  }
+
+  get #isAwaited(): boolean {
+    for (const { fence } of this.#offers.values()) if (fence === undefined) return true
+    return false
+  }
+
+  #takeBack(offer: Offer): void {
+    offer.isTakenBack = true
+    this.#bytes -= offer.length
+    void offer.shelf.loan.end(false)
+  }
+
+  #tellSettled(): void {
+    if (this.#settled.length === 0 || this.#isAwaited) return
+    for (const each of this.#settled.splice(0)) each()
+  }
+}

@@ -1,0 +1,75 @@
+import type { Loan, MemoryLending, RegisteredBuffer } from '../messaging/index.ts'
+
+/** What is kept for the next bodies at most, and how long for nothing. */
+const KEPT_BYTES_MAX = 16 << 20
+const IDLE_MS = 2000
+
+/** Memory in which a body lies for the peer, which may read all of it. */
+export interface Shelf {
+  readonly buffer: RegisteredBuffer
+  readonly loan: Loan
+}
+
+/**
+ * Memory that the peer of one link may read, and nobody else where it is lent by windows: bodies for this peer lie there, one after the other. It stays lent between two of them: a device repeats a READ whose answer was late or lost,
+ * and would be refused, and its connection ended, where the key has gone with the first answer. Binding and taking back for each body would cost more, too.
+ */
+export class BodyShelves {
+  readonly #lending: MemoryLending
+  #kept: Shelf[] = []
+  #keptBytes = 0
+  #ended = false
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(lending: MemoryLending) {
+    this.#lending = lending
+  }
+
+  /** At least so many bytes. Throws what `lend` throws. */
+  take(lengthBytes: number): Shelf {
+    const index = this.#kept.findIndex(({ buffer }) => buffer.bytes.length >= lengthBytes)
+    if (index < 0) return this.#make(lengthBytes)
+    const [shelf] = this.#kept.splice(index, 1) as [Shelf]
+    this.#keptBytes -= shelf.buffer.bytes.length
+    return shelf
+  }
+
+  #make(lengthBytes: number): Shelf {
+    const lending = this.#lending
+    const buffer = lending.take(lengthBytes)
+    try {
+      const loan = lending.lend({ buffer }, 'read')
+      loan.onOver = () => lending.giveBack(buffer)
+      return { buffer, loan }
+    } catch (error) {
+      lending.giveBack(buffer)
+      throw error
+    }
+  }
+
+  /** The peer is done with what lay there. */
+  giveBack(shelf: Shelf): void {
+    const { length } = shelf.buffer.bytes
+    if (this.#ended || this.#keptBytes + length > KEPT_BYTES_MAX) {
+      void shelf.loan.end(true)
+      return
+    }
+    this.#kept.push(shelf)
+    this.#keptBytes += length
+    if (this.#idle === undefined) this.#idle = setTimeout(() => this.#clear(), IDLE_MS).unref()
+    else this.#idle.refresh()
+  }
+
+  /** The link has ended, and with it the loans. */
+  end(): void {
+    this.#ended = true
+    clearTimeout(this.#idle)
+    this.#kept = []
+  }
+
+  #clear(): void {
+    this.#idle = undefined
+    this.#keptBytes = 0
+    for (const { loan } of this.#kept.splice(0)) void loan.end(true)
+  }
+}

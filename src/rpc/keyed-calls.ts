@@ -1,0 +1,93 @@
+import type { KeptAnswer, KeyWaiter } from './answer-table.ts'
+import { RpcError } from './errors.ts'
+import type { Extension } from './extension.ts'
+import { FailureCode } from './frame.ts'
+import type { ServerCall } from './server-call.ts'
+import type { ServerCore } from './server-core.ts'
+import type { Session } from './session.ts'
+
+interface Keyed {
+  readonly kept: KeptAnswer
+  readonly waiter: KeyWaiter
+}
+
+/** The calls of one client that wait for the answer of an idempotency key: their own, or that of whoever came with it first. */
+export class KeyedCalls {
+  readonly #core: ServerCore
+  readonly #session: Session
+  readonly #refuse: (id: number, code: number, message: string) => void
+  readonly #waiting = new Map<number, Keyed>()
+
+  /** `refuse` says the last of a call without a handler. */
+  constructor(core: ServerCore, session: Session, refuse: (id: number, code: number, message: string) => void) {
+    this.#core = core
+    this.#session = session
+    this.#refuse = refuse
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  has(id: number): boolean {
+    return this.#waiting.has(id)
+  }
+
+  /** Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was forgotten. */
+  isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
+    const { answers, incarnation } = this.#core
+    const kept = answers.find(`${number}:${key}`)
+    if (kept !== undefined) {
+      this.#await(kept, id)
+      return true
+    }
+    if (repeated === undefined || answers.isFresh(repeated, incarnation, performance.now())) return false
+    const why = 'its key is not known here any more, so an earlier try may have taken effect'
+    this.#refuse(id, FailureCode.Forgotten, why)
+    return true
+  }
+
+  /** From here on the key has a call. */
+  keep(call: ServerCall): void {
+    const kept = this.#core.answers.begin(`${call.info.number}:${call.idempotencyKey}`, performance.now())
+    kept.abandoned = () =>
+      call.abort(
+        new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'whoever called with this key has cancelled'),
+      )
+    call.kept = kept
+    this.#await(kept, call.id)
+  }
+
+  /** The client waits for the answer of a key. */
+  #await(kept: KeptAnswer, id: number): void {
+    const waiter: KeyWaiter = {
+      answer: ({ kind, word, extension, body }) => {
+        this.#waiting.delete(id)
+        this.#session.send(kind, id, word, 0, extension, body, true)
+      },
+    }
+    if (kept.frame !== undefined) {
+      waiter.answer(kept.frame)
+      return
+    }
+    this.#waiting.set(id, { kept, waiter })
+    kept.waiters.add(waiter)
+  }
+
+  /** The client waits no more. The last of all who do ends the call. */
+  cancel(id: number): void {
+    const keyed = this.#waiting.get(id)
+    if (keyed === undefined) return
+    const { kept, waiter } = keyed
+    this.#waiting.delete(id)
+    kept.waiters.delete(waiter)
+    this.#refuse(id, FailureCode.Cancelled, 'cancelled')
+    if (kept.waiters.size === 0) kept.abandoned?.()
+  }
+
+  /** The link has ended: what runs goes on, for whoever comes again. */
+  clear(): void {
+    for (const { kept, waiter } of this.#waiting.values()) kept.waiters.delete(waiter)
+    this.#waiting.clear()
+  }
+}
