@@ -79,7 +79,7 @@ export class PagesView implements View {
     this.#showLegend()
   }
 
-  draw(nowMs: number): void {
+  draw(_clockMs: number, nowMs: number): void {
     this.#grid.draw()
     if (this.#grid.chosen >= 0 && nowMs - this.#askedMs > ASK_MS) {
       this.#askedMs = nowMs
@@ -116,7 +116,7 @@ export class PagesView implements View {
 
   #listen(region: string): void {
     this.#choose(-1)
-    this.#feed.listen(region)
+    this.#feed.choose(region)
   }
 
   #choose(page: number, reveal = false): void {
@@ -128,10 +128,8 @@ export class PagesView implements View {
     this.#grid.touch()
   }
 
-  async #ask(page: number): Promise<PageFrame | undefined> {
-    const query = new URLSearchParams({ region: this.#feed.region ?? '', page: String(page) })
-    const answer = await fetch(`/page?${query.toString()}`).catch(() => undefined)
-    return answer?.ok === true ? ((await answer.json()) as PageFrame) : undefined
+  #ask(page: number): Promise<PageFrame | undefined> {
+    return this.#feed.askPage(page)
   }
 
   #show(page: PageFrame | undefined): void {
@@ -171,8 +169,7 @@ export class PagesView implements View {
   }
 
   #showLegend(): void {
-    const counts = new Array<number>(classes.length).fill(0)
-    for (const state of this.#feed.pages) counts[state & 15]!++
+    const { counts } = this.#feed
     const marks = classes.map(({ name, colour: of }, index) => {
       const mark = make('span', { class: 'swatch' })
       mark.style.background = colour(of)
@@ -244,7 +241,7 @@ export class PagesView implements View {
         : make(
             'div',
             { class: 'soft' },
-            `sharers ${known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · waits ${faults ?? 0}`,
+            `sharers ${known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · faults ${faults ?? 0}`,
           )
     fill(
       this.#tip,

@@ -1,7 +1,7 @@
 import { runningSpaces, SpaceError } from '../cluster/index.ts'
 import { prometheusText } from '../profiling/index.ts'
 import { metricSources } from './metric-sources.ts'
-import { ObservedSpace } from './observed-space.ts'
+import { type EventsSince, ObservedSpace } from './observed-space.ts'
 import type { PageMap } from './page-map.ts'
 import type { Frame, LogFrame, PageFrame } from './wire.ts'
 
@@ -12,6 +12,7 @@ const SEARCH_MS = 500
 export class FollowedSpace {
   readonly #name: string | undefined
   #space: ObservedSpace | undefined
+  #taken: { readonly space: ObservedSpace; readonly count: number } | undefined
   #searchedMs = 0
   #said = ''
 
@@ -36,6 +37,15 @@ export class FollowedSpace {
 
   pages(region: string): PageMap | undefined {
     return this.#space?.region(region)?.map
+  }
+
+  /** What happened to pages since it was asked last, at most `most` of each look. */
+  takeEvents(most: number): EventsSince | undefined {
+    const space = this.#space
+    if (space === undefined) return undefined
+    const since = space.eventsSince(this.#taken?.space === space ? this.#taken.count : 0, most)
+    this.#taken = { space, count: since.count }
+    return since
   }
 
   page(region: string, page: number): PageFrame | undefined {
