@@ -82,7 +82,10 @@ export class Flow {
     })
     this.#paintLines(web, curves)
     const above = contextOf(this.#above, this.stage)
-    for (const place of places.values()) paintNode(above, place, radius, members.length)
+    // Outside of the ring, where no lines are.
+    const middle = this.stage.height / 2
+    for (const place of places.values())
+      paintNode(above, place, radius, members.length, members.length > 1 && place.y < middle - radius)
     const moving = curves.slice(0, MOVING_MAX)
     const wanted = moving.reduce((sum, { dots }) => sum + dots, 0)
     for (const curve of moving) curve.dots = Math.max(1, Math.floor(curve.dots * Math.min(1, DOTS_MAX / wanted)))
@@ -135,7 +138,7 @@ export class Flow {
         const angle = (2 * Math.PI * index) / members.length - Math.PI / 2
         const alone = members.length === 1
         const x = width / 2 + (alone ? 0 : wide * Math.cos(angle))
-        const y = height / 2 + (alone ? 0 : high * Math.sin(angle)) - (members.length > 20 ? 0 : 8)
+        const y = height / 2 + (alone ? 0 : high * Math.sin(angle))
         return [member.rank ?? member.slot, { x, y, member }]
       }),
     )
@@ -174,7 +177,13 @@ function contextOf(canvas: HTMLCanvasElement, { width, height }: Stage): CanvasR
   return context
 }
 
-function paintNode(context: CanvasRenderingContext2D, { x, y, member }: Place, radius: number, count: number): void {
+function paintNode(
+  context: CanvasRenderingContext2D,
+  { x, y, member }: Place,
+  radius: number,
+  count: number,
+  isAbove: boolean,
+): void {
   const number = member.rank ?? member.slot
   context.beginPath()
   context.arc(x, y, radius, 0, 7)
@@ -201,7 +210,8 @@ function paintNode(context: CanvasRenderingContext2D, { x, y, member }: Place, r
   context.lineWidth = 5
   context.lineJoin = 'round'
   context.strokeStyle = colour('card')
-  context.strokeText(text, x, y + radius + 20)
+  const labelY = isAbove ? y - radius - 18 : y + radius + 20
+  context.strokeText(text, x, labelY)
   context.fillStyle = member.state === 'running' ? colour('soft') : colour('bad')
-  context.fillText(text, x, y + radius + 20)
+  context.fillText(text, x, labelY)
 }

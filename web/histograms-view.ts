@@ -67,7 +67,7 @@ export class HistogramsView implements View {
           timeText(histogram.p90Ns),
           timeText(histogram.p99Ns),
           timeText(histogram.maxNs),
-          spark(histogram),
+          spark(histogram, slot === undefined ? colour('accent') : rankColour(this.#number(slot))),
         ],
       })),
     )
@@ -93,6 +93,10 @@ export class HistogramsView implements View {
     this.#rows.reveal(key)
   }
 
+  #number(slot: number): number {
+    return this.#feed.frame?.members.find((each) => each.slot === slot)?.rank ?? slot
+  }
+
   #whose(slot: number): string {
     const member = this.#feed.frame?.members.find((each) => each.slot === slot)
     if (member === undefined) return `slot ${slot}`
@@ -111,7 +115,7 @@ export class HistogramsView implements View {
       .flatMap(([name, histograms]) => {
         const all = { key: name, name, slot: undefined, histogram: together(histograms)! }
         const each = histograms
-          .sort((a, b) => a.slot - b.slot)
+          .sort((a, b) => this.#number(a.slot) - this.#number(b.slot))
           .map((histogram) => ({ key: `${name} ${histogram.slot}`, name, slot: histogram.slot, histogram }))
         return [all, ...each]
       })
@@ -119,7 +123,7 @@ export class HistogramsView implements View {
 }
 
 /** The distribution in a row: small, but of the same shape. */
-function spark({ parts, slot, p50Ns, p99Ns }: HistogramFrame): HTMLElement {
+function spark({ parts, p50Ns, p99Ns }: HistogramFrame, fill: string): HTMLElement {
   const [width, height] = [260, 20]
   const canvas = make('canvas', { class: 'spark', 'aria-hidden': 'true' })
   canvas.width = width * devicePixelRatio
@@ -129,7 +133,7 @@ function spark({ parts, slot, p50Ns, p99Ns }: HistogramFrame): HTMLElement {
   const bars = inPairs(parts)
   const most = Math.max(1, ...bars.map(([, count]) => count))
   const each = width / (PART_LAST - PART_FIRST)
-  context.fillStyle = rankColour(slot)
+  context.fillStyle = fill
   for (const [part, count] of bars) {
     const at = Math.max(PART_FIRST, Math.min(PART_LAST - 1, part)) - PART_FIRST
     const high = Math.max(1, (count / most) * (height - 2))

@@ -36,7 +36,7 @@ export class PagesView implements View {
       else this.#grid.changed(blocks)
     }
     this.#choice.addEventListener('change', () => this.#listen(this.#choice.value))
-    const copies = tableWith('<rank', '<copy', 'waits', 'losses')
+    const copies = tableWith('<rank', '<copy', 'faults', 'losses')
     const events = tableWith('µs', '<rank', '<what', '<detail')
     this.#copies = new Rows(copies)
     this.#events = new Rows(events)
@@ -47,7 +47,7 @@ export class PagesView implements View {
     const history = make(
       'div',
       { class: 'card' },
-      make('h2', {}, 'History ', make('small', {}, 'wanted ○, had ●; red takes away, orange brings bytes')),
+      make('h2', {}, 'History ', make('small', {}, '○ wanted, ● had after so long; red takes away, orange brings bytes')),
       this.#timeline.stage.element,
       make('div', { class: 'scroll' }, events.table),
     )
@@ -59,7 +59,7 @@ export class PagesView implements View {
       history,
     )
     side.style.cssText =
-      'display:grid;gap:16px;grid-template-rows:minmax(0,.75fr) minmax(0,1.25fr);min-height:0;min-width:0'
+      'display:grid;gap:16px;grid-template-rows:minmax(0,.8fr) minmax(0,1.2fr);min-height:0;min-width:0'
     this.element = make(
       'section',
       { id: this.id },
@@ -149,7 +149,7 @@ export class PagesView implements View {
               'may read it',
               page.sharers.length === 0 ? 'nobody' : page.sharers.map((rank) => `rank ${rank}`).join(', '),
             ],
-            ['version', page.version === null ? '–' : String(page.version)],
+            ['version', page.version === null ? 'not known here' : String(page.version)],
           ]
     fill(this.#facts, ...facts.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
     this.#copies.show(

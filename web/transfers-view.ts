@@ -15,8 +15,8 @@ export class TransfersView implements View {
   readonly element: HTMLElement
   readonly #feed: Feed
   readonly #matrix = new Stage('Bytes a second from each rank (rows) to each (columns)')
-  readonly #bandwidth = new Chart('Bandwidth of links over time', (value) => rateText(value))
-  readonly #latency = new Chart('How long a page takes over each link, over time', (value) => timeText(1000 * value))
+  readonly #bandwidth = new Chart('Bandwidth of links over time', (value) => rateText(value), 1024)
+  readonly #latency = new Chart('How long a page takes over each link, over time', (value) => timeText(1000 * value), 1000)
   readonly #legend = make('span', { class: 'legend' })
   #chosen: string | undefined
 
@@ -139,7 +139,7 @@ export class TransfersView implements View {
       context.fillStyle = rankColour(from, share)
       context.fillRect(left + column * cell, top + row * cell, cell - gap, cell - gap)
       if (cell >= 52 && bytes > 0) {
-        context.fillStyle = colour('ink')
+        context.fillStyle = share > 0.62 ? '#fff' : colour('ink')
         const [number = '', unit = ''] = rateText(bytes).split(' ')
         context.fillText(number, left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell - 7)
         context.fillText(unit, left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell + 8)

@@ -4,6 +4,20 @@ import { PageClass } from './wire.ts'
 /** What is kept of one page at one rank. */
 const Bit = { Reads: 1, Writes: 2, Moves: 4, Home: 8, Known: 16 } as const
 
+/** What a reader of a {@link PageMap} has been told. */
+export class PageReader {
+  /** For each block, the stamp of what was told of it. */
+  readonly told: Uint32Array
+  /** With which block it goes on. */
+  next = 0
+  /** Up to here nothing is missing. */
+  stamp = 0
+
+  constructor(map: PageMap) {
+    this.told = new Uint32Array(Math.ceil(map.pages / PAGES_PER_BLOCK))
+  }
+}
+
 /**
  * The states of all pages of one region, put together from what each rank shows: {@link PageClass} plus 16 times the rank that has it, plus 1.
  * Only blocks in which something changed are put together again, once for all ranks, and only of ranks that know any of their pages.
@@ -63,16 +77,25 @@ export class PageMap {
     })
   }
 
-  /** Blocks that changed after `stamp`, at most `most`, the longest unsent first; and the stamp up to which this tells all. */
-  changedSince(stamp: number, most: number): { readonly blocks: readonly number[]; readonly stamp: number } {
+  /**
+   * Blocks that have changed since a reader was told of them, at most `most`, going round from where it stopped: so each comes in turn, also where all
+   * change all the time. They count as told then.
+   */
+  takeChanged(reader: PageReader, most: number): readonly number[] {
     this.#settle()
-    if (stamp >= this.#stamp) return { blocks: [], stamp }
     const blocks: number[] = []
-    for (let block = 0; block < this.#stamps.length; block++) if (this.#stamps[block]! > stamp) blocks.push(block)
-    if (blocks.length <= most) return { blocks, stamp: this.#stamp }
-    blocks.sort((a, b) => this.#stamps[a]! - this.#stamps[b]!)
-    const taken = blocks.slice(0, most)
-    return { blocks: taken, stamp: this.#stamps[taken.at(-1)!]! }
+    const count = this.#stamps.length
+    if (reader.stamp === this.#stamp) return blocks
+    let looked = 0
+    for (; looked < count && blocks.length < most; looked++) {
+      const block = (reader.next + looked) % count
+      if (this.#stamps[block] === reader.told[block]) continue
+      reader.told[block] = this.#stamps[block]!
+      blocks.push(block)
+    }
+    reader.next = (reader.next + looked) % count
+    if (looked === count) reader.stamp = this.#stamp
+    return blocks
   }
 
   /** The states of one block. */

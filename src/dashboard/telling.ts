@@ -1,4 +1,4 @@
-import type { PageMap } from './page-map.ts'
+import { type PageMap, PageReader } from './page-map.ts'
 import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, PagesFrame } from './wire.ts'
 
 /** Blocks of one region that are told at a time, but for the first: 256 pages each. Of a million pages that all change, each is told anew every eighth look. */
@@ -13,7 +13,7 @@ export interface PageSource {
 
 interface ToldPages {
   readonly map: PageMap
-  stamp: number
+  readonly reader: PageReader
 }
 
 /** What somebody has been told of a space so far, so that the next look is told by what is new in it. */
@@ -88,14 +88,15 @@ export class Telling {
   }
 
   #changedPages(region: string, map: PageMap | undefined, most: number): PagesFrame | undefined {
-    const known = this.#pages.get(region)
-    const isNew = map !== known?.map
     if (map === undefined) {
       this.#pages.delete(region)
       return undefined
     }
-    const { blocks, stamp } = map.changedSince(isNew ? 0 : known!.stamp, most)
-    this.#pages.set(region, { map, stamp })
+    const known = this.#pages.get(region)
+    const isNew = map !== known?.map
+    const reader = isNew ? new PageReader(map) : known!.reader
+    if (isNew) this.#pages.set(region, { map, reader })
+    const blocks = map.takeChanged(reader, most)
     if (blocks.length === 0 && !isNew) return undefined
     return { region, pages: map.pages, isNew, blocks: blocks.map((block) => [block, packed(map.block(block))]) }
   }
