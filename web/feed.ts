@@ -19,6 +19,8 @@ export class Feed {
   readonly flows = new Map<string, LinkFrame>()
   readonly links = new Map<string, LinkHistory>()
   readonly histograms = new Map<string, HistogramFrame>()
+  /** Rises with every change of them. */
+  histogramsStamp = 0
   /** States of the pages of {@link region}, and how many are of each class. */
   pages = new Uint16Array(0)
   counts = new Uint32Array(CLASSES)
@@ -50,6 +52,7 @@ export class Feed {
     if (message.event === 'frame') this.#takeFrame(message.data)
     else if (message.event === 'pages') this.#takePages(message.data)
     else {
+      this.histogramsStamp++
       if (message.data.isWhole) this.histograms.clear()
       for (const histogram of message.data.histograms)
         this.histograms.set(`${histogram.name} ${histogram.slot}`, histogram)
@@ -61,6 +64,7 @@ export class Feed {
     this.frame = undefined
     this.log = []
     this.histograms.clear()
+    this.histogramsStamp++
     this.#forgetRates()
     this.#clearPages(0)
   }

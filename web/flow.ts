@@ -39,12 +39,14 @@ interface Curve {
 export class Flow {
   readonly stage: Stage = new Stage('Nodes, and the data that flows between them')
   readonly #phase = new Map<string, number>()
+  readonly #web = document.createElement('canvas')
   readonly #below = document.createElement('canvas')
   readonly #above = document.createElement('canvas')
   #curves: readonly Curve[] = []
   #radius = 10
   #lastMs = 0
   #painted = ''
+  #woven = ''
 
   /** `version` changes with everything that is to be painted. */
   draw(members: readonly MemberFrame[], links: Iterable<LinkFrame>, version: string, nowMs: number): void {
@@ -58,6 +60,7 @@ export class Flow {
       this.#paint(members, [...links])
     }
     if (width === 0 || height === 0) return
+    context.drawImage(this.#web, 0, 0, width, height)
     context.drawImage(this.#below, 0, 0, width, height)
     for (const curve of this.#curves) this.#move(context, curve, elapsed)
     context.drawImage(this.#above, 0, 0, width, height)
@@ -70,17 +73,12 @@ export class Flow {
     const sorted = [...links].sort((a, b) => b.bytes - a.bytes)
     const most = Math.max(1, sorted[0]?.bytes ?? 1)
     const curves: Curve[] = []
-    const web = new Path2D()
-    sorted.forEach((link, index) => {
+    for (const link of sorted.slice(0, LINES_MAX)) {
       const [a, b] = [places.get(link.from), places.get(link.to)]
-      if (a === undefined || b === undefined || a === b) return
-      if (index < LINES_MAX && link.bytes > 0) curves.push(curveOf(link, a, b, most))
-      else if (link.from < link.to) {
-        web.moveTo(a.x, a.y)
-        web.lineTo(b.x, b.y)
-      }
-    })
-    this.#paintLines(web, curves)
+      if (a !== undefined && b !== undefined && a !== b && link.bytes > 0) curves.push(curveOf(link, a, b, most))
+    }
+    this.#weave(places, links)
+    this.#paintLines(curves)
     const above = contextOf(this.#above, this.stage)
     // Outside of the ring, where no lines are.
     const middle = this.stage.height / 2
@@ -94,13 +92,27 @@ export class Flow {
     Object.assign(this.stage.canvas.dataset, { lines: String(curves.length), dots: String(drawn) })
   }
 
-  #paintLines(web: Path2D, curves: readonly Curve[]): void {
+  /** Who has anything to do with whom at all. It seldom changes, and may be two thousand lines. */
+  #weave(places: ReadonlyMap<number, Place>, links: readonly LinkFrame[]): void {
+    const { width, height } = this.stage
+    const key = `${[...places.keys()].join()} ${links.length} ${width} ${height} ${devicePixelRatio} ${colour('line')}`
+    if (key === this.#woven) return
+    this.#woven = key
+    const context = contextOf(this.#web, this.stage)
+    context.strokeStyle = colour('line')
+    context.globalAlpha = places.size > 20 ? 0.5 : 1
+    context.beginPath()
+    for (const { from, to } of links) {
+      const [a, b] = [places.get(from), places.get(to)]
+      if (from >= to || a === undefined || b === undefined) continue
+      context.moveTo(a.x, a.y)
+      context.lineTo(b.x, b.y)
+    }
+    context.stroke()
+  }
+
+  #paintLines(curves: readonly Curve[]): void {
     const below = contextOf(this.#below, this.stage)
-    below.strokeStyle = colour('line')
-    below.lineWidth = 1
-    below.globalAlpha = 0.7
-    below.stroke(web)
-    below.globalAlpha = 1
     for (const { from, ax, ay, cx, cy, bx, by, share } of [...curves].reverse()) {
       below.strokeStyle = rankColour(from, 0.14 + 0.3 * share)
       below.lineWidth = 1 + 6 * share

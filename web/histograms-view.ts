@@ -33,6 +33,7 @@ export class HistogramsView implements View {
     'Nothing is timed yet. Waits for pages are timed as soon as there are any; verbs, messages and calls where the members run with AETHER_PROFILE=1.',
   )
   #chosen: string | undefined
+  #shown = ''
   #choices: readonly Choice[] = []
 
   constructor(feed: Feed) {
@@ -51,6 +52,12 @@ export class HistogramsView implements View {
   }
 
   update(): void {
+    const { clientWidth, clientHeight } = this.#distribution.stage.element
+    const { histogramsStamp, frame } = this.#feed
+    const theme = document.documentElement.dataset['theme']
+    const shown = [histogramsStamp, frame?.members.length, this.#chosen, clientWidth, clientHeight, theme].join()
+    if (shown === this.#shown) return
+    this.#shown = shown
     this.#choices = this.#list()
     const chosen = this.#choices.find(({ key }) => key === this.#chosen) ?? this.#choices[0]
     this.#empty.hidden = this.#choices.length > 0
