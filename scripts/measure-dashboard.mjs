@@ -70,7 +70,9 @@ try {
   await browser.call('Page.addScriptToEvaluateOnNewDocument', { source: meter })
   await browser.goTo(server.url)
   await browser.until("document.querySelectorAll('#cluster tbody tr').length > 1", 'the nodes')
-  console.log(`${values.members} members, ${values.pages} pages, ${values.blocks} blocks a look; ${seconds} s each; ms of script`)
+  console.log(
+    `${values.members} members, ${values.pages} pages, ${values.blocks} blocks a look; ${seconds} s each; ms of script`,
+  )
   const columns = ['tab', 'picture p50', 'p95', 'most', 'a second', 'message p50', 'p95', 'KiB/s', 'server cpu']
   console.log(columns.map((name) => name.padStart(12)).join(''))
   for (const [index, tab] of ['cluster', 'transfers', 'pages', 'protocol', 'latencies', 'log'].entries()) {

@@ -22,7 +22,9 @@ const isAll = process.argv[2] === '--all'
 const folder = isAll ? process.argv[3] : `${root}docs/images`
 const path = findChromium()
 if (path === undefined || folder === undefined) {
-  console.error(path === undefined ? 'there is no Chromium on PATH; on Debian: apt-get install chromium' : '--all takes a folder')
+  console.error(
+    path === undefined ? 'there is no Chromium on PATH; on Debian: apt-get install chromium' : '--all takes a folder',
+  )
   process.exit(2)
 }
 mkdirSync(folder, { recursive: true })
@@ -46,7 +48,10 @@ try {
       if (!isAll && !ofReadme.includes(tab)) continue
       await browser.press(String(index + 1))
       if (tab === 'pages') {
-        await browser.until("/(shared|written) [1-9]/.test(document.querySelector('#pages .legend').innerText)", 'pages')
+        await browser.until(
+          "/(shared|written) [1-9]/.test(document.querySelector('#pages .legend').innerText)",
+          'pages',
+        )
         await browser.press('Escape')
         await browser.press('ArrowRight')
         await browser.press('f')
@@ -54,7 +59,8 @@ try {
       }
       await sleep(1500)
       const picture = await browser.screenshot()
-      if (picture.length > BYTES_MAX) throw new Error(`${tab} in ${theme} has ${picture.length} bytes, more than ${BYTES_MAX}`)
+      if (picture.length > BYTES_MAX)
+        throw new Error(`${tab} in ${theme} has ${picture.length} bytes, more than ${BYTES_MAX}`)
       writeFileSync(`${folder}/dashboard-${tab}-${theme}.png`, picture)
       console.log(`dashboard-${tab}-${theme}.png: ${picture.length} bytes`)
     }

@@ -1,4 +1,12 @@
-import type { HistogramFrame, LinkFrame, LogFrame, LookFrame, Message, PageFrame, PagesFrame } from '../src/dashboard/wire.ts'
+import type {
+  HistogramFrame,
+  LinkFrame,
+  LogFrame,
+  LookFrame,
+  Message,
+  PageFrame,
+  PagesFrame,
+} from '../src/dashboard/wire.ts'
 import { HISTORY, LinkHistory } from './link-history.ts'
 import type { Source } from './source.ts'
 
@@ -87,7 +95,13 @@ export class Feed {
   #takeLinks({ links, members }: LookFrame): void {
     for (let at = 0; at + LINK_NUMBERS <= links.length; at += LINK_NUMBERS) {
       const [from, to, messages, pages, bytes, latency, totalBytes] = links.slice(at, at + LINK_NUMBERS) as [
-        number, number, number, number, number, number, number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
       ]
       const key = `${from} ${to}`
       this.flows.set(key, { from, to, messages, pages, bytes, latencyNs: latency < 0 ? null : latency, totalBytes })

@@ -88,7 +88,10 @@ export class HistogramsView implements View {
 
   key({ key }: KeyboardEvent): boolean {
     if (key !== 'ArrowDown' && key !== 'ArrowUp') return false
-    const at = Math.max(0, this.#choices.findIndex((choice) => choice.key === this.#chosen))
+    const at = Math.max(
+      0,
+      this.#choices.findIndex((choice) => choice.key === this.#chosen),
+    )
     const next = this.#choices[at + (key === 'ArrowDown' ? 1 : -1)]
     if (next !== undefined) this.#choose(next.key)
     return true
@@ -151,7 +154,12 @@ function spark({ parts, p50Ns, p99Ns }: HistogramFrame, fill: string): HTMLEleme
     [p99Ns, 'bad'],
   ] as const) {
     context.fillStyle = colour(of)
-    context.fillRect(((4 * Math.log2(Math.max(16, ns)) - PART_FIRST) / (PART_LAST - PART_FIRST)) * width, 0, 1.5, height)
+    context.fillRect(
+      ((4 * Math.log2(Math.max(16, ns)) - PART_FIRST) / (PART_LAST - PART_FIRST)) * width,
+      0,
+      1.5,
+      height,
+    )
   }
   return canvas
 }

@@ -25,6 +25,8 @@ export class LogView implements View {
       const time = new Date(atMs).toTimeString().slice(0, 8)
       return make('div', { class: `logline ${kind}` }, make('time', {}, time), make('span', {}, text))
     })
-    this.#body.replaceChildren(...(lines.length > 0 ? lines : [make('div', { class: 'empty' }, 'Nothing has happened yet.')]))
+    this.#body.replaceChildren(
+      ...(lines.length > 0 ? lines : [make('div', { class: 'empty' }, 'Nothing has happened yet.')]),
+    )
   }
 }

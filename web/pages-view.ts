@@ -47,7 +47,12 @@ export class PagesView implements View {
     const history = make(
       'div',
       { class: 'card' },
-      make('h2', {}, 'History ', make('small', {}, '○ wanted, ● had after so long; red takes away, orange brings bytes')),
+      make(
+        'h2',
+        {},
+        'History ',
+        make('small', {}, '○ wanted, ● had after so long; red takes away, orange brings bytes'),
+      ),
       this.#timeline.stage.element,
       make('div', { class: 'scroll' }, events.table),
     )

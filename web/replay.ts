@@ -36,7 +36,9 @@ export class Replay implements Source {
   }
 
   askPage(region: string, page: number): Promise<PageFrame | undefined> {
-    return ask(`/page?${new URLSearchParams({ region, page: String(page), at: String(Math.ceil(this.atMs)) }).toString()}`)
+    return ask(
+      `/page?${new URLSearchParams({ region, page: String(page), at: String(Math.ceil(this.atMs)) }).toString()}`,
+    )
   }
 
   clockMs(): number {
@@ -120,7 +122,10 @@ export class Replay implements Source {
   }
 
   #partAt(ms: number): number {
-    return Math.max(0, this.facts.parts.findLastIndex((at) => at <= ms))
+    return Math.max(
+      0,
+      this.facts.parts.findLastIndex((at) => at <= ms),
+    )
   }
 
   #part(number: number): Promise<PartFrame | undefined> {

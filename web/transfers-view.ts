@@ -16,7 +16,11 @@ export class TransfersView implements View {
   readonly #feed: Feed
   readonly #matrix = new Stage('Bytes a second from each rank (rows) to each (columns)')
   readonly #bandwidth = new Chart('Bandwidth of links over time', (value) => rateText(value), 1024)
-  readonly #latency = new Chart('How long a page takes over each link, over time', (value) => timeText(1000 * value), 1000)
+  readonly #latency = new Chart(
+    'How long a page takes over each link, over time',
+    (value) => timeText(1000 * value),
+    1000,
+  )
   readonly #legend = make('span', { class: 'legend' })
   #chosen: string | undefined
 

@@ -13,7 +13,11 @@ export interface RecordChoice {
 }
 
 /** @throws UsageError for a size that is none, or too little to hold anything. */
-export function recordChoice(command: string, path: string | undefined, limit: string | undefined): RecordChoice | undefined {
+export function recordChoice(
+  command: string,
+  path: string | undefined,
+  limit: string | undefined,
+): RecordChoice | undefined {
   if (path === undefined) {
     if (limit !== undefined) throw new UsageError('--record-limit is for --record FILE', command)
     return undefined

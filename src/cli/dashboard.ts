@@ -1,5 +1,11 @@
 import process from 'node:process'
-import { type DashboardOptions, DashboardServer, FollowedSpace, type Frame, RecordedSession } from '../dashboard/index.ts'
+import {
+  type DashboardOptions,
+  DashboardServer,
+  FollowedSpace,
+  type Frame,
+  RecordedSession,
+} from '../dashboard/index.ts'
 import type { Command } from './command.ts'
 import { ExitCode } from './command.ts'
 import { type RecordChoice, recordChoice, recordLimitDefault, startRecorder } from './dashboard-record.ts'
@@ -60,7 +66,8 @@ export const dashboardCommand: Command = {
       ...(token === undefined ? {} : { token }),
     }
     if (replay === undefined) await follow(positionals[0], choice, address)
-    else if (choice !== undefined) throw new UsageError('--replay shows what was recorded: it records nothing', 'dashboard')
+    else if (choice !== undefined)
+      throw new UsageError('--replay shows what was recorded: it records nothing', 'dashboard')
     else if (positionals[0] !== undefined)
       throw new UsageError(`--replay shows a file and no space: leave '${positionals[0]}' out`, 'dashboard')
     else await serve({ ...address, source: RecordedSession.open(replay) }, () => {})

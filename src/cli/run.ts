@@ -96,8 +96,7 @@ export const runCommand: Command = {
         ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
       })
     // Who watches nothing does not load what watching needs.
-    const watched = async () =>
-      values.dashboard ? runWatched(start, recordFile, recordLimit) : start()
+    const watched = async () => (values.dashboard ? runWatched(start, recordFile, recordLimit) : start())
     const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, watched) : start())
     return status
   },

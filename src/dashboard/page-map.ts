@@ -59,7 +59,8 @@ export class PageMap {
 
   /** What a rank shows of a block. */
   take(rank: number, block: number, entries: DataView): void {
-    const ranks = (this.#known[block] ??= new Map<number, Uint8Array>())
+    const ranks = this.#known[block] ?? new Map<number, Uint8Array>()
+    this.#known[block] = ranks
     let bits = ranks.get(rank)
     if (bits === undefined) {
       bits = new Uint8Array(PAGES_PER_BLOCK)

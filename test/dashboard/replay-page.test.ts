@@ -94,7 +94,10 @@ describe('a recording, in a real browser', { skip }, () => {
         "/may write after 40/.test(document.querySelector('#pages').innerText)",
         'the history of page 3 until then',
       )
-      assert.match(await browser.evaluate<string>("document.querySelector('#pages .card h2').innerText"), /Page|written/)
+      assert.match(
+        await browser.evaluate<string>("document.querySelector('#pages .card h2').innerText"),
+        /Page|written/,
+      )
       for (const tab of ['1', '2', '4', '5', '6']) await browser.press(tab)
       await browser.until(`${log}.includes('<img src=x')`, 'a name is text')
       assert.equal(await browser.evaluate('window.broken ?? 0'), 0)

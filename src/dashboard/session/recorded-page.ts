@@ -26,9 +26,29 @@ export function eventsOf(
     for (let at = 0; at < events.length; at += EVENT_NUMBERS) {
       if (events[at + 3] !== page) continue
       const [rank, ns, what, , peer, before, after, bytes, tookNs] = events.slice(at, at + EVENT_NUMBERS) as [
-        number, number, number, number, number, number, number, number, number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
       ]
-      found.push({ rank, region: 0, timeNs: beginNs + ns, what, page, peer, before, after, requester: -1, bytes, tookNs })
+      found.push({
+        rank,
+        region: 0,
+        timeNs: beginNs + ns,
+        what,
+        page,
+        peer,
+        before,
+        after,
+        requester: -1,
+        bytes,
+        tookNs,
+      })
     }
   }
   return found
@@ -52,7 +72,8 @@ export function describeRecordedPage(at: PageAt, protocol: Protocol, events: rea
         rank,
         state: states[after - 1] ?? '?',
         faults: own.filter(({ what }) => what === EventKind.Wanted).length,
-        losses: own.filter((event) => event.what === EventKind.Copy && isRight(event.before) && !isRight(event.after)).length,
+        losses: own.filter((event) => event.what === EventKind.Copy && isRight(event.before) && !isRight(event.after))
+          .length,
       }
     })
     .sort((a, b) => a.rank - b.rank)
@@ -65,7 +86,9 @@ export function describeRecordedPage(at: PageAt, protocol: Protocol, events: rea
     homeState: home === undefined ? null : (Object.keys(protocol.directory.states)[home[1].after - 1] ?? null),
     version: null,
     copies,
-    sharers: copies.filter(({ state }) => (protocol.cache.states[state]?.right ?? 'none') !== 'none').map(({ rank }) => rank),
+    sharers: copies
+      .filter(({ state }) => (protocol.cache.states[state]?.right ?? 'none') !== 'none')
+      .map(({ rank }) => rank),
     history: historyOf(sorted.slice(-HISTORY_MAX), protocol),
   }
 }

@@ -182,12 +182,15 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
   try {
     header = JSON.parse(unpackPart(bytesAt(descriptor, 0, Math.min(place.bytes, 65_536)))) as Partial<SessionHeader>
   } catch (cause) {
-    throw new SessionFileError('DAMAGED', path, 'is damaged or cut off where it begins; nothing of it can be shown', { cause })
+    throw new SessionFileError('DAMAGED', path, 'is damaged or cut off where it begins; nothing of it can be shown', {
+      cause,
+    })
   }
   if (header?.format !== SESSION_FORMAT) return foreign()
   const { version, begunMs, aether } = header
   if (version !== SESSION_VERSION) {
-    const other = typeof aether === 'string' && /^[\w.+-]{1,40}$/.test(aether) ? `Aether ${aether}` : 'another version of Aether'
+    const other =
+      typeof aether === 'string' && /^[\w.+-]{1,40}$/.test(aether) ? `Aether ${aether}` : 'another version of Aether'
     const what = `was recorded by ${other} in format ${Number(version)}, and this one reads format ${SESSION_VERSION}`
     throw new SessionFileError('VERSION', path, `${what}: open it with that one`)
   }
@@ -203,7 +206,8 @@ function findParts(descriptor: number, offset: number): FoundParts {
   for (let at = offset; at < size; ) {
     const isCut = size - at < PART_HEADER_BYTES
     const place = isCut ? undefined : readPlace(descriptor, at)
-    if (isCut || (place !== undefined && at + place.bytes > size)) return { places, end: 'cut', endMs: endOf(lastMs, places) }
+    if (isCut || (place !== undefined && at + place.bytes > size))
+      return { places, end: 'cut', endMs: endOf(lastMs, places) }
     if (place === undefined || place.atMs < lastMs || places.length >= PARTS_MAX)
       return { places, end: 'damaged', endMs: endOf(lastMs, places) }
     lastMs = place.atMs
@@ -240,5 +244,9 @@ function readPart(descriptor: number, { offset, bytes, atMs }: Place): KeptPart 
   } catch {
     // Told below.
   }
-  return { records: [], bytes: 0, damage: `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged` }
+  return {
+    records: [],
+    bytes: 0,
+    damage: `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`,
+  }
 }

@@ -6,7 +6,12 @@ export class SessionFileError extends AetherError {
   readonly path: string
 
   /** @param reason `EXISTS`, `IO`, `FOREIGN`, `VERSION` or `DAMAGED`. */
-  constructor(reason: 'EXISTS' | 'IO' | 'FOREIGN' | 'VERSION' | 'DAMAGED', path: string, what: string, options?: ErrorOptions) {
+  constructor(
+    reason: 'EXISTS' | 'IO' | 'FOREIGN' | 'VERSION' | 'DAMAGED',
+    path: string,
+    what: string,
+    options?: ErrorOptions,
+  ) {
     super(`ERR_AETHER_SESSION_${reason}` as AetherErrorCode, `${path}: ${what}`, options)
     this.path = path
   }

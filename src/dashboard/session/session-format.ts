@@ -66,10 +66,7 @@ export interface PartHeader {
 }
 
 /** Lines as a part of the file. */
-export function packPart(
-  text: string,
-  { isWhole, isEnd, atMs }: Omit<PartHeader, 'bytes'>,
-): Buffer {
+export function packPart(text: string, { isWhole, isEnd, atMs }: Omit<PartHeader, 'bytes'>): Buffer {
   const packed = gzipSync(text).subarray(GZIP_HEADER_BYTES)
   const part = Buffer.alloc(PART_HEADER_BYTES + packed.length)
   part.set(MAGIC)

@@ -90,7 +90,12 @@ export class SessionRecorder {
 
   #begin(begunMs: number): void {
     this.#begunMs = begunMs
-    const header: SessionHeader = { format: SESSION_FORMAT, version: SESSION_VERSION, aether: this.#options.aether, begunMs }
+    const header: SessionHeader = {
+      format: SESSION_FORMAT,
+      version: SESSION_VERSION,
+      aether: this.#options.aether,
+      begunMs,
+    }
     this.#write(packPart(`${JSON.stringify(header)}\n`, { isWhole: false, isEnd: false, atMs: 0 }))
   }
 

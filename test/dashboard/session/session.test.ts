@@ -23,7 +23,13 @@ function record(looks: number, limitBytes = 2 ** 30, close = true, size = {}): R
   const path = join(folder, `${files++}.session`)
   const space = new SyntheticSpace({ members: 4, pages: 2000, blocksALook: 2, lookMs: 200, ...size })
   const ends: string[] = []
-  const recorder = new SessionRecorder({ path, limitBytes, source: space, aether: '1.2.3', onEnd: (why) => ends.push(why) })
+  const recorder = new SessionRecorder({
+    path,
+    limitBytes,
+    source: space,
+    aether: '1.2.3',
+    onEnd: (why) => ends.push(why),
+  })
   for (let look = 0; look < looks; look++) recorder.look(space.look())
   if (close) recorder.close()
   return { path, space, ends }
@@ -194,7 +200,18 @@ describe('a recording of the dashboard', () => {
 
   test('from a stranger gives the page nothing that is not of its kind', () => {
     const header = { format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 }
-    const frame = { atMs: 1, space: 's', epoch: 1, running: true, isWhole: true, members: [], regions: [], log: [], lostEvents: 0, links: [] }
+    const frame = {
+      atMs: 1,
+      space: 's',
+      epoch: 1,
+      running: true,
+      isWhole: true,
+      members: [],
+      regions: [],
+      log: [],
+      lostEvents: 0,
+      links: [],
+    }
     const pages = { region: 'r', pages: 300, isNew: true, blocks: [] as unknown[] }
     const bad: readonly unknown[] = [
       { atMs: 0, event: 'frame', data: { ...frame, members: [{}] } },
