@@ -51,7 +51,7 @@ export class PagesView implements View {
         'h2',
         {},
         'History ',
-        make('small', {}, '○ wanted, ● had after so long; red takes away, orange brings bytes'),
+        make('small', {}, '○ wanted, ● had; red takes away, orange brings bytes'),
       ),
       this.#timeline.stage.element,
       make('div', { class: 'scroll' }, events.table),

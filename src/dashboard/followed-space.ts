@@ -1,4 +1,4 @@
-import { runningSpaces, SpaceError } from '../cluster/index.ts'
+import { runningSpaces, SpaceError, SpaceObserver } from '../cluster/index.ts'
 import { prometheusText } from '../profiling/index.ts'
 import { metricSources } from './metric-sources.ts'
 import { type EventsSince, ObservedSpace } from './observed-space.ts'
@@ -16,7 +16,7 @@ export class FollowedSpace {
   #searchedMs = 0
   #said = ''
 
-  /** Without a name: the first that runs, and when that has ended the next. */
+  /** Without a name: the first that runs, one with ranks before one without, and when that has ended the next. */
   constructor(name?: string) {
     this.#name = name
   }
@@ -28,6 +28,8 @@ export class FollowedSpace {
     const space = this.#space
     if (space === undefined) return this.#nobody(atMs, log)
     const frame = space.look(atMs)
+    if (this.#name === undefined && frame.members.every(({ rank }) => rank === null)) this.#preferGroup(atMs, log)
+    if (this.#space !== space) return { ...this.look(), log: [...frame.log, ...log] }
     if (!frame.running) {
       space.close()
       this.#space = undefined
@@ -88,6 +90,22 @@ export class FollowedSpace {
     }
   }
 
+  /** Where several run and none was named, ranks are what is wanted: a program may have a space of its own beside those that it starts. */
+  #preferGroup(atMs: number, log: LogFrame[]): void {
+    if (atMs - this.#searchedMs < SEARCH_MS) return
+    this.#searchedMs = atMs
+    const group = runningSpaces().find((name) => name !== this.#space?.name && hasRanks(name))
+    if (group === undefined) return
+    try {
+      const found = ObservedSpace.attach(group)
+      this.#space?.close()
+      this.#space = found
+      log.push({ atMs, kind: 'note', text: `watching '${group}'` })
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+
   /** The space that is looked at, as long as it runs; else the one that would be. */
   #current(): string | undefined {
     if (this.#name !== undefined) return this.#name
@@ -98,6 +116,19 @@ export class FollowedSpace {
   #nobody(atMs: number, log: readonly LogFrame[]): Frame {
     const nothing = { members: [], links: [], regions: [], histograms: [] }
     return { atMs, space: this.#name ?? '', epoch: 0, running: false, ...nothing, log, lostEvents: 0 }
+  }
+}
+
+function hasRanks(name: string): boolean {
+  try {
+    const observer = SpaceObserver.attach(name)
+    try {
+      return observer.members().some(({ group }) => group !== undefined)
+    } finally {
+      observer.close()
+    }
+  } catch {
+    return false
   }
 }
 
