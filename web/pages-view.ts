@@ -47,12 +47,7 @@ export class PagesView implements View {
     const history = make(
       'div',
       { class: 'card' },
-      make(
-        'h2',
-        {},
-        'History ',
-        make('small', {}, '○ wanted, ● had; red takes away, orange brings bytes'),
-      ),
+      make('h2', {}, 'History ', make('small', {}, '○ wanted, ● had; red takes away, orange brings bytes')),
       this.#timeline.stage.element,
       make('div', { class: 'scroll' }, events.table),
     )

@@ -29,7 +29,10 @@ export class FollowedSpace {
     if (space === undefined) return this.#nobody(atMs, log)
     const frame = space.look(atMs)
     if (this.#name === undefined && frame.members.every(({ rank }) => rank === null)) this.#preferGroup(atMs, log)
-    if (this.#space !== space) return { ...this.look(), log: [...frame.log, ...log] }
+    if (this.#space !== space) {
+      const other = this.look()
+      return { ...other, log: [...log, ...frame.log, ...other.log] }
+    }
     if (!frame.running) {
       space.close()
       this.#space = undefined
