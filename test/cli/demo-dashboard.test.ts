@@ -93,7 +93,10 @@ describe('the page beside real programs', { skip }, () => {
     await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
     await browser.press('6')
     await browser.press('End')
-    await browser.until("/rank 2 (joined|is here)/.test(document.querySelector('#log').innerText)", 'the nodes of then')
+    await browser.until(
+      "/rank 2 (joined|is here|left)/.test(document.querySelector('#log').innerText)",
+      'the nodes of then',
+    )
     assert.deepEqual(browser.errors, [])
   })
 
