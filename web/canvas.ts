@@ -53,7 +53,7 @@ export function forgetColours(): void {
 /** Neighbours differ: the golden angle goes round the circle of hues. */
 export function rankColour(rank: number, alpha = 1): string {
   const isDark = document.documentElement.dataset['theme'] === 'dark'
-  return `hsl(${(215 + rank * 137.508) % 360} ${isDark ? 72 : 64}% ${isDark ? 62 : 48}% / ${alpha})`
+  return `hsl(${((215 + rank * 137.508) % 360).toFixed(1)} ${isDark ? 72 : 64}% ${isDark ? 62 : 48}% / ${alpha})`
 }
 
 export const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'

@@ -15,17 +15,20 @@ const TOP = 8
 export class Chart {
   readonly stage: Stage
   readonly #format: (value: number) => string
+  readonly #unit: 1000 | 1024
 
-  constructor(label: string, format: (value: number) => string) {
+  /** `unit`: 1000 or 1024, by which the names of units differ. */
+  constructor(label: string, format: (value: number) => string, unit: 1000 | 1024) {
     this.stage = new Stage(label)
     this.#format = format
+    this.#unit = unit
   }
 
   draw(lines: readonly Line[], times: readonly number[], slots: number): void {
     const context = this.stage.clear()
     const { width, height } = this.stage
     const [right, bottom] = [width - 16, height - BOTTOM]
-    const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
+    const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))), this.#unit)
     const y = (value: number): number => bottom - ((bottom - TOP) * value) / top
     const x = (index: number): number => right - ((right - LEFT) * (times.length - 1 - index)) / (slots - 1)
     context.font = FONT
@@ -45,12 +48,17 @@ export class Chart {
     context.textAlign = 'center'
     context.textBaseline = 'alphabetic'
     const whole = (slots - 1) / 5
-    for (const seconds of [1, 0.75, 0.5, 0.25, 0].map((part) => Math.round(part * whole)))
+    const step = whole > 60 ? 30 : 10
+    for (let seconds = 0; seconds <= whole; seconds += step)
       context.fillText(
         seconds === 0 ? 'now' : `−${seconds} s`,
         x(times.length - 1 - seconds * 5) + (seconds === 0 ? -8 : 0),
         height - 6,
       )
+    if (lines.length === 0) {
+      context.fillStyle = colour('soft')
+      context.fillText('Nothing flows.', (LEFT + right) / 2, (TOP + bottom) / 2)
+    }
     for (const line of lines) this.#line(context, line, x, y, bottom)
   }
 
@@ -85,9 +93,10 @@ export class Chart {
   }
 }
 
-/** The next of 1, 2, 2.5, 5 times a power of ten (of two for what is large, so that KiB are round). */
-export function niceTop(value: number): number {
+/** The next value that four parts of which are easy to read, in the largest unit in which it is at least 1. */
+export function niceTop(value: number, unit: 1000 | 1024): number {
   if (value <= 0) return 1
-  const power = 10 ** Math.floor(Math.log10(value))
-  return [1, 2, 2.5, 5, 10].map((part) => part * power).find((part) => part >= value) ?? value
+  const of = value < 1 ? 1 : unit ** Math.floor(Math.log(value) / Math.log(unit) + 1e-9)
+  const power = 10 ** Math.floor(Math.log10(value / of))
+  return [1, 2, 4, 8, 10].map((part) => part * power * of).find((part) => part >= value) ?? value
 }

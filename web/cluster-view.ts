@@ -14,6 +14,18 @@ export class ClusterView implements View {
   readonly #flow = new Flow()
   readonly #members: Rows
   readonly #regions: Rows
+  readonly #empty = make(
+    'div',
+    { class: 'empty over' },
+    make(
+      'p',
+      {},
+      'Nobody is here. Start something that shares memory: ',
+      make('code', {}, 'aether demo'),
+      ', or ',
+      make('code', {}, 'aether run -n 4 app.js'),
+    ),
+  )
 
   constructor(feed: Feed) {
     this.#feed = feed
@@ -35,6 +47,7 @@ export class ClusterView implements View {
       'Flow ',
       make('small', {}, 'width and speed follow bytes a second; the arc is the processor'),
     )
+    this.#flow.stage.element.append(this.#empty)
     this.element = make('section', { id: this.id }, card(title, this.#flow.stage.element), side)
   }
 
@@ -68,9 +81,11 @@ export class ClusterView implements View {
     )
   }
 
-  draw(nowMs: number): void {
-    const { members = [], links = [] } = this.#feed.frame ?? {}
-    this.#flow.draw(members, links, nowMs)
+  draw(clockMs: number): void {
+    const { members = [] } = this.#feed.frame ?? {}
+    const version = `${this.#feed.look} ${document.documentElement.dataset['theme']}`
+    this.#flow.draw(members, this.#feed.flows.values(), version, clockMs)
+    this.#empty.hidden = members.length > 0
   }
 }
 

@@ -31,11 +31,22 @@ export class Rows {
   readonly #body: HTMLElement
   readonly #rows = new Map<string, HTMLTableRowElement>()
   readonly #left: readonly number[]
+  #choose: ((key: string) => void) | undefined
 
   /** `left`: columns that are aligned left. */
   constructor({ body, left }: TableParts) {
     this.#body = body
     this.#left = left
+  }
+
+  /** Rows can be chosen, by click or by Enter. */
+  set onChoose(choose: (key: string) => void) {
+    this.#choose = choose
+  }
+
+  /** Have the row in sight. */
+  reveal(key: string): void {
+    this.#rows.get(key)?.scrollIntoView({ block: 'nearest' })
   }
 
   /** Cells as HTML-free text, or nodes. */
@@ -64,6 +75,13 @@ export class Rows {
     const row = document.createElement('tr')
     for (let cell = 0; cell < cells; cell++) row.insertCell().classList.toggle('left', this.#left.includes(cell))
     this.#rows.set(key, row)
+    if (this.#choose !== undefined) {
+      row.tabIndex = 0
+      row.addEventListener('click', () => this.#choose?.(key))
+      row.addEventListener('keydown', (event) => {
+        if (event.key === 'Enter') this.#choose?.(key)
+      })
+    }
     return row
   }
 }

@@ -1,98 +1,155 @@
-import type { Frame, LogFrame, PagesFrame } from '../src/dashboard/wire.ts'
+import type {
+  HistogramFrame,
+  LinkFrame,
+  LogFrame,
+  LookFrame,
+  Message,
+  PageFrame,
+  PagesFrame,
+} from '../src/dashboard/wire.ts'
+import { HISTORY, LinkHistory } from './link-history.ts'
+import type { Source } from './source.ts'
 
-/** How many looks are remembered: at five a second, two minutes. */
-export const HISTORY = 600
 const LOG_MAX = 1000
+/** As wire.ts has them. */
+const LINK_NUMBERS = 7
+const CLASSES = 16
 
-/** One link through time; the newest last. */
-export interface LinkHistory {
-  readonly from: number
-  readonly to: number
-  readonly bytes: number[]
-  readonly latencyUs: (number | null)[]
-}
-
-/** What the page knows, as the server tells it. Rates are kept for two minutes, so that charts have a past. */
+/** What the page knows, as it is told of it. Rates are kept for two minutes, so that charts have a past. */
 export class Feed {
-  frame: Frame | undefined
-  readonly log: LogFrame[] = []
+  frame: LookFrame | undefined
+  /** Number of the last look. */
+  look = HISTORY
+  log: LogFrame[] = []
   readonly times: number[] = []
   readonly totalBytes: number[] = []
+  /** What each link carries now, and what it carried. */
+  readonly flows = new Map<string, LinkFrame>()
   readonly links = new Map<string, LinkHistory>()
-  /** States of the pages of {@link region}. */
+  readonly histograms = new Map<string, HistogramFrame>()
+  /** Rises with every change of them. */
+  histogramsStamp = 0
+  /** States of the pages of {@link region}, and how many are of each class. */
   pages = new Uint16Array(0)
+  counts = new Uint32Array(CLASSES)
   region: string | undefined
   connected = false
   /** Blocks of pages that changed, for whoever draws them; `all` after a new region. */
   onPages: (blocks: readonly number[] | 'all') => void = () => {}
   onFrame: () => void = () => {}
-  #source: EventSource | undefined
+  #source: Source | undefined
 
-  /** Listen, from now on also to the pages of `region`. */
-  listen(region: string | undefined = this.region): void {
-    if (this.#source !== undefined && region === this.region) return
-    this.#source?.close()
-    this.region = region
-    this.pages = new Uint16Array(0)
-    this.onPages('all')
-    const query = region === undefined ? '' : `?region=${encodeURIComponent(region)}`
-    const source = new EventSource(`/events${query}`)
+  set source(source: Source) {
     this.#source = source
-    source.addEventListener('frame', (event) => this.#take(JSON.parse(event.data) as Frame))
-    source.addEventListener('pages', (event) => this.#takePages(JSON.parse(event.data) as PagesFrame))
-    source.addEventListener('open', () => {
-      this.connected = true
-    })
-    source.addEventListener('error', () => {
-      this.connected = false
-      this.onFrame()
-    })
+    source.choose(this.region)
   }
 
-  #take(frame: Frame): void {
-    if (this.frame?.space !== frame.space) this.#forget()
+  /** From now on also the pages of `region`. */
+  choose(region: string): void {
+    if (region === this.region) return
+    this.region = region
+    this.#clearPages(0)
+    this.#source?.choose(region)
+  }
+
+  askPage(page: number): Promise<PageFrame | undefined> {
+    return this.#source?.askPage(this.region ?? '', page) ?? Promise.resolve(undefined)
+  }
+
+  take(message: Message): void {
+    if (message.event === 'frame') this.#takeFrame(message.data)
+    else if (message.event === 'pages') this.#takePages(message.data)
+    else {
+      this.histogramsStamp++
+      if (message.data.isWhole) this.histograms.clear()
+      for (const histogram of message.data.histograms)
+        this.histograms.set(`${histogram.name} ${histogram.slot}`, histogram)
+    }
+  }
+
+  /** Nothing is known any more, but for the choice of a region. */
+  forget(): void {
+    this.frame = undefined
+    this.log = []
+    this.histograms.clear()
+    this.histogramsStamp++
+    this.#forgetRates()
+    this.#clearPages(0)
+  }
+
+  #takeFrame(frame: LookFrame): void {
+    if (this.frame?.space !== frame.space) this.#forgetRates()
     this.frame = frame
+    this.look++
+    if (frame.isWhole) this.flows.clear()
     const known = new Set(this.log.map(({ atMs, text }) => atMs + text))
-    this.log.push(...frame.log.filter(({ atMs, text }) => !known.has(atMs + text)))
-    this.log.splice(0, Math.max(0, this.log.length - LOG_MAX))
+    const lines = frame.log.filter(({ atMs, text }) => !known.has(atMs + text))
+    if (lines.length > 0) this.log = [...this.log, ...lines].slice(-LOG_MAX)
+    this.#takeLinks(frame)
     push(this.times, frame.atMs)
-    push(
-      this.totalBytes,
-      frame.links.reduce((sum, { bytes }) => sum + bytes, 0),
-    )
-    for (const { from, to, bytes, latencyNs } of frame.links) {
-      const history = this.#historyOf(from, to)
-      push(history.bytes, bytes)
-      push(history.latencyUs, latencyNs === null ? null : latencyNs / 1000)
-    }
-    this.onFrame()
+    let total = 0
+    for (const { bytes } of this.flows.values()) total += bytes
+    push(this.totalBytes, total)
   }
 
-  #historyOf(from: number, to: number): LinkHistory {
-    const key = `${from} ${to}`
-    let history = this.links.get(key)
-    if (history === undefined) {
-      const past = this.times.length - 1
-      history = { from, to, bytes: new Array(past).fill(0), latencyUs: new Array(past).fill(null) }
-      this.links.set(key, history)
+  #takeLinks({ links, members }: LookFrame): void {
+    for (let at = 0; at + LINK_NUMBERS <= links.length; at += LINK_NUMBERS) {
+      const [from, to, messages, pages, bytes, latency, totalBytes] = links.slice(at, at + LINK_NUMBERS) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+      ]
+      const key = `${from} ${to}`
+      this.flows.set(key, { from, to, messages, pages, bytes, latencyNs: latency < 0 ? null : latency, totalBytes })
+      let history = this.links.get(key)
+      if (history === undefined) {
+        history = new LinkHistory(from, to, this.look - 1)
+        this.links.set(key, history)
+      }
+      history.set(this.look, bytes, latency)
     }
-    return history
+    const present = new Set(members.map(({ rank, slot }) => rank ?? slot))
+    if (present.size === this.#present) return
+    this.#present = present.size
+    for (const [key, { from, to }] of this.flows) {
+      if (present.has(from) && present.has(to)) continue
+      this.flows.delete(key)
+      this.links.get(key)?.set(this.look, 0, -1)
+    }
   }
+  #present = 0
 
-  #forget(): void {
+  #forgetRates(): void {
+    this.flows.clear()
     this.links.clear()
     this.times.length = 0
     this.totalBytes.length = 0
   }
 
+  #clearPages(pages: number): void {
+    this.pages = new Uint16Array(pages)
+    this.counts = new Uint32Array(CLASSES)
+    this.counts[0] = pages
+    this.onPages('all')
+  }
+
   #takePages({ region, pages, isNew, blocks }: PagesFrame): void {
     if (region !== this.region) return
-    if (isNew || this.pages.length !== pages) {
-      this.pages = new Uint16Array(pages)
-      this.onPages('all')
-    }
-    for (const [block, states] of blocks) this.pages.set(decode(states), block * 256)
+    if (isNew || this.pages.length !== pages) this.#clearPages(pages)
+    for (const [block, states] of blocks) this.#takeBlock(block * 256, states)
     this.onPages(blocks.map(([block]) => block))
+  }
+
+  #takeBlock(first: number, states: string | number): void {
+    const end = Math.min(this.pages.length, first + 256)
+    for (let page = first; page < end; page++) this.counts[this.pages[page]! & 15]!--
+    if (typeof states === 'number') this.pages.fill(states, first, end)
+    else this.pages.set(decode(states).subarray(0, end - first), first)
+    for (let page = first; page < end; page++) this.counts[this.pages[page]! & 15]!++
   }
 }
 

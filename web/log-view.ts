@@ -1,3 +1,4 @@
+import type { LogFrame } from '../src/dashboard/wire.ts'
 import { card, make } from './dom.ts'
 import type { Feed } from './feed.ts'
 import type { View } from './view.ts'
@@ -9,7 +10,7 @@ export class LogView implements View {
   readonly element: HTMLElement
   readonly #feed: Feed
   readonly #body = make('div', { class: 'scroll' })
-  #shown = -1
+  #shown: readonly LogFrame[] | undefined
 
   constructor(feed: Feed) {
     this.#feed = feed
@@ -18,12 +19,14 @@ export class LogView implements View {
 
   update(): void {
     const { log } = this.#feed
-    if (log.length === this.#shown) return
-    this.#shown = log.length
+    if (log === this.#shown) return
+    this.#shown = log
     const lines = [...log].reverse().map(({ atMs, kind, text }) => {
       const time = new Date(atMs).toTimeString().slice(0, 8)
       return make('div', { class: `logline ${kind}` }, make('time', {}, time), make('span', {}, text))
     })
-    this.#body.replaceChildren(...lines)
+    this.#body.replaceChildren(
+      ...(lines.length > 0 ? lines : [make('div', { class: 'empty' }, 'Nothing has happened yet.')]),
+    )
   }
 }

@@ -1,11 +1,16 @@
+import type { SessionFrame } from '../src/dashboard/wire.ts'
 import { forgetColours } from './canvas.ts'
 import { ClusterView } from './cluster-view.ts'
 import { make } from './dom.ts'
 import { Feed } from './feed.ts'
 import { HistogramsView } from './histograms-view.ts'
+import { Live } from './live.ts'
 import { LogView } from './log-view.ts'
 import { PagesView } from './pages-view.ts'
 import { ProtocolView } from './protocol-view.ts'
+import { Replay } from './replay.ts'
+import { ReplayBar } from './replay-bar.ts'
+import { ask, type Source } from './source.ts'
 import { TransfersView } from './transfers-view.ts'
 import { bytesText, countText, rateText } from './units.ts'
 import type { View } from './view.ts'
@@ -42,6 +47,8 @@ document.body.append(
 )
 
 let shown: View = views[0]!
+let source: Source | undefined
+let bar: ReplayBar | undefined
 
 function show(view: View): void {
   shown = view
@@ -85,7 +92,9 @@ function showFacts(): void {
     ? 'the server is gone'
     : frame?.running === true
       ? frame.space
-      : 'waiting for a space to run …'
+      : bar !== undefined
+        ? 'no space was running'
+        : 'waiting for a space to run …'
 }
 
 feed.onFrame = () => {
@@ -95,18 +104,38 @@ feed.onFrame = () => {
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return
+  // The scrubber takes its own arrows, a button its own space.
+  const isOwn =
+    event.target instanceof HTMLInputElement || (event.target instanceof HTMLButtonElement && event.key === ' ')
+  if (isOwn && !/^[[\],.1-9t]$/.test(event.key)) return
   const view = views[Number(event.key) - 1]
   if (view !== undefined) show(view)
   else if (event.key === 't') turn()
+  else if (bar?.key(event) === true) event.preventDefault()
   else if (shown.key?.(event) === true) event.preventDefault()
 })
 
 function draw(nowMs: number): void {
-  shown.draw?.(nowMs)
+  source?.tick?.(nowMs)
+  shown.draw?.(source?.clockMs(nowMs) ?? nowMs, nowMs)
   requestAnimationFrame(draw)
+}
+
+/** What runs, or a recording: the server says which. */
+async function begin(): Promise<void> {
+  const session = await ask<SessionFrame>('/session')
+  if (session?.kind === 'recording') {
+    const replay = new Replay(feed, session)
+    bar = new ReplayBar(replay)
+    document.body.append(bar.element)
+    document.body.classList.add('recorded')
+    document.title = `Aether: recording ${session.name}`
+    source = replay
+  } else source = new Live(feed)
+  feed.source = source
 }
 
 setTheme(localStorage.getItem('theme') || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'))
 show(views.find(({ id }) => `#${id}` === location.hash) ?? views[0]!)
-feed.listen()
+void begin()
 requestAnimationFrame(draw)

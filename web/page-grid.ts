@@ -29,7 +29,12 @@ export class PageGrid {
   #x = 0
   #y = 0
   #isDirty = true
-  readonly #palette = new Map<number, number>()
+  /** Rows of the picture whose pixels have changed. */
+  #firstRow = Number.POSITIVE_INFINITY
+  #lastRow = -1
+  #pixels32 = new Uint32Array(1)
+  /** Pixels by state, or by class; 0 where it is not known yet: none is wholly transparent. */
+  readonly #palette = new Uint32Array(65_536)
 
   /** Another region, or another look of the same. */
   show(states: Uint16Array): void {
@@ -41,6 +46,7 @@ export class PageGrid {
       this.#picture.width = this.#columns
       this.#picture.height = Math.max(1, Math.ceil(states.length / this.#columns))
       this.#pixels = new ImageData(this.#picture.width, this.#picture.height)
+      this.#pixels32 = new Uint32Array(this.#pixels.data.buffer)
       this.#scale = 0
       this.hovered = -1
     }
@@ -49,23 +55,19 @@ export class PageGrid {
 
   /** All colours are others. */
   repaint(): void {
-    this.#palette.clear()
+    this.#palette.fill(0)
     this.#paint(0, this.#states.length)
-    this.#picture.getContext('2d')!.putImageData(this.#pixels, 0, 0)
-    this.#isDirty = true
   }
 
   /** These blocks of 256 pages have changed. */
   changed(blocks: readonly number[]): void {
-    if (blocks.length === 0) return
-    for (const block of blocks) this.#paint(block * 256, Math.min(this.#states.length, (block + 1) * 256))
-    const rows = blocks.flatMap((block) => [
-      Math.floor((block * 256) / this.#columns),
-      Math.floor(Math.min(this.#states.length - 1, block * 256 + 255) / this.#columns),
-    ])
-    const [first, last] = [Math.min(...rows), Math.max(...rows)]
-    this.#picture.getContext('2d')!.putImageData(this.#pixels, 0, 0, 0, first, this.#columns, last - first + 1)
-    this.#isDirty = true
+    let painted = 0
+    for (const block of blocks) {
+      const [from, to] = [block * 256, Math.min(this.#states.length, (block + 1) * 256)]
+      this.#paint(from, to)
+      painted += Math.max(0, to - from)
+    }
+    this.stage.canvas.dataset['painted'] = String(painted)
   }
 
   /** The page under a point of the canvas; -1 where there is none. */
@@ -76,6 +78,7 @@ export class PageGrid {
   }
 
   zoom(factor: number, x: number = this.stage.width / 2, y: number = this.stage.height / 2): void {
+    if (this.#scale === 0) this.#place()
     const next = Math.min(SCALE_MAX, Math.max(this.#fitting(), this.#scale * factor))
     this.#x = x - ((x - this.#x) * next) / this.#scale
     this.#y = y - ((y - this.#y) * next) / this.#scale
@@ -118,6 +121,7 @@ export class PageGrid {
     const context = this.stage.clear()
     if (this.#states.length === 0) return
     this.#place()
+    this.#putPixels()
     const scale = this.#scale
     context.imageSmoothingEnabled = scale < 1
     context.imageSmoothingQuality = 'medium'
@@ -144,22 +148,33 @@ export class PageGrid {
   }
 
   #paint(from: number, to: number): void {
-    const pixels = new Uint32Array(this.#pixels.data.buffer)
-    for (let page = from; page < to; page++) pixels[page] = this.#pixel(this.#states[page]!)
+    if (to <= from) return
+    const [pixels, palette, states, mask] = [this.#pixels32, this.#palette, this.#states, this.byOwner ? 65_535 : 15]
+    for (let page = from; page < to; page++) {
+      const key = states[page]! & mask
+      pixels[page] = palette[key]! || this.#pixel(key)
+    }
+    this.#firstRow = Math.min(this.#firstRow, Math.floor(from / this.#columns))
+    this.#lastRow = Math.max(this.#lastRow, Math.floor((to - 1) / this.#columns))
+    this.#isDirty = true
+  }
+
+  #putPixels(): void {
+    if (this.#lastRow < 0) return
+    const [first, rows] = [this.#firstRow, this.#lastRow - this.#firstRow + 1]
+    this.#picture.getContext('2d')!.putImageData(this.#pixels, 0, 0, 0, first, this.#columns, rows)
+    this.#firstRow = Number.POSITIVE_INFINITY
+    this.#lastRow = -1
   }
 
   #pixel(state: number): number {
-    const key = this.byOwner ? state : state & 15
-    let pixel = this.#palette.get(key)
-    if (pixel === undefined) {
-      const kind = classes[state & 15] ?? classes[0]
-      const owner = (state >> 4) - 1
-      const alphas = [0, 0.35, 0.6, 0.55, 1, 0.8]
-      const text =
-        this.byOwner && owner >= 0 && (state & 15) > 0 ? rankColour(owner, alphas[state & 15]) : colour(kind.colour)
-      pixel = packed(text)
-      this.#palette.set(key, pixel)
-    }
+    const kind = classes[state & 15] ?? classes[0]
+    const owner = (state >> 4) - 1
+    const alphas = [0, 0.35, 0.6, 0.55, 1, 0.8]
+    const text =
+      this.byOwner && owner >= 0 && (state & 15) > 0 ? rankColour(owner, alphas[state & 15]) : colour(kind.colour)
+    const pixel = packed(text)
+    this.#palette[state] = pixel
     return pixel
   }
 
@@ -179,11 +194,14 @@ export class PageGrid {
     context.font = FONT
     context.textAlign = 'center'
     context.textBaseline = 'middle'
+    const left = Math.max(0, Math.floor(-this.#x / this.#scale))
+    const right = Math.min(this.#columns - 1, Math.ceil((this.stage.width - this.#x) / this.#scale))
+    this.stage.canvas.dataset['cells'] = String((last - first + 1) * (right - left + 1))
     for (let row = first; row <= last; row++)
-      for (let column = 0; column < this.#columns; column++) {
+      for (let column = left; column <= right; column++) {
         const state = this.#states[row * this.#columns + column]
         const x = this.#x + (column + 0.5) * this.#scale
-        if (state === undefined || (state & 15) === 0 || x < 0 || x > this.stage.width) continue
+        if (state === undefined || (state & 15) === 0) continue
         context.fillStyle = (state & 15) >= 2 ? '#fff' : colour('soft')
         context.fillText(String((state >> 4) - 1), x, this.#y + (row + 0.5) * this.#scale)
       }

@@ -38,7 +38,7 @@ export class PagesView implements View {
       else this.#grid.changed(blocks)
     }
     this.#choice.addEventListener('change', () => this.#listen(this.#choice.value))
-    const copies = tableWith('<rank', '<copy', 'waits', 'losses')
+    const copies = tableWith('<rank', '<copy', 'faults', 'losses')
     const events = tableWith('µs', '<rank', '<what', '<detail')
     this.#copies = new Rows(copies)
     this.#events = new Rows(events)
@@ -49,7 +49,7 @@ export class PagesView implements View {
     const history = make(
       'div',
       { class: 'card' },
-      make('h2', {}, 'History ', make('small', {}, 'wanted ○, had ●; red takes away, orange brings bytes')),
+      make('h2', {}, 'History ', make('small', {}, '○ wanted, ● had; red takes away, orange brings bytes')),
       this.#timeline.stage.element,
       make('div', { class: 'scroll' }, events.table),
     )
@@ -61,7 +61,7 @@ export class PagesView implements View {
       history,
     )
     side.style.cssText =
-      'display:grid;gap:16px;grid-template-rows:minmax(0,.75fr) minmax(0,1.25fr);min-height:0;min-width:0'
+      'display:grid;gap:16px;grid-template-rows:minmax(0,.8fr) minmax(0,1.2fr);min-height:0;min-width:0'
     this.element = make(
       'section',
       { id: this.id },
@@ -81,7 +81,7 @@ export class PagesView implements View {
     this.#showLegend()
   }
 
-  draw(nowMs: number): void {
+  draw(_clockMs: number, nowMs: number): void {
     this.#grid.draw()
     if (this.#grid.chosen >= 0 && nowMs - this.#askedMs > ASK_MS) {
       this.#askedMs = nowMs
@@ -118,7 +118,7 @@ export class PagesView implements View {
 
   #listen(region: string): void {
     this.#choose(-1)
-    this.#feed.listen(region)
+    this.#feed.choose(region)
   }
 
   #choose(page: number, reveal = false): void {
@@ -130,10 +130,8 @@ export class PagesView implements View {
     this.#grid.touch()
   }
 
-  async #ask(page: number): Promise<PageFrame | undefined> {
-    const query = new URLSearchParams({ region: this.#feed.region ?? '', page: String(page) })
-    const answer = await fetch(`/page?${query.toString()}`).catch(() => undefined)
-    return answer?.ok === true ? ((await answer.json()) as PageFrame) : undefined
+  #ask(page: number): Promise<PageFrame | undefined> {
+    return this.#feed.askPage(page)
   }
 
   #show(page: PageFrame | undefined): void {
@@ -153,7 +151,7 @@ export class PagesView implements View {
               'may read it',
               page.sharers.length === 0 ? 'nobody' : page.sharers.map((rank) => `rank ${rank}`).join(', '),
             ],
-            ['version', page.version === null ? '–' : String(page.version)],
+            ['version', page.version === null ? 'not known here' : String(page.version)],
           ]
     fill(this.#facts, ...facts.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
     this.#advice.show(page?.advice)
@@ -174,8 +172,7 @@ export class PagesView implements View {
   }
 
   #showLegend(): void {
-    const counts = new Array<number>(classes.length).fill(0)
-    for (const state of this.#feed.pages) counts[state & 15]!++
+    const { counts } = this.#feed
     const marks = classes.map(({ name, colour: of }, index) => {
       const mark = make('span', { class: 'swatch' })
       mark.style.background = colour(of)
@@ -247,7 +244,7 @@ export class PagesView implements View {
         : make(
             'div',
             { class: 'soft' },
-            `sharers ${known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · waits ${faults ?? 0}`,
+            `sharers ${known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · faults ${faults ?? 0}`,
           )
     fill(
       this.#tip,

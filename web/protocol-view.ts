@@ -44,8 +44,12 @@ export class ProtocolView implements View {
       ),
     )
     this.#body.replaceChildren(
-      this.#table('At the copies', region, 'cache'),
-      this.#table('At the homes', region, 'directory'),
+      make(
+        'div',
+        { class: 'tables' },
+        this.#table('At the copies', region, 'cache'),
+        this.#table('At the homes', region, 'directory'),
+      ),
     )
   }
 
@@ -84,7 +88,6 @@ export class ProtocolView implements View {
     const table = make('table', { class: 'cells' }, make('thead', {}, head), make('tbody', {}, ...rows))
     table.style.width = 'auto'
     const heading = make('h3', {}, title)
-    heading.style.cssText = 'font-size:13px;margin:10px 16px 4px;font-weight:600'
     const around = make('div', {}, heading, table)
     table.style.marginLeft = '10px'
     return around

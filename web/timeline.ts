@@ -1,5 +1,6 @@
 import type { PageEventFrame } from '../src/dashboard/wire.ts'
 import { colour, FONT, rankColour, Stage } from './canvas.ts'
+import { timeText } from './units.ts'
 
 const LEFT = 46
 const RIGHT = 14
@@ -47,6 +48,7 @@ export class Timeline {
     this.#folds(context, folds, labels)
     for (const event of shown) this.#arrow(context, event, shown, x, lane)
     for (const event of shown) this.#mark(context, event, x(event), lane(event.rank))
+    this.#waits(context, shown, x, lane)
   }
 
   #folds(context: CanvasRenderingContext2D, folds: readonly number[], labels: readonly string[]): void {
@@ -100,6 +102,31 @@ export class Timeline {
     context.lineTo(x2 - 8 * Math.cos(angle - 0.4), y2 - 8 * Math.sin(angle - 0.4))
     context.lineTo(x2 - 8 * Math.cos(angle + 0.4), y2 - 8 * Math.sin(angle + 0.4))
     context.fill()
+  }
+
+  /** How long each thread waited, below where it had the page; the newest first, as far as there is room. */
+  #waits(
+    context: CanvasRenderingContext2D,
+    events: readonly PageEventFrame[],
+    x: (event: PageEventFrame) => number,
+    lane: (rank: number) => number,
+  ): void {
+    const taken: { readonly at: number; readonly y: number }[] = []
+    context.textAlign = 'center'
+    context.textBaseline = 'middle'
+    context.lineWidth = 4
+    context.strokeStyle = colour('card')
+    context.fillStyle = colour('good')
+    for (const event of [...events].reverse()) {
+      const [, microseconds] = /after ([\d.]+) µs/.exec(event.text) ?? []
+      if (event.what !== 'granted' || microseconds === undefined) continue
+      const [at, y] = [Math.min(this.stage.width - 32, x(event)), lane(event.rank) + 13]
+      if (taken.some((other) => Math.abs(other.at - at) < 62 && Math.abs(other.y - y) < 12)) continue
+      taken.push({ at, y })
+      const text = timeText(1000 * Number(microseconds))
+      context.strokeText(text, at, y)
+      context.fillText(text, at, y)
+    }
   }
 
   #mark(context: CanvasRenderingContext2D, { what, text }: PageEventFrame, x: number, y: number): void {

@@ -1,7 +1,8 @@
 import { colour, FONT, rankColour, Stage } from './canvas.ts'
 import { Chart } from './chart.ts'
 import { card, make } from './dom.ts'
-import { type Feed, HISTORY } from './feed.ts'
+import type { Feed } from './feed.ts'
+import { HISTORY, type LinkHistory } from './link-history.ts'
 import { rateText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
@@ -14,8 +15,12 @@ export class TransfersView implements View {
   readonly element: HTMLElement
   readonly #feed: Feed
   readonly #matrix = new Stage('Bytes a second from each rank (rows) to each (columns)')
-  readonly #bandwidth = new Chart('Bandwidth of links over time', (value) => rateText(value))
-  readonly #latency = new Chart('How long a page takes over each link, over time', (value) => timeText(1000 * value))
+  readonly #bandwidth = new Chart('Bandwidth of links over time', (value) => rateText(value), 1024)
+  readonly #latency = new Chart(
+    'How long a page takes over each link, over time',
+    (value) => timeText(1000 * value),
+    1000,
+  )
   readonly #legend = make('span', { class: 'legend' })
   #chosen: string | undefined
 
@@ -51,10 +56,13 @@ export class TransfersView implements View {
     this.#drawMatrix()
     const shown = this.#shown()
     const { times } = this.#feed
-    const lines = shown.map(([key, { from, bytes, latencyUs }], index) => {
-      const stroke = rankColour(shown.length === 1 ? from : index)
-      return { key, stroke, bytes, latencyUs }
-    })
+    const { look } = this.#feed
+    const lines = shown.map(([key, link], index) => ({
+      key,
+      stroke: rankColour(shown.length === 1 ? link.from : index),
+      bytes: link.bytes(look, times.length),
+      latencyUs: link.latencyUs(look, times.length),
+    }))
     const slots = Math.min(HISTORY, Math.max(HISTORY / 4, times.length))
     this.#bandwidth.draw(
       lines.map(({ bytes, stroke }) => ({ values: smooth(bytes), colour: stroke, fill: lines.length < 3 })),
@@ -82,11 +90,16 @@ export class TransfersView implements View {
     return true
   }
 
-  #shown() {
-    const all = [...this.#feed.links]
-    if (this.#chosen !== undefined) return all.filter(([key]) => key === this.#chosen)
-    const last = (values: readonly number[]): number => values.slice(-25).reduce((sum, value) => sum + value, 0)
-    return all.sort(([, a], [, b]) => last(b.bytes) - last(a.bytes)).slice(0, LEGEND_MAX)
+  #shown(): readonly (readonly [string, LinkHistory])[] {
+    const { links, look } = this.#feed
+    const chosen = this.#chosen === undefined ? undefined : links.get(this.#chosen)
+    if (chosen !== undefined) return [[this.#chosen!, chosen]]
+    return [...links]
+      .map(([key, link]) => ({ key, link, recent: link.recent(look) }))
+      .filter(({ recent }) => recent > 0)
+      .sort((a, b) => b.recent - a.recent)
+      .slice(0, LEGEND_MAX)
+      .map(({ key, link }) => [key, link])
   }
 
   #geometry() {
@@ -104,7 +117,7 @@ export class TransfersView implements View {
   #drawMatrix(): void {
     const context = this.#matrix.clear()
     const { ranks, cell, left, top } = this.#geometry()
-    const links = this.#feed.frame?.links ?? []
+    const links = [...this.#feed.flows.values()]
     const most = Math.max(1, ...links.map(({ bytes }) => bytes))
     const at = new Map(ranks.map((rank, index) => [rank, index]))
     context.font = FONT
@@ -130,7 +143,7 @@ export class TransfersView implements View {
       context.fillStyle = rankColour(from, share)
       context.fillRect(left + column * cell, top + row * cell, cell - gap, cell - gap)
       if (cell >= 52 && bytes > 0) {
-        context.fillStyle = colour('ink')
+        context.fillStyle = share > 0.62 ? '#fff' : colour('ink')
         const [number = '', unit = ''] = rateText(bytes).split(' ')
         context.fillText(number, left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell - 7)
         context.fillText(unit, left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell + 8)

@@ -1,8 +1,16 @@
 import process from 'node:process'
-import { DashboardServer, FollowedSpace } from '../dashboard/index.ts'
+import {
+  type DashboardOptions,
+  DashboardServer,
+  FollowedSpace,
+  type Frame,
+  RecordedSession,
+} from '../dashboard/index.ts'
 import type { Command } from './command.ts'
 import { ExitCode } from './command.ts'
+import { type RecordChoice, recordChoice, recordLimitDefault, startRecorder } from './dashboard-record.ts'
 import { integerOption, parseOptions } from './options.ts'
+import { UsageError } from './usage-error.ts'
 
 const table = {
   host: { type: 'string', default: '127.0.0.1' },
@@ -10,6 +18,9 @@ const table = {
   token: { type: 'string' },
   'no-token': { type: 'boolean', default: false },
   name: { type: 'string', multiple: true },
+  record: { type: 'string' },
+  'record-limit': { type: 'string' },
+  replay: { type: 'string' },
 } as const
 
 const help = `Usage: aether dashboard [SPACE] [options]
@@ -26,11 +37,17 @@ Options:
   --port PORT      the port (default any that is free)
   --token TOKEN    in place of a random one: 8 to 200 letters, digits, dashes and underscores
   --no-token       everybody on this machine may look; on loopback only
+  --record FILE    write what the page shows to FILE, which must not be there yet, whether or not a page is open
+  --record-limit SIZE
+                   the most that FILE may grow to (default ${recordLimitDefault}); the recording ends there, and says so
+  --replay FILE    show a recording instead of a running space: play, pause, seek; no cluster is needed
   --name NAME      a name by which browsers may call it besides its address, as where a proxy stands before it; may be repeated
 
 Examples:
   aether dashboard
   aether dashboard shop --port 7000
+  aether dashboard --record monday.session
+  aether dashboard --replay monday.session
   aether dashboard --host 0.0.0.0 --name node1.example.org:7000 --port 7000`
 
 /** `aether dashboard`. */
@@ -39,22 +56,42 @@ export const dashboardCommand: Command = {
 
   async run(args) {
     const { values, positionals } = parseOptions('dashboard', args, table, 1)
+    const { replay, record, 'record-limit': limit } = values
     const token = values['no-token'] ? null : values.token
-    const source = new FollowedSpace(positionals[0])
-    const server = await DashboardServer.start({
-      source,
-      metrics: () => source.metrics(),
+    const choice = recordChoice('dashboard', record, limit)
+    const address = {
       host: values.host,
       port: integerOption('dashboard', '--port', values.port, 0, 65_535),
       names: values.name ?? [],
       ...(token === undefined ? {} : { token }),
-    })
-    process.stdout.write(`Open ${server.url}\nCtrl-C ends it.\n`)
-    await new Promise<void>((resolve) => {
-      process.once('SIGINT', resolve)
-      process.once('SIGTERM', resolve)
-    })
-    await server.close()
+    }
+    if (replay === undefined) await follow(positionals[0], choice, address)
+    else if (choice !== undefined)
+      throw new UsageError('--replay shows what was recorded: it records nothing', 'dashboard')
+    else if (positionals[0] !== undefined)
+      throw new UsageError(`--replay shows a file and no space: leave '${positionals[0]}' out`, 'dashboard')
+    else await serve({ ...address, source: RecordedSession.open(replay) }, () => {})
     return ExitCode.Done
   },
+}
+
+type Address = Omit<DashboardOptions, 'source'>
+
+async function follow(space: string | undefined, choice: RecordChoice | undefined, address: Address): Promise<void> {
+  const source = new FollowedSpace(space)
+  const recorder = choice && startRecorder(source, choice)
+  const recording = recorder && { always: true, onLook: (frame: Frame) => recorder.look(frame) }
+  await serve({ ...address, ...recording, source, metrics: () => source.metrics() }, () => recorder?.close())
+}
+
+/** Until a signal says that it is enough. */
+async function serve(options: DashboardOptions, end: () => void): Promise<void> {
+  const server = await DashboardServer.start(options)
+  process.stdout.write(`Open ${server.url}\nCtrl-C ends it.\n`)
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  end()
+  await server.close()
 }

@@ -19,6 +19,8 @@ const table = {
   port: { type: 'string', default: '0' },
   trace: { type: 'string' },
   dashboard: { type: 'boolean', default: false },
+  record: { type: 'string' },
+  'record-limit': { type: 'string' },
   advise: { type: 'boolean', default: false },
 } as const
 
@@ -37,6 +39,8 @@ Options (before the script; what comes after it is the script's):
                            of one machine only
   --dashboard              serve the page of 'aether dashboard' until the ranks have ended; its address, which only this machine
                            reaches and which has a token in it, is said on standard error; of one machine only
+  --record FILE            with --dashboard: write what the page shows to FILE, for 'aether dashboard --replay FILE'
+  --record-limit SIZE      the most that FILE may grow to (default 256MiB)
   --advise                 say on standard error, when the ranks have ended, which pages of coherent regions went back and forth
                            between them, who wrote where in them, and what to do about it; of one machine only
   --hosts A,B:2,...        where they run: names as ssh takes them, each with how many; without a number they share evenly.
@@ -54,6 +58,7 @@ Examples:
   aether run -n 4 app.js
   aether run -n 4 --trace app.trace.json app.js
   aether run -n 4 --dashboard app.js
+  aether run -n 4 --dashboard --record app.session app.js
   aether run -n 4 --advise app.js
   aether run -n 2 --on-failure continue worker.js --verbose input.txt
   aether run --hosts node1:2,node2:2 app.js`
@@ -78,6 +83,9 @@ export const runCommand: Command = {
       throw new UsageError('--trace is for one machine: the clocks of several differ', 'run')
     if (values.dashboard && hosts !== undefined)
       throw new UsageError('--dashboard is for one machine: it reads the memory of its ranks', 'run')
+    const { record: recordFile, 'record-limit': recordLimit } = values
+    if (!values.dashboard && (recordFile ?? recordLimit) !== undefined)
+      throw new UsageError('--record is for --dashboard: it writes down what that shows', 'run')
     if (values.advise && hosts !== undefined)
       throw new UsageError('--advise is for one machine: it reads files that its ranks write', 'run')
     const start = (space?: string) =>
@@ -94,12 +102,21 @@ export const runCommand: Command = {
         ...(ssh && { ssh: ssh.trim().split(/\s+/) }),
       })
     // Who watches nothing does not load what watching needs.
-    const watched = async () =>
-      values.dashboard ? (await import('./dashboard-beside.ts')).withDashboard(start) : start()
+    const watched = async () => (values.dashboard ? runWatched(start, recordFile, recordLimit) : start())
     const advised = async () => (values.advise ? (await import('./advice-report.ts')).withAdvice(watched) : watched())
     const { status } = await (hosts === undefined ? withTraceFile('run', values.trace, advised) : start())
     return status
   },
+}
+
+async function runWatched<T>(
+  start: (space: string) => Promise<T>,
+  file: string | undefined,
+  limit: string | undefined,
+): Promise<T> {
+  const { recordChoice } = await import('./dashboard-record.ts')
+  const { withDashboard } = await import('./dashboard-beside.ts')
+  return withDashboard(start, recordChoice('run', file, limit))
 }
 
 /** Options of the command come before the script, everything behind it belongs to the script, whatever it looks like. */

@@ -27,6 +27,18 @@ export class EventStore {
     for (let column = 0; column < COLUMNS.length; column++) this.#columns[column]![at] = event[COLUMNS[column]!]
   }
 
+  /** How many there ever were. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Call `take` with what came after the first `count`, the last `most` of it. Returns how much was left out. */
+  since(count: number, most: number, take: (event: ReadEvent) => void): number {
+    const first = Math.max(count, this.#count - Math.min(most, EVENTS_KEPT_MAX))
+    for (let number = first; number < this.#count; number++) take(this.#at(number % EVENTS_KEPT_MAX))
+    return first - count
+  }
+
   /** The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a rank mean the region. */
   ofPage(page: number, isRegion: (rank: number, region: number) => boolean, most: number): readonly ReadEvent[] {
     const found: ReadEvent[] = []

@@ -1,7 +1,7 @@
-import { runningSpaces, SpaceError } from '../cluster/index.ts'
+import { runningSpaces, SpaceError, SpaceObserver } from '../cluster/index.ts'
 import { prometheusText } from '../profiling/index.ts'
 import { metricSources } from './metric-sources.ts'
-import { ObservedSpace } from './observed-space.ts'
+import { type EventsSince, ObservedSpace } from './observed-space.ts'
 import type { PageMap } from './page-map.ts'
 import type { Frame, LogFrame, PageFrame } from './wire.ts'
 
@@ -12,10 +12,11 @@ const SEARCH_MS = 500
 export class FollowedSpace {
   readonly #name: string | undefined
   #space: ObservedSpace | undefined
+  #taken: { readonly space: ObservedSpace; readonly count: number } | undefined
   #searchedMs = 0
   #said = ''
 
-  /** Without a name: the first that runs, and when that has ended the next. */
+  /** Without a name: the first that runs, one with ranks before one without, and when that has ended the next. */
   constructor(name?: string) {
     this.#name = name
   }
@@ -27,6 +28,11 @@ export class FollowedSpace {
     const space = this.#space
     if (space === undefined) return this.#nobody(atMs, log)
     const frame = space.look(atMs)
+    if (this.#name === undefined && frame.members.every(({ rank }) => rank === null)) this.#preferGroup(atMs, log)
+    if (this.#space !== space) {
+      const other = this.look()
+      return { ...other, log: [...log, ...frame.log, ...other.log] }
+    }
     if (!frame.running) {
       space.close()
       this.#space = undefined
@@ -36,6 +42,15 @@ export class FollowedSpace {
 
   pages(region: string): PageMap | undefined {
     return this.#space?.region(region)?.map
+  }
+
+  /** What happened to pages since it was asked last, at most `most` of each look. */
+  takeEvents(most: number): EventsSince | undefined {
+    const space = this.#space
+    if (space === undefined) return undefined
+    const since = space.eventsSince(this.#taken?.space === space ? this.#taken.count : 0, most)
+    this.#taken = { space, count: since.count }
+    return since
   }
 
   page(region: string, page: number): PageFrame | undefined {
@@ -78,6 +93,22 @@ export class FollowedSpace {
     }
   }
 
+  /** Where several run and none was named, ranks are what is wanted: a program may have a space of its own beside those that it starts. */
+  #preferGroup(atMs: number, log: LogFrame[]): void {
+    if (atMs - this.#searchedMs < SEARCH_MS) return
+    this.#searchedMs = atMs
+    const group = runningSpaces().find((name) => name !== this.#space?.name && hasRanks(name))
+    if (group === undefined) return
+    try {
+      const found = ObservedSpace.attach(group)
+      this.#space?.close()
+      this.#space = found
+      log.push({ atMs, kind: 'note', text: `watching '${group}'` })
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+
   /** The space that is looked at, as long as it runs; else the one that would be. */
   #current(): string | undefined {
     if (this.#name !== undefined) return this.#name
@@ -88,6 +119,19 @@ export class FollowedSpace {
   #nobody(atMs: number, log: readonly LogFrame[]): Frame {
     const nothing = { members: [], links: [], regions: [], histograms: [] }
     return { atMs, space: this.#name ?? '', epoch: 0, running: false, ...nothing, log, lostEvents: 0 }
+  }
+}
+
+function hasRanks(name: string): boolean {
+  try {
+    const observer = SpaceObserver.attach(name)
+    try {
+      return observer.members().some(({ group }) => group !== undefined)
+    } finally {
+      observer.close()
+    }
+  } catch {
+    return false
   }
 }
 

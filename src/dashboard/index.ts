@@ -1,10 +1,15 @@
 /**
  * Looking at a running space from outside: what {@link ObservedSpace} sees is what `aether top` and the page of `aether dashboard` show.
+ * {@link SessionRecorder} writes it down, and {@link RecordedSession} opens what was written.
  *
  * @module
  */
 export { FollowedSpace } from './followed-space.ts'
 export { ObservedSpace } from './observed-space.ts'
-export { type DashboardOptions, DashboardServer, type DashboardSource } from './server/dashboard-server.ts'
+export { DashboardServer } from './server/dashboard-server.ts'
+export type { DashboardOptions, DashboardSource } from './server/routes.ts'
+export { RecordedSession } from './session/recorded-session.ts'
+export { SessionFileError } from './session/session-error.ts'
+export { RECORD_BYTES_MIN, SessionRecorder } from './session/session-recorder.ts'
 export type * from './wire.ts'
 export { PageClass } from './wire.ts'

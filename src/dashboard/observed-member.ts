@@ -2,6 +2,7 @@ import type { ObservedMember } from '../cluster/index.ts'
 import { JournalReader } from '../dsm/index.ts'
 import { processStatus } from '../native/index.ts'
 import type { Profile } from '../profiling/index.ts'
+import { histogramFrame } from './histogram-frame.ts'
 import type { HistogramFrame, MemberFrame } from './wire.ts'
 
 /** Where proc(5)'s stat says it, counted from field 3. */
@@ -76,15 +77,7 @@ export class MemberSight {
     return profile
       .histograms()
       .filter(({ count }) => count > 0)
-      .map(({ name, count, meanNs, p50Ns, p99Ns, maxNs }) => ({
-        name,
-        slot: this.member.slot,
-        count,
-        meanNs,
-        p50Ns,
-        p99Ns,
-        maxNs,
-      }))
+      .map((reading) => histogramFrame(reading, this.member.slot))
   }
 
   /** Take the journal that the member shows, given an open descriptor. */

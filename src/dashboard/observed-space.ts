@@ -1,5 +1,5 @@
 import { type ObservedMember, SpaceObserver } from '../cluster/index.ts'
-import { type JournalLink, observedRegions } from '../dsm/index.ts'
+import { type JournalLink, observedRegions, type ReadEvent } from '../dsm/index.ts'
 import { EventStore } from './event-store.ts'
 import { LinkRates } from './link-rates.ts'
 import { MemberSight } from './observed-member.ts'
@@ -9,6 +9,14 @@ import type { Frame, HistogramFrame, LogFrame, MemberFrame, PageFrame, RegionFra
 
 /** How long members go on showing after the last look: a page that is looked at once a second is looked at in time. */
 const SHOW_MS = 5000
+
+/** What happened to pages since it was asked last. */
+export interface EventsSince {
+  readonly count: number
+  /** Events that were too many. */
+  readonly left: number
+  readonly byRegion: ReadonlyMap<string, readonly ReadEvent[]>
+}
 
 /**
  * A running space as somebody sees it who is no member: who is there, what they count, what goes between them, and the state of every page of their
@@ -75,6 +83,22 @@ export class ObservedSpace {
   /** The coherent region of that name, where it is shown. */
   region(name: string): RegionSight | undefined {
     return this.#regions.get(name)
+  }
+
+  /** Pages of coherent regions: what happened since `count` events were known, the last `most` of it, by the name of the region; and how many are known now. */
+  eventsSince(count: number, most: number): EventsSince {
+    const names = new Map<number, string>()
+    for (const [name, { at }] of this.#regions)
+      for (const [rank, { region }] of at) names.set(rank * 65_536 + region.index, name)
+    const byRegion = new Map<string, ReadEvent[]>()
+    const left = this.#events.since(count, most, (event) => {
+      const name = names.get(event.rank * 65_536 + event.region)
+      if (name === undefined) return
+      const events = byRegion.get(name)
+      if (events === undefined) byRegion.set(name, [event])
+      else events.push(event)
+    })
+    return { count: this.#events.count, left, byRegion }
   }
 
   /** All that is known of a page; undefined where there is no such region or page. */

@@ -5,7 +5,7 @@ import type { RegionSight } from './region-sight.ts'
 import type { PageEventFrame, PageFrame } from './wire.ts'
 
 /** The most events of one page that are told. */
-const HISTORY_MAX = 240
+export const HISTORY_MAX = 240
 
 const whats: Readonly<Record<number, PageEventFrame['what']>> = {
   [EventKind.Wanted]: 'wanted',
@@ -46,7 +46,8 @@ export function describePage(sight: RegionSight, page: number, events: EventStor
   }
 }
 
-function historyOf(events: readonly ReadEvent[], protocol: Protocol): readonly PageEventFrame[] {
+/** Events in the order of their time, in words. */
+export function historyOf(events: readonly ReadEvent[], protocol: Protocol): readonly PageEventFrame[] {
   const begin = events[0]?.timeNs ?? 0
   return events.map((event) => ({
     rank: event.rank,

@@ -67,8 +67,14 @@ export interface HistogramFrame {
   readonly count: number
   readonly meanNs: number
   readonly p50Ns: number
+  readonly p90Ns: number
   readonly p99Ns: number
   readonly maxNs: number
+  /**
+   * How it is distributed: pairs of a part and how many fell into it, empty parts left out. Every octave has four equal parts: part `p` begins at
+   * `2 ** (p >> 2) * (1 + (p & 3) / 4)` nanoseconds and ends where the next begins; 0 ns counts as 1.
+   */
+  readonly parts: readonly number[]
 }
 
 /** A line of the event log. */
@@ -97,7 +103,32 @@ export interface Frame {
 }
 
 /**
- * States of pages of one region: for each block its number and 256 little-endian Uint16 as base64 (fewer at the end). A page is `class + 16 * (rank + 1)`, the rank being its
+ * A look as it is told to a page that has been told the look before: of links those that changed, each as {@link LINK_NUMBERS} numbers one after the other (from, to, then rates
+ * rounded to whole numbers: messages, pages, bytes, latency in ns or -1, and the total of bytes). Histograms come apart, once a second.
+ */
+export interface LookFrame extends Omit<Frame, 'links' | 'histograms'> {
+  readonly links: readonly number[]
+  /** All that was told of links before is no longer so. */
+  readonly isWhole: boolean
+}
+
+/** Numbers of a link in a {@link LookFrame}. */
+export const LINK_NUMBERS = 7
+
+/** Histograms that have changed since they were told last. */
+export interface HistogramsFrame {
+  readonly isWhole: boolean
+  readonly histograms: readonly HistogramFrame[]
+}
+
+/** One thing that is told, by its name. */
+export type Message =
+  | { readonly event: 'frame'; readonly data: LookFrame }
+  | { readonly event: 'pages'; readonly data: PagesFrame }
+  | { readonly event: 'histograms'; readonly data: HistogramsFrame }
+
+/**
+ * States of pages of one region: for each block its number and 256 little-endian Uint16 as base64 (fewer at the end), or one number where all are the same. A page is `class + 16 * (rank + 1)`, the rank being its
  * owner or, where it has none, its home.
  */
 export interface PagesFrame {
@@ -105,7 +136,7 @@ export interface PagesFrame {
   readonly pages: number
   /** What was told of it before is of another region of that name. */
   readonly isNew: boolean
-  readonly blocks: readonly (readonly [block: number, states: string])[]
+  readonly blocks: readonly (readonly [block: number, states: string | number])[]
 }
 
 /** Classes of a page's state, all ranks taken together. */
@@ -172,4 +203,29 @@ export interface PageFrame {
   readonly history: readonly PageEventFrame[]
   /** Where the region is open with `advise`, and the page bounces. */
   readonly advice?: PageAdviceFrame
+}
+
+/** What the page shows: what runs now, or a recording of what ran. */
+export type SessionFrame = { readonly kind: 'live' } | ({ readonly kind: 'recording' } & RecordingFrame)
+
+/** A recording in parts of about a second each. */
+export interface RecordingFrame {
+  /** The file's name, without its folder. */
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly begunMs: number
+  readonly lengthMs: number
+  /** For each part: milliseconds from the beginning to its first look. */
+  readonly parts: readonly number[]
+  /** Parts that tell all anew, by number: what comes before them is not needed. */
+  readonly whole: readonly number[]
+  /** How it ends: as who recorded wished, at its limit, in the middle, because who wrote it was killed or still writes, or where it is damaged. */
+  readonly end: 'closed' | 'limit' | 'cut' | 'damaged'
+}
+
+/** One part: what was told, and when. */
+export interface PartFrame {
+  readonly messages: readonly (Message & { readonly atMs: number })[]
+  /** Why it cannot be read; then it has no messages. */
+  readonly damage?: string
 }

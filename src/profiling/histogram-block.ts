@@ -66,6 +66,24 @@ export function summarize(slots: Float64Array): HistogramSummary {
   }
 }
 
+/** Some of a histogram's durations: those of at least `fromNs` and less than `untilNs`, in whole nanoseconds. The last bucket has no end but this. */
+export interface OccupiedBucket {
+  readonly fromNs: number
+  readonly untilNs: number
+  readonly count: number
+}
+
+/** Every bucket of a histogram's slots into which anything fell, in order. */
+export function occupiedBuckets(slots: Float64Array): readonly OccupiedBucket[] {
+  const occupied: OccupiedBucket[] = []
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    const count = slots[Slot.Buckets + bucket] ?? 0
+    if (count <= 0) continue
+    occupied.push({ fromNs: bucket === 0 ? 0 : bucketEnd(bucket - 1) + 1, untilNs: bucketEnd(bucket) + 1, count })
+  }
+  return occupied
+}
+
 /** `later - earlier`, but the maximum of `later`: it cannot be taken back. */
 export function differenceOfHistograms(later: Float64Array, earlier: Float64Array): Float64Array {
   return later.map((value, slot) => (slot === Slot.Max ? value : value - (earlier[slot] ?? 0)))

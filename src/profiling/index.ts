@@ -28,7 +28,13 @@ export {
   findLayout,
   knownLayouts,
 } from './counter-layout.ts'
-export { HistogramBlock, type HistogramSummary, privateHistogram } from './histogram-block.ts'
+export {
+  HistogramBlock,
+  type HistogramSummary,
+  type OccupiedBucket,
+  occupiedBuckets,
+  privateHistogram,
+} from './histogram-block.ts'
 export { metricsHandler } from './metrics-handler.ts'
 export { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { DashboardServer, type DashboardSource, type Frame } from '../../../src/dashboard/index.ts'
 import { PageMap } from '../../../src/dashboard/page-map.ts'
-import { STREAMS_MAX } from '../../../src/dashboard/server/dashboard-server.ts'
+import { STREAMS_MAX } from '../../../src/dashboard/server/live-routes.ts'
 import { directory, PAGE_ENTRY_BYTES } from '../../../src/dsm/index.ts'
 import { until } from '../../cluster/support.ts'
 import { type Answer, ask as askServer } from '../../support/ask.ts'
@@ -145,6 +145,33 @@ describe('the server of the dashboard', () => {
     for (const page of ['', '-1', '1e3', 'a', '99999999999'])
       assert.equal((await ask(`/page?region=grid&page=${page}`)).status, 400, page)
     assert.equal((await ask('/page?region=grid&page=3')).status, 404)
+  })
+
+  test('has no other protocol to offer, and hangs on nothing that is half a request', async () => {
+    const auth = `Authorization: Bearer ${TOKEN}\r\n`
+    const host = `Host: 127.0.0.1:${port}\r\n`
+    const socket = `${host}${auth}Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
+    // What follows is a WebSocket frame that claims to be 2^63 bytes long.
+    const frame = '\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00'
+    assert.doesNotMatch(await say(`GET /events HTTP/1.1\r\nOrigin: http://evil.example\r\n${socket}${frame}`), / 101 /)
+    assert.doesNotMatch(await say(`GET /session HTTP/1.1\r\n${socket}${frame}`), / 101 /)
+    assert.doesNotMatch(await say(`CONNECT evil.example:80 HTTP/1.1\r\n${host}${auth}\r\n`), / 200 /)
+    const chunked = `POST /session HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\nffffffff\r\n`
+    assert.match(await say(chunked), /^HTTP\/1\.1 405 /)
+    assert.match(await say(chunked.replace('POST', 'GET')), /^HTTP\/1\.1 413 /)
+    assert.match(await say(`GET /\0/x HTTP/1.1\r\n${host}${auth}\r\n`), /^HTTP\/1\.1 400 /)
+    const both = `GET / HTTP/1.1\r\n${host}${auth}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`
+    assert.match(await say(both), /^HTTP\/1\.1 4\d\d /)
+    for (const path of [
+      '/..%2f..%2fpackage.json',
+      '/%5c..%5cpackage.json',
+      '/style.css/..%2f..',
+      '/%00',
+      '/constructor',
+    ])
+      assert.equal((await ask(path)).status, 404, path)
+    assert.equal((await ask('/session')).text, '{"kind":"live"}')
+    assert.equal((await ask('/part?number=0')).status, 404, 'a server of what runs has no parts')
   })
 
   test('looks only while a page listens, and tells what changed', async () => {

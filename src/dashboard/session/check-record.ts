@@ -1,0 +1,125 @@
+import type { SessionRecord } from './session-format.ts'
+import { EVENT_NUMBERS } from './session-format.ts'
+
+type Check = (value: unknown) => boolean
+
+/** No region of a recording has more pages: the page keeps two bytes of each. */
+export const RECORDED_PAGES_MAX: number = 2 ** 26
+const TEXT_MAX = 4096
+const ROWS_MAX = 100_000
+const BLOCK_PAGES = 256
+/** As wire.ts has it. */
+const LINK_NUMBERS = 7
+const LIST_MAX = 4_000_000
+
+const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const text: Check = (value) => typeof value === 'string' && value.length <= TEXT_MAX
+const boolean: Check = (value) => typeof value === 'boolean'
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value)
+const whole =
+  (most: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most
+const word =
+  (...words: readonly string[]): Check =>
+  (value) =>
+    words.includes(value as string)
+const list =
+  (check: Check, most: number = ROWS_MAX): Check =>
+  (value) =>
+    Array.isArray(value) && value.length <= most && value.every(check)
+const fields =
+  (table: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(table).every(([name, check]) => check((value as Record<string, unknown>)[name]))
+const numbers =
+  (each: number): Check =>
+  (value) =>
+    list(number, LIST_MAX)(value) && (value as unknown[]).length % each === 0
+
+const rank = whole(65_534)
+
+const member = fields({
+  slot: rank,
+  epoch: number,
+  processId: number,
+  rank: orNull(rank),
+  state: word('running', 'stopped', 'left', 'died'),
+  residentBytes: number,
+  processors: number,
+  waits: number,
+  bytesIn: number,
+  bytesOut: number,
+  waitP50Ns: number,
+  waitP99Ns: number,
+  regions: number,
+})
+const cell = fields({ side: word('cache', 'directory'), state: text, event: text, count: number })
+const region = fields({
+  name: text,
+  coherence: text,
+  size: number,
+  pageBytes: number,
+  pages: number,
+  openAt: list(rank),
+  hasPages: boolean,
+  cells: list(cell),
+})
+const line = fields({ atMs: number, kind: word('joined', 'left', 'died', 'aborted', 'region', 'note'), text })
+const histogram = fields({
+  name: text,
+  slot: rank,
+  count: number,
+  meanNs: number,
+  p50Ns: number,
+  p90Ns: number,
+  p99Ns: number,
+  maxNs: number,
+  parts: numbers(2),
+})
+
+const checks: Readonly<Record<string, Check>> = {
+  frame: fields({
+    atMs: number,
+    space: text,
+    epoch: number,
+    running: boolean,
+    isWhole: boolean,
+    members: list(member),
+    regions: list(region),
+    log: list(line),
+    lostEvents: number,
+    links: numbers(LINK_NUMBERS),
+  }),
+  histograms: fields({ isWhole: boolean, histograms: list(histogram) }),
+  events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
+  pages: (value) => {
+    if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))
+      return false
+    const { pages, blocks } = value as { readonly pages: number; readonly blocks: readonly unknown[][] }
+    return blocks.every(([block, states]) => isBlock(pages, block, states))
+  },
+}
+
+function isBlock(pages: number, block: unknown, states: unknown): boolean {
+  if (!whole(Math.ceil(pages / BLOCK_PAGES) - 1)(block)) return false
+  if (whole(65_535)(states)) return true
+  const count = Math.min(BLOCK_PAGES, pages - (block as number) * BLOCK_PAGES)
+  return (
+    typeof states === 'string' &&
+    states.length === 4 * Math.ceil((2 * count) / 3) &&
+    /^[A-Za-z0-9+/]*={0,2}$/.test(states)
+  )
+}
+
+/** Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on. A recording may come from anybody. */
+export function isRecord(value: unknown): value is SessionRecord {
+  if (!fields({ atMs: number, event: text })(value)) return false
+  const { event, data } = value as { readonly event: string; readonly data: unknown }
+  return Object.hasOwn(checks, event) && checks[event]!(data)
+}

@@ -1,0 +1,252 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { basename } from 'node:path'
+import { PAGES_PER_BLOCK, protocols } from '../../dsm/index.ts'
+import type { PageFrame, PartFrame, RecordingFrame } from '../wire.ts'
+import { isRecord } from './check-record.ts'
+import { describeRecordedPage, eventsOf, type PageAt } from './recorded-page.ts'
+import { SessionFileError } from './session-error.ts'
+import {
+  PART_HEADER_BYTES,
+  type PartHeader,
+  readPartHeader,
+  SESSION_FORMAT,
+  SESSION_VERSION,
+  type SessionHeader,
+  type SessionRecord,
+  unpackPart,
+} from './session-format.ts'
+
+/** Parts of more than this are not shown: two days and a half. */
+const PARTS_MAX = 200_000
+/** Unpacked parts that are kept, and bytes of their text. */
+const KEPT_MAX = 64
+const KEPT_BYTES_MAX: number = 64 * 2 ** 20
+/** So many parts the history of a page goes back. */
+const HISTORY_PARTS = 120
+const ENOUGH_EVENTS = 240
+
+interface Place extends PartHeader {
+  readonly offset: number
+}
+
+interface KeptPart {
+  readonly records: readonly SessionRecord[]
+  readonly bytes: number
+  readonly damage?: string
+}
+
+/** A recording of the dashboard as `aether dashboard --replay` shows it. Only headers of parts are read when it is opened; a part when it is asked for. */
+export class RecordedSession {
+  /** What it is, and how it ends. */
+  readonly facts: RecordingFrame
+  readonly path: string
+  readonly #descriptor: number
+  readonly #places: readonly Place[]
+  readonly #kept = new Map<number, KeptPart>()
+
+  private constructor(path: string, descriptor: number, header: SessionHeader, found: FoundParts) {
+    this.path = path
+    this.#descriptor = descriptor
+    this.#places = found.places
+    this.facts = {
+      name: basename(path),
+      begunMs: header.begunMs,
+      lengthMs: found.endMs,
+      parts: found.places.map(({ atMs }) => atMs),
+      whole: found.places.flatMap(({ isWhole }, number) => (isWhole ? [number] : [])),
+      end: found.end,
+    }
+  }
+
+  /** @throws SessionFileError for what cannot be read, is no recording, is of another version, or has nothing to show. */
+  static open(path: string): RecordedSession {
+    const descriptor = openFile(path)
+    try {
+      const first = readPlace(descriptor, 0)
+      const header = readHeader(path, descriptor, first)
+      const found = findParts(descriptor, first!.bytes)
+      if (found.places.length === 0)
+        throw new SessionFileError('DAMAGED', path, 'nothing was recorded before it was cut off: record again')
+      return new RecordedSession(path, descriptor, header, found)
+    } catch (error) {
+      closeSync(descriptor)
+      throw error
+    }
+  }
+
+  /** A part for the page; undefined where there is none of that number. */
+  part(number: number): PartFrame | undefined {
+    const kept = this.#part(number)
+    if (kept === undefined) return undefined
+    const messages = kept.records.flatMap((record) => (record.event === 'events' ? [] : [record]))
+    return { messages, ...(kept.damage !== undefined && { damage: kept.damage }) }
+  }
+
+  /** What the recording tells of a page at a time; undefined where it tells of no such page. */
+  page(region: string, page: number, atMs: number): PageFrame | undefined {
+    const last = this.#places.findLastIndex((place) => place.atMs <= atMs)
+    const state = this.#stateOf(region, page, last, atMs)
+    const protocol = state && protocols.get(state.coherence)
+    if (state === undefined || protocol === undefined) return undefined
+    const groups = []
+    let count = 0
+    for (let number = last; number >= 0 && number > last - HISTORY_PARTS && count < ENOUGH_EVENTS; number--) {
+      const events = eventsOf(this.#part(number)?.records ?? [], region, page, atMs)
+      groups.unshift(events)
+      count += events.length
+    }
+    return describeRecordedPage(state, protocol, groups.flat())
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
+  }
+
+  #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {
+    let first = last
+    while (first > 0 && this.#places[first]?.isWhole !== true) first--
+    let coherence: string | undefined
+    let [state, isThere] = [0, false]
+    const block = Math.floor(page / PAGES_PER_BLOCK)
+    for (let number = Math.max(0, first); number <= last; number++)
+      for (const record of this.#part(number)?.records ?? []) {
+        if (record.atMs > atMs) break
+        if (record.event === 'frame') coherence = record.data.regions.find(({ name }) => name === region)?.coherence
+        if (record.event !== 'pages' || record.data.region !== region) continue
+        if (record.data.isNew) state = 0
+        isThere = page < record.data.pages
+        if (!isThere) continue
+        const told = record.data.blocks.find(([each]) => each === block)?.[1]
+        if (typeof told === 'number') state = told
+        else if (told !== undefined) state = Buffer.from(told, 'base64').readUInt16LE(2 * (page % PAGES_PER_BLOCK))
+      }
+    return isThere && coherence !== undefined ? { region, page, state, coherence } : undefined
+  }
+
+  #part(number: number): KeptPart | undefined {
+    const place = this.#places[number]
+    if (place === undefined) return undefined
+    const kept = this.#kept.get(number) ?? readPart(this.#descriptor, place)
+    this.#kept.delete(number)
+    this.#kept.set(number, kept)
+    let bytes = [...this.#kept.values()].reduce((sum, each) => sum + each.bytes, 0)
+    for (const [oldest, each] of this.#kept) {
+      if (oldest === number || (this.#kept.size <= KEPT_MAX && bytes <= KEPT_BYTES_MAX)) break
+      this.#kept.delete(oldest)
+      bytes -= each.bytes
+    }
+    return kept
+  }
+}
+
+interface FoundParts {
+  readonly places: readonly Place[]
+  readonly end: RecordingFrame['end']
+  readonly endMs: number
+}
+
+function openFile(path: string): number {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(path, 'r')
+    if (fstatSync(descriptor).isFile()) return descriptor
+  } catch (cause) {
+    throw new SessionFileError('IO', path, `cannot be read: ${(cause as Error).message}`, { cause })
+  }
+  closeSync(descriptor)
+  throw new SessionFileError('FOREIGN', path, "is no file; name one that 'aether dashboard --record FILE' has written")
+}
+
+function bytesAt(descriptor: number, offset: number, most: number): Buffer {
+  const bytes = Buffer.alloc(most)
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, most, offset))
+}
+
+function readPlace(descriptor: number, offset: number): Place | undefined {
+  const header = readPartHeader(bytesAt(descriptor, offset, PART_HEADER_BYTES))
+  return header && { ...header, offset }
+}
+
+function readHeader(path: string, descriptor: number, place: Place | undefined): SessionHeader {
+  const foreign = (options?: ErrorOptions): never => {
+    const begin = bytesAt(descriptor, 0, 256).toString('latin1')
+    const hint = begin.includes('aether-recording')
+      ? "is what a member recorded; 'aether replay FILE' steps through it"
+      : "is no recording of the dashboard; 'aether dashboard --record FILE' writes one"
+    throw new SessionFileError('FOREIGN', path, hint, options)
+  }
+  if (fstatSync(descriptor).size === 0)
+    throw new SessionFileError('DAMAGED', path, 'is empty: nothing was seen before its recorder ended; record again')
+  if (place === undefined) return foreign()
+  let header: Partial<SessionHeader> | null
+  try {
+    header = JSON.parse(unpackPart(bytesAt(descriptor, 0, Math.min(place.bytes, 65_536)))) as Partial<SessionHeader>
+  } catch (cause) {
+    throw new SessionFileError('DAMAGED', path, 'is damaged or cut off where it begins; nothing of it can be shown', {
+      cause,
+    })
+  }
+  if (header?.format !== SESSION_FORMAT) return foreign()
+  const { version, begunMs, aether } = header
+  if (version !== SESSION_VERSION) {
+    const other =
+      typeof aether === 'string' && /^[\w.+-]{1,40}$/.test(aether) ? `Aether ${aether}` : 'another version of Aether'
+    const what = `was recorded by ${other} in format ${Number(version)}, and this one reads format ${SESSION_VERSION}`
+    throw new SessionFileError('VERSION', path, `${what}: open it with that one`)
+  }
+  if (typeof begunMs !== 'number' || !Number.isFinite(begunMs) || Math.abs(begunMs) > 8.64e15)
+    throw new SessionFileError('DAMAGED', path, 'its header does not say when it began; nothing of it can be shown')
+  return header as SessionHeader
+}
+
+function findParts(descriptor: number, offset: number): FoundParts {
+  const { size } = fstatSync(descriptor)
+  const places: Place[] = []
+  let lastMs = 0
+  for (let at = offset; at < size; ) {
+    const isCut = size - at < PART_HEADER_BYTES
+    const place = isCut ? undefined : readPlace(descriptor, at)
+    if (isCut || (place !== undefined && at + place.bytes > size))
+      return { places, end: 'cut', endMs: endOf(lastMs, places) }
+    if (place === undefined || place.atMs < lastMs || places.length >= PARTS_MAX)
+      return { places, end: 'damaged', endMs: endOf(lastMs, places) }
+    lastMs = place.atMs
+    if (place.isEnd) return { places, end: whyEnded(descriptor, place), endMs: lastMs }
+    places.push(place)
+    at += place.bytes
+  }
+  return { places, end: 'cut', endMs: endOf(lastMs, places) }
+}
+
+/** Nobody has said how long the last part is: as long as parts are. */
+function endOf(lastMs: number, places: readonly Place[]): number {
+  return places.length === 0 ? lastMs : lastMs + 1000
+}
+
+function whyEnded(descriptor: number, place: Place): RecordingFrame['end'] {
+  try {
+    const { end } = JSON.parse(unpackPart(bytesAt(descriptor, place.offset, place.bytes))) as { readonly end: unknown }
+    return end === 'limit' || end === 'closed' ? end : 'damaged'
+  } catch {
+    return 'damaged'
+  }
+}
+
+/** What is damaged is told, and shown as nothing. */
+function readPart(descriptor: number, { offset, bytes, atMs }: Place): KeptPart {
+  try {
+    const text = unpackPart(bytesAt(descriptor, offset, bytes))
+    const records = text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as unknown)
+    if (records.every(isRecord)) return { records, bytes: text.length }
+  } catch {
+    // Told below.
+  }
+  return {
+    records: [],
+    bytes: 0,
+    damage: `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`,
+  }
+}

@@ -1,0 +1,110 @@
+import { type PageMap, PageReader } from './page-map.ts'
+import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, PagesFrame } from './wire.ts'
+
+/** Blocks of one region that are told at a time, but for the first: 256 pages each. Of a million pages that all change, each is told anew every eighth look. */
+export const BLOCKS_MAX = 512
+/** Histograms are told so often. */
+const HISTOGRAMS_MS = 1000
+
+/** Where the states of pages come from. */
+export interface PageSource {
+  pages(region: string): PageMap | undefined
+}
+
+interface ToldPages {
+  readonly map: PageMap
+  readonly reader: PageReader
+}
+
+/** What somebody has been told of a space so far, so that the next look is told by what is new in it. */
+export class Telling {
+  readonly #links = new Map<number, string>()
+  readonly #pages = new Map<string, ToldPages>()
+  readonly #histograms = new Map<string, number>()
+  #isWhole = true
+  #loggedUpTo = 0
+  #histogramsMs = 0
+
+  /** Tell all anew with the next look, as if nothing had been told. */
+  begin(): void {
+    this.#loggedUpTo = 0
+    this.#links.clear()
+    this.#pages.clear()
+    this.#histograms.clear()
+    this.#histogramsMs = 0
+    this.#isWhole = true
+  }
+
+  /** What is to be told of a look and of the pages of `regions`. `log` is all that is kept, `logged` how many lines there ever were. */
+  next(
+    frame: Frame,
+    log: readonly LogFrame[],
+    logged: number,
+    regions: readonly string[],
+    source: PageSource,
+  ): readonly Message[] {
+    const isWhole = this.#isWhole
+    this.#isWhole = false
+    const missed = Math.min(log.length, logged - this.#loggedUpTo)
+    this.#loggedUpTo = logged
+    const { links, histograms, ...rest } = frame
+    const lines = missed === 0 ? [] : log.slice(-missed)
+    const told: Message[] = [
+      { event: 'frame', data: { ...rest, log: lines, links: this.#changedLinks(links), isWhole } },
+    ]
+    if (isWhole || Math.abs(frame.atMs - this.#histogramsMs) >= HISTOGRAMS_MS) {
+      this.#histogramsMs = frame.atMs
+      const changed = this.#changedHistograms(histograms)
+      if (isWhole || changed.length > 0) told.push({ event: 'histograms', data: { isWhole, histograms: changed } })
+    }
+    for (const region of regions) {
+      const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)
+      if (data !== undefined) told.push({ event: 'pages', data })
+    }
+    return told
+  }
+
+  #changedLinks(links: readonly LinkFrame[]): readonly number[] {
+    const changed: number[] = []
+    for (const { from, to, messages, pages, bytes, latencyNs, totalBytes } of links) {
+      const latency = latencyNs === null ? -1 : Math.round(latencyNs)
+      const numbers = [Math.round(messages), Math.round(pages), Math.round(bytes), latency, totalBytes]
+      const key = from * 65_536 + to
+      const text = numbers.join()
+      if (this.#links.get(key) === text) continue
+      this.#links.set(key, text)
+      changed.push(from, to, ...numbers)
+    }
+    return changed
+  }
+
+  #changedHistograms(histograms: readonly HistogramFrame[]): readonly HistogramFrame[] {
+    return histograms.filter(({ name, slot, count }) => {
+      const key = `${name} ${slot}`
+      if (this.#histograms.get(key) === count) return false
+      this.#histograms.set(key, count)
+      return true
+    })
+  }
+
+  #changedPages(region: string, map: PageMap | undefined, most: number): PagesFrame | undefined {
+    if (map === undefined) {
+      this.#pages.delete(region)
+      return undefined
+    }
+    const known = this.#pages.get(region)
+    const isNew = map !== known?.map
+    const reader = isNew ? new PageReader(map) : known!.reader
+    if (isNew) this.#pages.set(region, { map, reader })
+    const blocks = map.takeChanged(reader, most)
+    if (blocks.length === 0 && !isNew) return undefined
+    return { region, pages: map.pages, isNew, blocks: blocks.map((block) => [block, packed(map.block(block))]) }
+  }
+}
+
+/** Many blocks are the same from end to end. */
+function packed(states: Uint16Array): string | number {
+  const [first = 0] = states
+  if (states.every((state) => state === first)) return first
+  return Buffer.from(states.buffer, states.byteOffset, states.byteLength).toString('base64')
+}

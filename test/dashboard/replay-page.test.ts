@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { DashboardServer, RecordedSession, SessionRecorder } from '../../src/dashboard/index.ts'
+import { ask } from '../support/ask.ts'
+import { Chromium, findChromium } from '../support/chromium.ts'
+import { SyntheticSpace } from './support/synthetic-space.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aether-replay-page-'))
+after(() => rmSync(folder, { recursive: true }))
+const chromium = findChromium()
+const skip = chromium === undefined && 'there is no Chromium on PATH; on Debian: apt-get install chromium'
+
+/** What would run, if anything of it were taken for HTML. */
+const HOSTILE = '<img src=x onerror="window.broken=1"><script>window.broken=2</script>'
+
+/** Twenty seconds, five looks each. */
+function recording(name: string): string {
+  const path = join(folder, name)
+  const space = new SyntheticSpace({ members: 4, pages: 3000, blocksALook: 2, lookMs: 200 })
+  space.regionName = HOSTILE
+  space.logText = HOSTILE
+  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1' })
+  for (let look = 0; look < 100; look++) recorder.look(space.look())
+  recorder.close()
+  return path
+}
+
+test('the server of a recording gives its parts and pages to who has the token, and nothing that runs', async () => {
+  const server = await DashboardServer.start({ source: RecordedSession.open(recording('served')) })
+  const url = new URL(server.url)
+  const port = Number(url.port)
+  const headers = { Authorization: `Bearer ${url.searchParams.get('token')}` }
+  try {
+    const get = (path: string) => ask(port, path, { headers })
+    for (const path of ['/session', '/part?number=0', '/page?page=1&at=0'])
+      assert.equal((await ask(port, path)).status, 401, path)
+    const session = JSON.parse((await get('/session')).text) as { kind: string; name: string; parts: number[] }
+    assert.deepEqual([session.kind, session.name, session.parts.length], ['recording', 'served', 20])
+    assert.equal((await get('/part?number=19')).status, 200)
+    assert.equal((await get('/part?number=20')).status, 404)
+    const page = `/page?region=${encodeURIComponent(HOSTILE)}&page=3`
+    assert.equal((await get(`${page}&at=4000`)).status, 200)
+    for (const bad of ['/part', '/part?number=-1', '/part?number=1e1', '/part?number=..%2f..', page, `${page}&at=x`])
+      assert.equal((await get(bad)).status, 400, bad)
+    for (const gone of ['/events', '/metrics', '/served', '/../served', '/%2e%2e/served'])
+      assert.equal((await get(gone)).status, 404, gone)
+  } finally {
+    await server.close()
+  }
+})
+
+describe('a recording, in a real browser', { skip }, () => {
+  test('says that it is one, plays, pauses, is sought by scrubber and keys, and takes no name for HTML', async () => {
+    const server = await DashboardServer.start({ source: RecordedSession.open(recording('monday.session')) })
+    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+    const range = "document.querySelector('footer input')"
+    const at = async (): Promise<number> => Number(await browser.evaluate(`${range}.value`))
+    const log = "document.querySelector('#log').innerText"
+    try {
+      await browser.goTo(server.url)
+      await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'it says what it is')
+      assert.match(await browser.evaluate<string>("document.querySelector('footer').innerText"), /monday\.session/)
+      await browser.until(`Number(${range}.value) > 400`, 'it plays')
+      await browser.until("document.querySelectorAll('#cluster .card tbody tr').length >= 4", 'the nodes of then')
+
+      await browser.press(' ')
+      const paused = await at()
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      assert.equal(await at(), paused, 'paused, it stands still')
+
+      // The scrubber, as a mouse moves it.
+      await browser.press('6')
+      const sought = `${range}.value = 12345; ${range}.dispatchEvent(new Event('input'))`
+      await browser.evaluate(sought)
+      await browser.until(`${log}.includes('look 61') && !${log}.includes('look 71')`, 'the log of that moment')
+      await browser.press('Home')
+      await browser.until(`${log}.includes('look 1') && !${log}.includes('look 11')`, 'back at the beginning')
+      await browser.press('End')
+      await browser.until(`${log}.includes('look 91')`, 'at the end')
+      assert.equal(await browser.evaluate("document.querySelector('footer .note').innerText"), '', 'it ended in order')
+      const before = await at()
+      await browser.press(',')
+      await browser.until(`Number(${range}.value) === ${before - 200}`, 'one look back')
+      for (let press = 0; press < 4; press++) await browser.press(']')
+      assert.equal(await browser.evaluate("document.querySelector('footer select').value"), '16')
+
+      await browser.press('3')
+      await browser.until("/written [1-9]/.test(document.querySelector('#pages .legend').innerText)", 'its pages')
+      for (let press = 0; press < 4; press++) await browser.press('ArrowRight')
+      await browser.until(
+        "/may write after 40/.test(document.querySelector('#pages').innerText)",
+        'the history of page 3 until then',
+      )
+      assert.match(
+        await browser.evaluate<string>("document.querySelector('#pages .card h2').innerText"),
+        /Page|written/,
+      )
+      for (const tab of ['1', '2', '4', '5', '6']) await browser.press(tab)
+      await browser.until(`${log}.includes('<img src=x')`, 'a name is text')
+      assert.equal(await browser.evaluate('window.broken ?? 0'), 0)
+      assert.equal(await browser.evaluate("document.querySelectorAll('img, main script').length"), 0)
+      assert.deepEqual(browser.errors, [])
+    } finally {
+      await server.close()
+    }
+  })
+})

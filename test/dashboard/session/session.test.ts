@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { type Message, RecordedSession, SessionFileError, SessionRecorder } from '../../../src/dashboard/index.ts'
+import { packPart, readPartHeader } from '../../../src/dashboard/session/session-format.ts'
+import { SyntheticSpace } from '../support/synthetic-space.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aether-session-'))
+after(() => rmSync(folder, { recursive: true }))
+let files = 0
+
+interface Recorded {
+  readonly path: string
+  readonly space: SyntheticSpace
+  readonly ends: readonly string[]
+}
+
+/** A recording of so many looks, five a second. */
+function record(looks: number, limitBytes = 2 ** 30, close = true, size = {}): Recorded {
+  const path = join(folder, `${files++}.session`)
+  const space = new SyntheticSpace({ members: 4, pages: 2000, blocksALook: 2, lookMs: 200, ...size })
+  const ends: string[] = []
+  const recorder = new SessionRecorder({
+    path,
+    limitBytes,
+    source: space,
+    aether: '1.2.3',
+    onEnd: (why) => ends.push(why),
+  })
+  for (let look = 0; look < looks; look++) recorder.look(space.look())
+  if (close) recorder.close()
+  return { path, space, ends }
+}
+
+function open(path: string): RecordedSession & Disposable {
+  const session = RecordedSession.open(path)
+  return Object.assign(session, { [Symbol.dispose]: () => session.close() })
+}
+
+function messages(session: RecordedSession): (Message & { atMs: number })[] {
+  return session.facts.parts.flatMap((_, number) => [...(session.part(number)?.messages ?? [])])
+}
+
+/** Where each part of a file begins. */
+function partsOf(path: string): number[] {
+  const bytes = readFileSync(path)
+  const begins: number[] = []
+  for (let at = 0; at < bytes.length; at += readPartHeader(bytes.subarray(at))!.bytes) begins.push(at)
+  return begins
+}
+
+const refused = (code: string, what: RegExp) => (error: unknown) =>
+  error instanceof SessionFileError && error.code === `ERR_AETHER_SESSION_${code}` && what.test(error.message)
+
+describe('a recording of the dashboard', () => {
+  test('has every look, when it was, and all that a page is told of it', () => {
+    const { path, space } = record(60)
+    using session = open(path)
+    const { facts } = session
+    assert.deepEqual([facts.end, facts.begunMs, facts.lengthMs], ['closed', 1_700_000_000_200, 59 * 200])
+    assert.equal(facts.parts.length, 12)
+    assert.deepEqual(facts.whole, [0, 10])
+    const all = messages(session)
+    const frames = all.filter(({ event }) => event === 'frame')
+    assert.deepEqual(
+      frames.map(({ atMs }) => atMs),
+      Array.from({ length: 60 }, (_, look) => look * 200),
+    )
+    // What is told together is what is so.
+    const states = new Uint16Array(2000)
+    for (const message of all) {
+      if (message.event !== 'pages') continue
+      for (const [block, told] of message.data.blocks) {
+        if (typeof told === 'number') states.fill(told, block * 256, block * 256 + 256)
+        else {
+          const bytes = Buffer.from(told, 'base64')
+          for (let at = 0; at < bytes.length; at += 2) states[block * 256 + at / 2] = bytes.readUInt16LE(at)
+        }
+      }
+    }
+    assert.deepEqual(states, space.map.states)
+  })
+
+  test('can be entered where it tells all anew: with all pages, histograms and the log until there', () => {
+    using session = open(record(60).path)
+    const told = session.part(10)!.messages
+    const [frame] = told
+    assert.ok(frame?.event === 'frame' && frame.data.isWhole)
+    assert.equal(frame.data.links.length, 4 * 3 * 7)
+    assert.ok(frame.data.log.length >= 5, 'the log from the beginning')
+    const pages = told.find(({ event }) => event === 'pages')
+    assert.ok(pages?.event === 'pages' && pages.data.isNew && pages.data.blocks.length === 8)
+    const histograms = told.find(({ event }) => event === 'histograms')
+    assert.ok(histograms?.event === 'histograms' && histograms.data.isWhole && histograms.data.histograms.length === 4)
+  })
+
+  test('tells the history of a page until the moment that is asked for', () => {
+    using session = open(record(60).path)
+    const early = session.page('grid', 3, 1000)!
+    const late = session.page('grid', 3, 4000)!
+    assert.ok(early.history.length > 0 && late.history.length > early.history.length)
+    assert.match(late.history.at(-1)!.text, /may write after 40\.0 µs/)
+    assert.deepEqual([late.version, late.home], [null, null], 'what was not recorded is not made up')
+    assert.equal(session.page('grid', 2000, 4000), undefined)
+    assert.equal(session.page('other', 3, 4000), undefined)
+  })
+
+  test('is a gzip file of lines, and small', () => {
+    const { path } = record(60)
+    const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')
+    assert.equal((JSON.parse(lines[0]!) as { format: string }).format, 'aether-dashboard-session')
+    const plain = lines.reduce((sum, line) => sum + line.length, 0)
+    assert.ok(statSync(path).size * 4 < plain, `${statSync(path).size} bytes of ${plain}`)
+    assert.equal(statSync(path).mode & 0o777, 0o600, 'others do not read it')
+  })
+
+  test('never grows beyond its limit, and says that it ends there', () => {
+    const whole = record(200)
+    const limit = Math.floor(statSync(whole.path).size / 2)
+    const { path, ends } = record(200, limit)
+    assert.ok(statSync(path).size <= limit)
+    assert.equal(ends.length, 1)
+    assert.match(ends[0]!, /has reached its limit/)
+    using session = open(path)
+    assert.equal(session.facts.end, 'limit')
+    assert.ok(session.facts.parts.length > 5 && session.facts.parts.length < 40)
+    assert.ok(messages(session).length > 0)
+  })
+
+  test('opens up to wherever it is cut off, and says that it is', () => {
+    const { path } = record(40)
+    const begins = partsOf(path)
+    const size = statSync(path).size
+    using whole = open(path)
+    const expected = messages(whole)
+    for (let cut = begins[2]!; cut < size; cut += 131) {
+      const copy = `${path}.cut`
+      copyFileSync(path, copy)
+      truncateSync(copy, cut)
+      using session = open(copy)
+      assert.equal(session.facts.end, 'cut', `cut at ${cut} of ${size}`)
+      assert.equal(session.facts.parts.length, begins.filter((begin) => begin <= cut).length - 2)
+      const read = messages(session)
+      assert.deepEqual(read, expected.slice(0, read.length))
+    }
+  })
+
+  test('of a recorder that was killed has all but the last second', () => {
+    const { path } = record(40, 2 ** 30, false)
+    using session = open(path)
+    assert.equal(session.facts.end, 'cut')
+    assert.ok(session.facts.lengthMs >= 7000, `${session.facts.lengthMs} ms of 8000`)
+  })
+
+  test('with a damaged part shows the others, and says which one is lost', () => {
+    const { path } = record(40)
+    const begins = partsOf(path)
+    const bytes = readFileSync(path)
+    bytes[begins[4]! + 60]! ^= 0xff
+    writeFileSync(path, bytes)
+    using session = open(path)
+    assert.match(session.part(3)?.damage ?? '', /damaged/)
+    assert.deepEqual(session.part(3)?.messages, [])
+    assert.ok(session.part(4)!.messages.length > 0)
+    bytes.fill(0, begins[5]!, begins[5]! + 20)
+    writeFileSync(path, bytes)
+    using shorter = open(path)
+    assert.deepEqual([shorter.facts.end, shorter.facts.parts.length], ['damaged', 4])
+  })
+
+  test('is refused where it is none, foreign, empty or of another version, with what to do', () => {
+    const file = (name: string, content: string | Buffer): string => {
+      const path = join(folder, name)
+      writeFileSync(path, content)
+      return path
+    }
+    const header = (fields: object): Buffer =>
+      packPart(`${JSON.stringify(fields)}\n`, { isWhole: false, isEnd: false, atMs: 0 })
+    const known = { format: 'aether-dashboard-session', aether: '9.9.9', begunMs: 1 }
+    const cases: readonly (readonly [string, string, RegExp])[] = [
+      [join(folder, 'nowhere'), 'IO', /cannot be read/],
+      [folder, 'FOREIGN', /--record FILE/],
+      [file('empty', ''), 'DAMAGED', /empty.*record again/],
+      [file('text', 'hello, I am a text\n'.repeat(9)), 'FOREIGN', /--record FILE/],
+      [file('short', 'x'), 'FOREIGN', /--record FILE/],
+      [file('gzip', gzipSync('hello')), 'FOREIGN', /--record FILE/],
+      [file('member', '{"format":"aether-recording","version":1}\n'), 'FOREIGN', /aether replay FILE/],
+      [file('other', header({ format: 'something' })), 'FOREIGN', /--record FILE/],
+      [file('newer', header({ ...known, version: 2 })), 'VERSION', /Aether 9\.9\.9 in format 2.*reads format 1/],
+      [file('older', header({ ...known, version: 0, aether: '<b>' })), 'VERSION', /another version.*format 0/],
+      [file('timeless', header({ ...known, version: 1, begunMs: 'x' })), 'DAMAGED', /when it began/],
+      [file('nothing', header({ ...known, version: 1 })), 'DAMAGED', /nothing was recorded/],
+      [file('cut', header({ ...known, version: 1 }).subarray(0, 50)), 'DAMAGED', /cut off where it begins/],
+    ]
+    for (const [path, code, what] of cases) assert.throws(() => RecordedSession.open(path), refused(code, what), path)
+  })
+
+  test('from a stranger gives the page nothing that is not of its kind', () => {
+    const header = { format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 }
+    const frame = {
+      atMs: 1,
+      space: 's',
+      epoch: 1,
+      running: true,
+      isWhole: true,
+      members: [],
+      regions: [],
+      log: [],
+      lostEvents: 0,
+      links: [],
+    }
+    const pages = { region: 'r', pages: 300, isNew: true, blocks: [] as unknown[] }
+    const bad: readonly unknown[] = [
+      { atMs: 0, event: 'frame', data: { ...frame, members: [{}] } },
+      { atMs: 0, event: 'frame', data: { ...frame, space: { toString: 1 } } },
+      { atMs: 0, event: 'frame', data: { ...frame, links: [1, 2] } },
+      { atMs: 0, event: 'frame', data: { ...frame, log: [{ atMs: 1, kind: 'x" onload="', text: '' }] } },
+      { atMs: 0, event: 'pages', data: { ...pages, pages: 2 ** 40 } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[9, 1]] } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 'AAAA']] } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 70_000]] } },
+      { atMs: 0, event: 'constructor', data: {} },
+      { atMs: 0, event: 'histograms', data: { isWhole: true, histograms: [{ name: 'x' }] } },
+      { atMs: Number.NaN, event: 'frame', data: frame },
+      null,
+    ]
+    const place = { isWhole: true, isEnd: false, atMs: 0 }
+    const lines = [{ atMs: 0, event: 'frame', data: frame }, ...bad]
+    const bomb = packPart(' '.repeat(140 * 2 ** 20), place)
+    const path = join(folder, 'stranger')
+    writeFileSync(
+      path,
+      Buffer.concat([
+        packPart(`${JSON.stringify(header)}\n`, place),
+        ...lines.map((line) => packPart(`${JSON.stringify(line)}\n`, place)),
+        packPart('no JSON\n', place),
+        bomb,
+      ]),
+    )
+    using session = open(path)
+    assert.equal(session.part(0)?.messages.length, 1)
+    for (let number = 1; number < bad.length + 3; number++)
+      assert.match(session.part(number)?.damage ?? `part ${number} was taken`, /damaged/)
+  })
+
+  test('is not written over another file', () => {
+    const { path, space } = record(1)
+    const before = readFileSync(path)
+    const options = { path, limitBytes: 2 ** 20, source: space, aether: '1' }
+    assert.throws(() => new SessionRecorder(options), refused('EXISTS', /remove it, or record into another file/))
+    assert.deepEqual(readFileSync(path), before)
+    assert.throws(
+      () => new SessionRecorder({ ...options, path: join(folder, 'no', 'such', 'folder') }),
+      refused('IO', /cannot be written/),
+    )
+  })
+})

@@ -1,0 +1,138 @@
+import type { DashboardSource, Frame, PageFrame } from '../../../src/dashboard/index.ts'
+import type { EventsSince } from '../../../src/dashboard/observed-space.ts'
+import { PageMap } from '../../../src/dashboard/page-map.ts'
+import { directory, EventKind, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK, type ReadEvent } from '../../../src/dsm/index.ts'
+
+/** How much there is of everything. */
+export interface SyntheticSize {
+  readonly members: number
+  readonly pages: number
+  /** Blocks of 256 pages that change at each look. */
+  readonly blocksALook: number
+  /** Milliseconds from look to look; undefined: as the clock has it. */
+  readonly lookMs?: number
+}
+
+/** A space of which everything is made up, the same at each run: as many members, links and pages as are wanted, changing from look to look. */
+export class SyntheticSpace implements DashboardSource {
+  readonly size: SyntheticSize
+  readonly map: PageMap
+  /** Words that stand where names do. */
+  regionName = 'grid'
+  logText = 'something happened'
+  looks = 0
+  #block = 0
+  #events: ReadEvent[] = []
+
+  constructor(size: SyntheticSize) {
+    this.size = size
+    this.map = new PageMap(size.pages, directory)
+  }
+
+  look(): Frame {
+    const { members, pages, lookMs } = this.size
+    const look = ++this.looks
+    const atMs = lookMs === undefined ? Date.now() : 1_700_000_000_000 + look * lookMs
+    this.#change(look)
+    const ranks = Array.from({ length: members }, (_, rank) => rank)
+    return {
+      atMs,
+      space: 'synthetic',
+      epoch: members,
+      running: true,
+      members: ranks.map((rank) => ({
+        slot: rank,
+        epoch: rank + 1,
+        processId: 1000 + rank,
+        rank,
+        state: 'running',
+        residentBytes: 50e6 + rank,
+        processors: ((look + rank) % 10) / 10,
+        waits: look % 100,
+        bytesIn: 1e6 + look,
+        bytesOut: 1e6 + rank * look,
+        waitP50Ns: 20_000,
+        waitP99Ns: 90_000,
+        regions: 1,
+      })),
+      links: ranks.flatMap((from) =>
+        ranks
+          .filter((to) => to !== from)
+          .map((to) => ({
+            from,
+            to,
+            messages: 100,
+            pages: 10,
+            bytes: ((from * 31 + to * 17 + look) % 97) * 1e4,
+            latencyNs: 20_000 + ((from + to + look) % 50) * 1000,
+            totalBytes: look * 1e5,
+          })),
+      ),
+      regions: [
+        {
+          name: this.regionName,
+          coherence: 'directory',
+          size: pages * 4096,
+          pageBytes: 4096,
+          pages,
+          openAt: ranks,
+          hasPages: true,
+          cells: [{ side: 'cache', state: 'I', event: 'Load', count: look }],
+        },
+      ],
+      histograms: ranks.map((rank) => ({
+        name: 'dsm.fault grid',
+        slot: rank,
+        count: look * 100,
+        meanNs: 25_000,
+        p50Ns: 20_000,
+        p90Ns: 50_000,
+        p99Ns: 90_000,
+        maxNs: 200_000,
+        parts: Array.from({ length: 24 }, (_, index) => [48 + index, look + index]).flat(),
+      })),
+      log: look % 10 === 1 ? [{ atMs, kind: 'note', text: `${this.logText} at look ${look}` }] : [],
+      lostEvents: 0,
+    }
+  }
+
+  pages(region: string): PageMap | undefined {
+    return region === this.regionName ? this.map : undefined
+  }
+
+  page(region: string, page: number): PageFrame | undefined {
+    if (region !== this.regionName || page >= this.size.pages) return undefined
+    const state = this.map.states[page]!
+    const nothing = { home: 0, homeState: 'S', version: this.looks, copies: [], sharers: [1, 2], history: [] }
+    return { region, page, class: state & 15, owner: (state >> 4) - 1, ...nothing }
+  }
+
+  /** Of each look: rank 1 wanted page 3 to write, and had it. */
+  takeEvents(): EventsSince {
+    const events = this.#events
+    this.#events = []
+    return { count: this.looks, left: 0, byRegion: new Map([[this.regionName, events]]) }
+  }
+
+  close(): void {}
+
+  #change(look: number): void {
+    const { members, pages, blocksALook } = this.size
+    const blocks = Math.ceil(pages / PAGES_PER_BLOCK)
+    const states = Object.keys(directory.cache.states)
+    const entries = new DataView(new ArrayBuffer(PAGES_PER_BLOCK * PAGE_ENTRY_BYTES))
+    for (let count = 0; count < Math.min(blocks, blocksALook); count++, this.#block = (this.#block + 1) % blocks) {
+      for (let page = 0; page < PAGES_PER_BLOCK; page++) {
+        const state = (page + look + this.#block) % 3 === 0 ? 'M' : 'S'
+        entries.setUint8(page * PAGE_ENTRY_BYTES, 1 + states.indexOf(state))
+      }
+      this.map.take((this.#block + look) % members, this.#block, entries)
+    }
+    const nothing = { peer: -1, before: 2, after: 0, requester: -1, bytes: 0 }
+    const [timeNs, tookNs] = [look * 200e6, 40_000]
+    this.#events.push(
+      { ...nothing, rank: 1, region: 0, timeNs, what: EventKind.Wanted, page: 3, tookNs: 0 },
+      { ...nothing, rank: 1, region: 0, timeNs: timeNs + tookNs, what: EventKind.Granted, page: 3, tookNs },
+    )
+  }
+}

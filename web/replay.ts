@@ -1,0 +1,142 @@
+import type { PageFrame, PartFrame, RecordingFrame } from '../src/dashboard/wire.ts'
+import type { Feed } from './feed.ts'
+import { ask, type Source } from './source.ts'
+
+/** What is gone through before a moment that was sought, so that charts have a past. */
+const PAST_MS = 20_000
+const KEPT_MAX = 48
+export const SPEEDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
+
+/** A recording that is played: it asks for its parts as it comes to them. */
+export class Replay implements Source {
+  readonly facts: RecordingFrame
+  readonly #feed: Feed
+  readonly #parts = new Map<number, Promise<PartFrame | undefined>>()
+  isPlaying = true
+  speed = 1
+  /** From the beginning, in milliseconds. */
+  atMs = 0
+  /** Why the last part that was come to could not be read. */
+  damage: string | undefined
+  onChange: () => void = () => {}
+  #queue: PartFrame['messages'] = []
+  #next = 0
+  #at = 0
+  #lastMs = 0
+  #seeks = 0
+  #isLoading = false
+
+  constructor(feed: Feed, facts: RecordingFrame) {
+    this.#feed = feed
+    this.facts = facts
+  }
+
+  choose(): void {
+    void this.seek(this.atMs)
+  }
+
+  askPage(region: string, page: number): Promise<PageFrame | undefined> {
+    return ask(
+      `/page?${new URLSearchParams({ region, page: String(page), at: String(Math.ceil(this.atMs)) }).toString()}`,
+    )
+  }
+
+  clockMs(): number {
+    return this.atMs
+  }
+
+  play(isPlaying: boolean = !this.isPlaying): void {
+    this.isPlaying = isPlaying
+    if (isPlaying && this.atMs >= this.facts.lengthMs) void this.seek(0)
+    this.onChange()
+  }
+
+  setSpeed(speed: number): void {
+    this.speed = speed
+    this.onChange()
+  }
+
+  /** Be at a moment, as if all until then had been played. */
+  async seek(toMs: number): Promise<void> {
+    const seek = ++this.#seeks
+    const to = Math.max(0, Math.min(this.facts.lengthMs, toMs))
+    this.atMs = to
+    this.#isLoading = true
+    this.onChange()
+    const last = this.#partAt(to)
+    const past = this.#partAt(Math.max(0, to - PAST_MS))
+    const first = this.facts.whole.findLast((number) => number <= past) ?? 0
+    const wanted = Array.from({ length: last - first + 1 }, (_, index) => this.#part(first + index))
+    const parts = await Promise.all(wanted)
+    if (seek !== this.#seeks) return
+    this.#feed.forget()
+    this.#queue = parts.flatMap((part) => part?.messages ?? [])
+    this.damage = parts.at(-1)?.damage
+    this.#at = 0
+    this.#next = last + 1
+    this.#isLoading = false
+    this.#feed.connected = true
+    this.#playUntil(to)
+    this.#feed.onFrame()
+    this.onChange()
+  }
+
+  tick(nowMs: number): void {
+    const elapsed = Math.min(250, nowMs - this.#lastMs)
+    this.#lastMs = nowMs
+    if (!this.isPlaying || this.#isLoading) return
+    const to = Math.min(this.facts.lengthMs, this.atMs + elapsed * this.speed)
+    const needed = this.#partAt(to)
+    if (needed >= this.#next) {
+      void this.#load(this.#next)
+      return
+    }
+    if (needed + 2 < this.facts.parts.length) void this.#part(needed + 2)
+    if (this.#next <= needed + 1 && this.#next < this.facts.parts.length) void this.#load(this.#next)
+    this.atMs = to
+    if (this.#playUntil(to)) this.#feed.onFrame()
+    if (to >= this.facts.lengthMs) this.isPlaying = false
+    this.onChange()
+  }
+
+  /** Whether there was anything new. */
+  #playUntil(toMs: number): boolean {
+    let isNew = false
+    for (; this.#at < this.#queue.length && this.#queue[this.#at]!.atMs <= toMs; this.#at++) {
+      this.#feed.take(this.#queue[this.#at]!)
+      isNew = true
+    }
+    return isNew
+  }
+
+  async #load(number: number): Promise<void> {
+    const seek = this.#seeks
+    this.#isLoading = true
+    const part = await this.#part(number)
+    if (seek !== this.#seeks) return
+    this.#isLoading = false
+    this.#queue = [...this.#queue.slice(this.#at), ...(part?.messages ?? [])]
+    this.#at = 0
+    this.#next = number + 1
+    this.damage = part === undefined ? 'a part of the recording cannot be had: the server is gone' : part.damage
+  }
+
+  #partAt(ms: number): number {
+    return Math.max(
+      0,
+      this.facts.parts.findLastIndex((at) => at <= ms),
+    )
+  }
+
+  #part(number: number): Promise<PartFrame | undefined> {
+    let part = this.#parts.get(number)
+    if (part === undefined) {
+      part = ask<PartFrame>(`/part?number=${number}`)
+      this.#parts.set(number, part)
+      const [oldest] = this.#parts.keys()
+      if (this.#parts.size > KEPT_MAX && oldest !== undefined) this.#parts.delete(oldest)
+      void part.then((had) => had === undefined && this.#parts.delete(number))
+    }
+    return part
+  }
+}
