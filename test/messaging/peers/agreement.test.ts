@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import test from 'node:test'
-import { decodeAgreement, encodeAgreement } from '../../../src/messaging/peers/agreement-message.ts'
+import { Agreement } from '../../../src/messaging/peers/agreement.ts'
+import {
+  type AgreementMessage,
+  AgreementStep,
+  decodeAgreement,
+  encodeAgreement,
+} from '../../../src/messaging/peers/agreement-message.ts'
 import { chooseSurvivors } from '../../../src/messaging/peers/survivor-choice.ts'
 import { AgreementWorld, TIMEOUT_MS, type WorldOptions } from './agreement-world.ts'
 
@@ -97,4 +103,63 @@ test('messages are read as they were written, and what is none is refused', () =
     assert.equal(decodeAgreement(Uint8Array.from(bytes).fill(9, 0, 1), size), undefined)
     assert.equal(decodeAgreement(Uint8Array.from(bytes).fill(0, 1, 2), size), undefined, 'a proposal without a set')
   }
+})
+
+/** Members whose messages come when the test says so. */
+class HeldBack {
+  readonly held: { readonly from: number; readonly to: number; readonly message: AgreementMessage }[] = []
+  readonly sets: (readonly number[] | undefined)[]
+  readonly members: readonly Agreement[]
+
+  constructor(size: number) {
+    this.sets = new Array<undefined>(size).fill(undefined)
+    this.members = Array.from({ length: size }, (_, from) => {
+      const send = (to: number, message: AgreementMessage): void => void this.held.push({ from, to, message })
+      const decided = (ranks: readonly number[]): void => {
+        this.sets[from] = ranks
+      }
+      return new Agreement(size, from, { send, decided, failed: () => undefined })
+    })
+  }
+
+  /** Hand over what is wanted, and what comes of that, in the order in which it was sent. */
+  deliver(nowMs: number, isWanted: (step: number, from: number, to: number) => boolean): void {
+    for (;;) {
+      const at = this.held.findIndex(({ from, to, message }) => isWanted(message.step, from, to))
+      if (at < 0) return
+      const [{ from, to, message }] = this.held.splice(at, 1) as [(typeof this.held)[number]]
+      this.members[to]!.came(from, message, nowMs)
+    }
+  }
+}
+
+test('a leader that has answered a later round does not decide its own when the answers come at last', () => {
+  const world = new HeldBack(5)
+  const { members, sets } = world
+  const call = { quorum: 'majority', absentAfterMs: 100, timeoutMs: 10_000 } as const
+  const { Accept, Prepare } = AgreementStep
+  for (const rank of [0, 1, 2, 3]) members[rank]!.begin(call, 0)
+  world.deliver(0, () => true)
+  // Rank 4 is late: rank 0 leads without it. What 1, 2 and 3 accept is on its way.
+  members[0]!.tick(100)
+  world.deliver(100, (step) => step !== Accept)
+  assert.deepEqual(
+    world.held.map(({ from, to, message }) => [from, to, message.step]),
+    [1, 2, 3].map((rank) => [rank, 0, Accept]),
+  )
+  const late = world.held.splice(0)
+  members[4]!.begin(call, 100)
+  world.deliver(100, (_, __, to) => to !== 0)
+  for (const rank of [3, 4]) members[rank]!.lostRank(0, 100)
+  // To rank 1 nothing came of that round; it leads the next, and rank 0 answers.
+  members[1]!.tick(400)
+  world.deliver(150, (step, from, to) => from === 1 && to === 0 && step === Prepare)
+  world.deliver(400, (step, from, to) => (from === 0 ? to === 1 && step === AgreementStep.Promise : to !== 0))
+  assert.deepEqual(sets.slice(1), new Array(4).fill([1, 2, 3, 4]))
+  assert.equal(sets[0], undefined)
+  world.held.unshift(...late)
+  world.deliver(150, (step, _, to) => to === 0 && step === Accept)
+  assert.equal(sets[0], undefined, 'two sets')
+  world.deliver(400, () => true)
+  assert.deepEqual(sets[0], [1, 2, 3, 4])
 })
