@@ -39,7 +39,8 @@ export interface AgreementMessage {
 
 const HEAD_BYTES = 16
 const STEP_MAX = 8
-const ROUND_MAX = 2 ** 32 - 1
+/** So that whoever leads the next round has a number for it. */
+const ROUND_MAX = 2 ** 31
 
 /**
  * Little-endian:

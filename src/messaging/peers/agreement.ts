@@ -73,7 +73,8 @@ export class Agreement {
   /** Ranks that were heard to ask for another quorum: in an earlier call, perhaps, or for good. */
   readonly #otherwise = new Set<number>()
   #promised = 0
-  #accepted: Proposal | undefined
+  /** By the quorum that was asked for: what a few have accepted among themselves is not to stand in the way of a majority. */
+  readonly #acceptedBy = new Map<Quorum, Proposal>()
   #decided: readonly number[] | undefined
   #call: Call | undefined
   #round: Round | undefined
@@ -131,6 +132,12 @@ export class Agreement {
   /** The way to a rank has ended, for good. */
   lostRank(rank: number, nowMs: number): void {
     this.#lost.add(rank)
+    this.#step(nowMs)
+  }
+
+  /** A rank takes no part, though there may be a way to it. */
+  goneRank(rank: number, nowMs: number): void {
+    this.#left(rank, true)
     this.#step(nowMs)
   }
 
@@ -212,7 +219,7 @@ export class Agreement {
       this.#send(rank, AgreementStep.Refuse, round)
       return
     }
-    this.#accepted = proposal
+    this.#acceptedBy.set(this.#call!.quorum, proposal)
     this.#send(rank, AgreementStep.Accept, round)
   }
 
@@ -296,7 +303,7 @@ export class Agreement {
     }
     round.proposal = { round: round.number, ranks, recovers: before !== undefined }
     round.sinceMs = nowMs
-    this.#accepted = round.proposal
+    this.#acceptedBy.set(call.quorum, round.proposal)
     round.accepted.add(this.rank)
     for (const rank of reached)
       if (rank !== this.rank) this.#send(rank, AgreementStep.Propose, round.number, round.proposal)
@@ -319,8 +326,10 @@ export class Agreement {
     const isOverdue = nowMs - round.sinceMs >= call.absentAfterMs
     const { ranks, recovers } = proposal
     const all = recovers ? reached.filter((rank) => this.#joined.has(rank) || rank === this.rank) : ranks
-    const isEnough = call.quorum === 'majority' && recovers && this.#isQuorum(accepted.size)
-    if (isEnough || all.every((rank) => accepted.has(rank))) this.#decide(ranks)
+    // Who has accepted may have left since: that all who are here have is not enough for what others may find again.
+    const isMajority = call.quorum === 'majority' && recovers
+    const isEnough = isMajority ? this.#isQuorum(accepted.size) : all.every((rank) => accepted.has(rank))
+    if (isEnough) this.#decide(ranks)
     else if (isOverdue || (!recovers && !ranks.every((rank) => reached.includes(rank)))) this.#lead(nowMs)
   }
 
@@ -347,6 +356,10 @@ export class Agreement {
   }
 
   // ---- inside ----------------------------------------------------------------------------------------------------------------------
+
+  get #accepted(): Proposal | undefined {
+    return this.#call === undefined ? undefined : this.#acceptedBy.get(this.#call.quorum)
+  }
 
   /** This one among them. */
   get #reachable(): number[] {

@@ -53,6 +53,13 @@ export class Agreements {
     this.#entries.set(group.group, entry)
   }
 
+  /** Of a group that was just made: there is no way to a rank, or it takes no part. */
+  without(group: number, rank: number, isLost: boolean): void {
+    const { agreement } = this.#entries.get(group)!
+    if (isLost) agreement.lostRank(rank, this.#owner.now())
+    else agreement.goneRank(rank, this.#owner.now())
+  }
+
   /** The ranks that go on. Rejects with what it failed by, or `reason` of the signal. */
   async agree(group: number, call: AgreementCall, signal: AbortSignal | undefined): Promise<readonly number[]> {
     const entry = this.#entries.get(group)!

@@ -59,7 +59,8 @@ export class Greetings {
   readonly #number: number
   readonly #limits: Required<PeerLimits>
   readonly #owner: GreetingsOwner
-  readonly #identity = Math.floor(Math.random() * 2 ** 52)
+  /** Tells this start of this number from others. */
+  readonly identity: number = Math.floor(Math.random() * 2 ** 52)
   readonly #greetings = new Map<Channel, Greeting>()
   /** Links that were refused as duplicates by the peer of this number while the one that stays was still under way. */
   readonly #waiting = new Map<number, Channel[]>()
@@ -78,7 +79,7 @@ export class Greetings {
     this.#greetings.set(channel, { channel, hello: undefined })
     channel.open()
     const { requestsMax, eagerBytes, messageWindowBytes } = this.#limits
-    const words = Float64Array.of(requestsMax, eagerBytes, this.#identity)
+    const words = Float64Array.of(requestsMax, eagerBytes, this.identity)
     channel.control(FrameKind.Hello, this.#number, VERSION, 0, messageWindowBytes, new Uint8Array(words.buffer))
     return channel
   }

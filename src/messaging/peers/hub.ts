@@ -105,7 +105,8 @@ export class Hub implements ChannelOwner {
 
   group(members: readonly number[]): GroupEngine {
     checkMembers(members, (peer) => this.#peers.get(peer)?.channel, this.number)
-    const list = members.join(',')
+    // Who was started anew has made none yet, and none of what the one before has made is meant by its members now.
+    const list = members.map((member) => `${member}:${this.#identityOf(member)}`).join(',')
     const turn = (this.#made.get(list) ?? 0) + 1
     this.#made.set(list, turn)
     return this.#makeGroup(`${list}#${turn}`, [...members])
@@ -128,11 +129,17 @@ export class Hub implements ChannelOwner {
     const members = ranks.map((rank) => peers[rank]!)
     const shrunk = this.#makeGroup(`${group}>${members.join(',')}`, members)
     const { lost, gone } = this.#agreements.absent(group)
-    for (const rank of ranks) {
+    for (const [position, rank] of ranks.entries()) {
       if (lost.has(rank)) shrunk.lostPeer(peers[rank]!, new Error('the way to it ended while the group was agreed on'))
-      if (gone.has(rank)) shrunk.neverCame(ranks.indexOf(rank))
+      if (gone.has(rank)) shrunk.neverCame(position)
+      // The next that is agreed on does not wait for them.
+      if (lost.has(rank) || gone.has(rank)) this.#agreements.without(shrunk.group, position, lost.has(rank))
     }
     return shrunk
+  }
+
+  #identityOf(member: number): number {
+    return member === this.number ? this.#greetings.identity : this.#peers.get(member)!.identity
   }
 
   #checkAgreementSize(peers: readonly number[]): void {

@@ -18,6 +18,8 @@ export interface WorldOptions {
   readonly stops: number
   /** Whether the cuts part the members in two. */
   readonly partition?: boolean
+  /** How often one gives up, as by a signal or for lack of time, and asks again after a while. */
+  readonly retreats?: number
   /** Whether those that lead are the ones that die and stop. */
   readonly leaders?: boolean
 }
@@ -83,13 +85,17 @@ export class AgreementWorld {
       const [low, high] = [random.below(this.size), random.below(this.size)]
       if (low !== high) this.#faults.push({ message: random.below(messagesMax), apply: () => this.#cutLink(low, high) })
     }
+    for (const _ of rangeOf(options.retreats ?? 0)) {
+      const who = random.below(this.size)
+      this.#faults.push({ message: random.below(2 * messagesMax), apply: () => this.#retreat(who) })
+    }
     for (const victim of order.slice(options.deaths, options.deaths + options.stops))
       this.#faults.push({ message: random.below(messagesMax), apply: () => this.#stop(victim) })
   }
 
   /** To the end: until everybody who lives has an answer, or the time is up. */
   run(): void {
-    for (let atMs = TICK_MS; atMs < TIMEOUT_MS * 2; atMs += TICK_MS)
+    for (let atMs = TICK_MS; atMs < TIMEOUT_MS * 4; atMs += TICK_MS)
       this.#at(atMs, () => {
         for (const [rank, member] of this.members.entries())
           this.#deliver(rank, () => member.agreement.tick(this.nowMs))
@@ -171,6 +177,18 @@ export class AgreementWorld {
     if (!member.alive) return
     if (member.stopped) member.held.push(apply)
     else apply()
+  }
+
+  #retreat(who: number): void {
+    const { agreement } = this.members[who]!
+    // Not within a step of its own.
+    this.#at(this.nowMs, () =>
+      this.#deliver(who, () => {
+        if (!agreement.busy) return
+        agreement.leave()
+        this.#at(this.nowMs + this.#random.below(4 * ABSENT_AFTER_MS), () => this.#begin(who))
+      }),
+    )
   }
 
   /** What it has sent may arrive for a while; then its links end. */

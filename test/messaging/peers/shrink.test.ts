@@ -6,6 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { type AgreementError, openPeers, type PeerAddress, type PeerGroup } from '../../../src/messaging/index.ts'
 import type { SimulationOptions } from '../../../src/providers/index.ts'
 import { Random } from '../../../src/runtime/index.ts'
+import { memoryLinks } from '../../support/memory-links.ts'
 import { callAll, rangeOf } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 import { SimulatedMesh } from './simulated-mesh.ts'
@@ -63,6 +64,39 @@ test('`shrink` ends a group that has not failed, and gives the same group when i
   assert.equal(await groups[0]!.shrink(), one)
   await assert.rejects(groups[1]!.barrier(), { code: 'ERR_AETHER_COLLECTIVE_ABANDONED' })
   await callAll([one!, two!, three!], 5)
+})
+
+test('a member that is started anew makes a group with those that are left, whatever groups there were before', async () => {
+  await using mesh = await Mesh.open(3)
+  await callAll(mesh.groups(), 5)
+  await callAll(mesh.groups(), 5)
+  mesh.kill(2)
+  await turns(50)
+  await using anew = openPeers({ number: 2 })
+  await Promise.all(
+    [0, 1].flatMap((number) => {
+      const [here, there] = memoryLinks({ ringBytes: 4096, seed: number })
+      return [mesh.peers[number]!.attach(here), anew.attach(there)]
+    }),
+  )
+  const members = [0, 1, 2]
+  await callAll(
+    [mesh.peers[0]!, mesh.peers[1]!, anew].map((peers) => peers.group(members)),
+    5,
+  )
+})
+
+test('where one of those that go on has died meanwhile, the next that is agreed on does not wait for it', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  const calls = groups.map((group) => group.shrink())
+  const [one, two] = await Promise.all(calls)
+  mesh.kill(2)
+  await turns(50)
+  // A silent one would be waited for as long as that.
+  const options = { absentAfterMs: 60_000, timeoutMs: 120_000 }
+  const left = await Promise.all([one!.shrink(options), two!.shrink(options)])
+  for (const group of left) assert.deepEqual(group.members, [0, 1])
 })
 
 test('two that lose each other: one of them is left out, and told so', async () => {
