@@ -151,21 +151,25 @@ export class Greetings {
   #cameRefusal({ channel, hello }: Greeting, frame: Frame, payload: Uint8Array): void {
     this.#greetings.delete(channel)
     this.#leave(channel)
-    const number = frame.signature | 0
-    if (frame.sequence === Refusal.Duplicate && this.#owner.connected(number) !== undefined) {
+    if (frame.sequence === Refusal.Duplicate && hello !== undefined) {
+      this.#cameDuplicate(channel, hello.number)
+      return
+    }
+    const number = hello?.number ?? frame.signature | 0
+    const reason = new TextDecoder().decode(payload.subarray(0, REASON_BYTES_MAX))
+    const code = frame.sequence === Refusal.Limit ? 'ERR_AETHER_PEERS_LIMIT' : 'ERR_AETHER_PEER_PROTOCOL'
+    this.#owner.turnedAway(channel, new PeerError(code, number, `peer ${number} turned this one away: ${reason}`))
+    this.#giveUpWaiting(number)
+  }
+
+  /** The other end has another link to this one: it is here, or under way, or was lost while the refusal was on its way. */
+  #cameDuplicate(channel: Channel, number: number): void {
+    if (this.#owner.connected(number) !== undefined) {
       this.#owner.merged(channel, number)
       return
     }
-    if (frame.sequence === Refusal.Duplicate && this.#heldBy(number) !== undefined) {
-      const waiting = this.#waiting.get(number) ?? []
-      this.#waiting.set(number, [...waiting, channel])
-      return
-    }
-    const reason = new TextDecoder().decode(payload.subarray(0, REASON_BYTES_MAX))
-    const code = frame.sequence === Refusal.Limit ? 'ERR_AETHER_PEERS_LIMIT' : 'ERR_AETHER_PEER_PROTOCOL'
-    const who = hello?.number ?? number
-    this.#owner.turnedAway(channel, new PeerError(code, who, `peer ${who} turned this one away: ${reason}`))
-    this.#giveUpWaiting(who)
+    this.#waiting.set(number, [...(this.#waiting.get(number) ?? []), channel])
+    this.#giveUpWaiting(number)
   }
 
   /** Connected over another link. */
