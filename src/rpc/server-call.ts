@@ -2,6 +2,7 @@ import type { KeptAnswer } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
 import type { CallMemory, MemoryOwner, RemoteSource, RemoteTarget } from './call-memory.ts'
 import type { Metadata } from './extension.ts'
+import { NO_BUDGET } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
@@ -18,8 +19,9 @@ export class ServerCall implements CallContext, MemoryOwner {
   readonly session: number
   readonly metadata: Metadata
   readonly idempotencyKey: string | undefined
-  /** Of `performance.now()`. */
-  deadline: number
+  /** Microseconds that the caller gave it. */
+  readonly #budget: number
+  #deadline = Number.NaN
   /** Where its time is taken. */
   began: CallStart | undefined
   answerMetadata: Metadata | undefined
@@ -39,16 +41,31 @@ export class ServerCall implements CallContext, MemoryOwner {
     id: number,
     info: MethodInfo,
     session: number,
-    deadline: number,
+    budget: number,
     metadata: Metadata | undefined,
     key: string | undefined,
   ) {
     this.id = id
     this.info = info
     this.session = session
-    this.deadline = deadline
+    this.#budget = budget
     this.metadata = metadata ?? NO_METADATA
     this.idempotencyKey = key
+  }
+
+  /**
+   * Of `performance.now()`, counted from the first look on. Reading the clock takes a good part of what a short call takes, and of most nobody looks: they are answered
+   * by a handler that does not take the context, before it returns.
+   */
+  get deadline(): number {
+    if (Number.isNaN(this.#deadline))
+      this.#deadline = this.#budget === NO_BUDGET ? Infinity : performance.now() + this.#budget / 1000
+    return this.#deadline
+  }
+
+  /** The deadline is counted from now on. */
+  beginTime(): void {
+    void this.deadline
   }
 
   get source(): RemoteSource | undefined {

@@ -6,7 +6,7 @@ import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
 import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
 import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
-import { FailureCode, FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
+import { FailureCode, FrameKind, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { KeyedCalls } from './keyed-calls.ts'
@@ -222,8 +222,8 @@ export class ServerSession implements FrameTaker {
       return
     }
     if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(id, number, extension)) return
-    const deadline = budget === NO_BUDGET ? Infinity : performance.now() + budget / 1000
-    const call = new ServerCall(id, info, this.number, deadline, metadata, key)
+    const call = new ServerCall(id, info, this.number, budget, metadata, key)
+    if (served.looksAtTime) call.beginTime()
     if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
     call.began = began
     if (info.buffers !== undefined && !this.#reach(call, extension)) return

@@ -64,7 +64,12 @@ export class Server implements AsyncDisposable {
       const other = methods.get(info.number)
       if (other !== undefined)
         throw new ArgumentError('service', `'${info.name}' and '${other.info.name}' have the same number; rename one`)
-      methods.set(info.number, { info, handler: intercepted(handler.bind(handlers), this.#options.interceptors ?? []) })
+      const interceptors = this.#options.interceptors ?? []
+      methods.set(info.number, {
+        info,
+        handler: intercepted(handler.bind(handlers), interceptors),
+        looksAtTime: info.kind !== 'unary' || interceptors.length > 0 || handler.length !== 1,
+      })
     }
     return this
   }

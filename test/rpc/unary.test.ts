@@ -195,6 +195,22 @@ test('what is left of the time is told to the handler', async () => {
   assert.equal(await call, 'done')
 })
 
+test("a handler's time is counted from before it runs, not from when it asks", async () => {
+  const service = defineService({ name: 'busy', methods: { spend: unary({ response: type<readonly number[]>() }) } })
+  await using pair = serverPair((server) =>
+    server.serve(service, {
+      spend(_, context) {
+        const began = performance.now()
+        while (performance.now() - began < 5);
+        const spentMs = performance.now() - began
+        return [spentMs, context.remainingMs]
+      },
+    }),
+  )
+  const [spentMs, remainingMs] = await pair.channel.client(service).spend(undefined, { timeoutMs: 60_000 })
+  assert.ok((remainingMs as number) <= 60_000 - (spentMs as number), `${remainingMs} ms after ${spentMs} ms`)
+})
+
 test('an abort ends the call with its reason, and reaches the handler', async () => {
   await using pair = bankPair()
   const controller = new AbortController()

@@ -235,19 +235,27 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   postReceive(request: EncodedRequest): number {
     if (this.state === QueuePairState.Reset) return Errno.EINVAL
     const errno = this.#receives.post(request)
-    if (errno !== 0) return errno
-    if (this.state === QueuePairState.Error) {
-      if (!this.#flush()) this.pend()
-    } else if (Atomics.load(this.#block.words, BlockWord.Waiting) !== 0) this.#wakeSender()
-    return 0
+    if (errno === 0) this.#tellPosted()
+    return errno
   }
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
-    for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
-      if (this.lastErrno !== 0) return index
+    let taken = 0
+    this.lastErrno = this.state === QueuePairState.Reset ? Errno.EINVAL : 0
+    while (taken < count && this.lastErrno === 0) {
+      this.lastErrno = this.#receives.post(requests[taken] as EncodedRequest)
+      if (this.lastErrno === 0) taken += 1
     }
-    return count
+    if (taken > 0) this.#tellPosted()
+    return taken
+  }
+
+  /** Publish what was posted; a sender that waits for it is woken. */
+  #tellPosted(): void {
+    this.#receives.publish()
+    if (this.state === QueuePairState.Error) {
+      if (!this.#flush()) this.pend()
+    } else if (Atomics.load(this.#block.words, BlockWord.Waiting) !== 0) this.#wakeSender()
   }
 
   retireReceive(): void {

@@ -35,7 +35,7 @@ export class ReceiveQueue implements Receives, ArrivalRing {
     this.#ids = new Float64Array(block.mask + 1)
   }
 
-  /** 0 or an errno. */
+  /** 0 or an errno. The peer sees it with the next `publish`. */
   post(request: EncodedRequest): number {
     const segments = request.words[RequestSlot.SegmentCount] as number
     if (segments > this.#block.segments) return Errno.EINVAL
@@ -44,8 +44,12 @@ export class ReceiveQueue implements Receives, ArrivalRing {
     this.#ids[slot] = request.words[RequestSlot.Id] as number
     this.#write(slot, request, segments)
     this.#posted = (this.#posted + 1) | 0
-    Atomics.store(this.#block.words, BlockWord.Posted, this.#posted)
     return 0
+  }
+
+  /** The peer sees what was posted from now on: once for a list, since each publication takes longer than a request does. */
+  publish(): void {
+    Atomics.store(this.#block.words, BlockWord.Posted, this.#posted)
   }
 
   /** By a plain load: it may come late, and is for who looks again soon. */

@@ -15,8 +15,10 @@ import type { Visitors } from './visitors.ts'
 export interface Receives {
   /** Posted, and neither collected nor flushed. */
   readonly outstanding: number
-  /** 0 or an errno. */
+  /** 0 or an errno. Senders see it with the next `publish` at the latest. */
   post(request: EncodedRequest): number
+  /** Senders see all that was posted. */
+  publish(): void
   /** A completion was polled: its slot may be posted again. */
   retire(): void
   /** Completions for what was used up, as far as `queue` has room; false when something is left to wait for. */
@@ -52,6 +54,11 @@ export class DatagramReceives implements Receives {
   post(request: EncodedRequest): number {
     if (this.#ring.outstanding + this.#waiting >= this.#capacity) return Errno.ENOMEM
     return this.#ring.post(request)
+  }
+
+  /** Each is published where it is posted. */
+  publish(): void {
+    return
   }
 
   retire(): void {
@@ -113,6 +120,10 @@ export class SharedReceives implements Receives {
     return Errno.EINVAL
   }
 
+  publish(): void {
+    return
+  }
+
   retire(): void {
     return
   }
@@ -140,6 +151,10 @@ export class NoReceives implements Receives {
 
   post(): number {
     return Errno.EINVAL
+  }
+
+  publish(): void {
+    return
   }
 
   retire(): void {
