@@ -150,7 +150,7 @@ export const sections = [
       }),
     ],
   },
-  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--rounds', '5', '--kron', '16']] },
+  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--rounds', '5', '--kron', '14']] },
   {
     name: 'soft-roce',
     isGuest: true,
