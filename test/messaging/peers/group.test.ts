@@ -293,8 +293,11 @@ test('what one begins in a group that another makes later waits for it', async (
 })
 
 test('what waited for groups that are made late gives its room back when they are', async () => {
-  await using mesh = await Mesh.open(2, { ringBytes: 1 << 20, delayTurnsMax: 0 }, { eagerBytes: 4 << 20 })
-  // Together more than is kept for groups of which nothing is known.
+  await using mesh = await Mesh.open(
+    2,
+    { ringBytes: 1 << 20, delayTurnsMax: 0 },
+    { eagerBytes: 4 << 20, earlyGroupsMax: 1 },
+  )
   for (let round = 0; round < 4; round += 1) {
     using early = mesh.peers[0]!.group([0, 1])
     await early.broadcast(new Uint8Array(3 << 20).fill(round))
