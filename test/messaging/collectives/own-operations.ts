@@ -15,7 +15,9 @@ function whole(fit: (exact: bigint) => Value): Row {
   return {
     sum: of((left, right) => left + right),
     prod: of((left, right) => left * right),
+    // biome-ignore lint/complexity/useMathMinMax: Math.min takes no bigint
     min: of((left, right) => (right < left ? right : left)),
+    // biome-ignore lint/complexity/useMathMinMax: Math.max takes no bigint
     max: of((left, right) => (right > left ? right : left)),
     and: of((left, right) => left & right),
     or: of((left, right) => left | right),
@@ -29,7 +31,7 @@ function float(round: (value: number) => number): Row {
     return (left, right) => round(exact(left as number, right as number))
   }
   const isBelow = (left: number, right: number) => left < right || (left === right && Object.is(left, -0))
-  const nan = (left: number, right: number) => left !== left || right !== right
+  const nan = (left: number, right: number) => Number.isNaN(left) || Number.isNaN(right)
   return {
     sum: of((left, right) => left + right),
     prod: of((left, right) => left * right),

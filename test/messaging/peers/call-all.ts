@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { algorithms, type CollectiveName } from '../../../src/messaging/collectives/choose.ts'
-import { elementKind, type ElementKindName } from '../../../src/messaging/collectives/element-kind.ts'
+import { type ElementKindName, elementKind } from '../../../src/messaging/collectives/element-kind.ts'
 import type { ElementArray, PeerGroup } from '../../../src/messaging/index.ts'
 import { arrayOf, foldLeft, type Value, valuesOf } from '../collectives/reference.ts'
 
