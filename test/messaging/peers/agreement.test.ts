@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import test from 'node:test'
-import { decodeAgreement, encodeAgreement } from '../../../src/messaging/peers/agreement-message.ts'
+import { Agreement } from '../../../src/messaging/peers/agreement.ts'
+import {
+  type AgreementMessage,
+  AgreementStep,
+  decodeAgreement,
+  encodeAgreement,
+} from '../../../src/messaging/peers/agreement-message.ts'
 import { chooseSurvivors } from '../../../src/messaging/peers/survivor-choice.ts'
 import { AgreementWorld, TIMEOUT_MS, type WorldOptions } from './agreement-world.ts'
 
@@ -97,4 +103,33 @@ test('messages are read as they were written, and what is none is refused', () =
     assert.equal(decodeAgreement(Uint8Array.from(bytes).fill(9, 0, 1), size), undefined)
     assert.equal(decodeAgreement(Uint8Array.from(bytes).fill(0, 1, 2), size), undefined, 'a proposal without a set')
   }
+})
+
+test('one that gives up after it has accepted: the set may be agreed on with it, and it is told', () => {
+  const said: { readonly from: number; readonly to: number; readonly message: AgreementMessage }[] = []
+  const members = [0, 1, 2].map(
+    (from) =>
+      new Agreement(3, from, {
+        send: (to, message) => void said.push({ from, to, message }),
+        decided: () => {},
+        failed: ({ kind }) => assert.fail(kind),
+      }),
+  )
+  for (const member of members) member.begin({ quorum: 'majority', absentAfterMs: 1000, timeoutMs: 5000 }, 0)
+  let hasLeft = false
+  for (let next = said.shift(); next !== undefined; next = said.shift()) {
+    const { from, to, message } = next
+    members[to]!.came(from, message, 1)
+    if (hasLeft || from === 2 || to !== 2 || message.step !== AgreementStep.Propose) continue
+    assert.deepEqual(said.at(-1), {
+      from: 2,
+      to: from,
+      message: { ...said.at(-1)!.message, step: AgreementStep.Accept },
+    })
+    assert.equal(members[2]!.decision, undefined)
+    members[2]!.leave()
+    hasLeft = true
+  }
+  assert.equal(hasLeft, true)
+  for (const member of members) assert.deepEqual(member.decision, [0, 1, 2])
 })
