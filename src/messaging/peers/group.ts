@@ -298,7 +298,7 @@ export class PeerGroup {
     )
   }
 
-  /** Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. */
+  /** Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. In place, at every rank or none: `output` is `input`. */
   allToAll<A extends ElementArray>(
     input: A,
     output: A,

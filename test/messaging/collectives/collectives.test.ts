@@ -173,10 +173,13 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
       inPlace: () => ({ inputInOutput: 0 }),
     }
   },
-  allToAll(algorithm: keyof typeof algorithms.allToAll, size, [count = 0], _root, draw) {
+  allToAll(algorithm: keyof typeof algorithms.allToAll, size, [count = 0], root, draw) {
+    // The root has no part in it: it picks between the two kinds here. What is for calls in place works with any memory that has the input in the output.
+    const inPlace = root % 2 === 1
     const inputs = rangeOf(size).map((rank) => draw(rank, count * size))
     return {
-      schedules: rangeOf(size).map((rank) => algorithms.allToAll[algorithm]({ rank, size, count })),
+      ...(inPlace && { onlyInPlace: true, inPlace: () => ({ inputInOutput: 0 }) }),
+      schedules: rangeOf(size).map((rank) => algorithms.allToAll[algorithm]({ rank, size, count, inPlace })),
       inputs,
       outputLengths: inputs.map(() => count * size),
       expected: inputs.map((_, rank) => inputs.flatMap((input) => input.slice(rank * count, (rank + 1) * count))),
