@@ -9,6 +9,8 @@ export interface AllToAllTask {
   readonly rank: number
   readonly size: number
   readonly count: number
+  /** The input is the output, at every rank. */
+  readonly inPlace?: boolean
 }
 
 /** The same with parts of any length: what rank i sends to rank j is what rank j receives from rank i. */
@@ -51,17 +53,36 @@ function withCounts({ rank, size, count }: AllToAllTask): AllToAllVTask {
   return { rank, size, sendCounts: counts, sendOffsets: offsets, receiveCounts: counts, receiveOffsets: offsets }
 }
 
+/**
+ * Two ranks exchange their parts for each other, so that a part is sent before another takes its place. The rounds are those of a tournament in which each meets each:
+ * in round k rank i meets rank k - i, modulo the size. In turn that takes memory for one part, all at once for every part.
+ */
+function exchangeInPlace({ rank, size, count }: AllToAllTask, inTurn: boolean): Schedule {
+  const builder = new ScheduleBuilder()
+  const data = whole('output', size * count)
+  const staging = builder.scratch(inTurn ? count : size * count)
+  const part = (range: Range, index: number) => within(range, index * count, count)
+  const others = Array.from({ length: size }, (_, round) => modulo(round - rank, size)).filter((peer) => peer !== rank)
+  const come = (peer: number) => (inTurn ? staging : part(staging, peer))
+  for (const peer of others) {
+    builder.send(peer, part(data, peer)).receive(peer, come(peer))
+    if (inTurn) builder.copy(staging, part(data, peer)).nextRound()
+  }
+  if (!inTurn) for (const peer of others) builder.copy(come(peer), part(data, peer))
+  return builder.finish()
+}
+
 export function allToAllPairwise(task: AllToAllTask): Schedule {
-  return allToAllVPairwise(withCounts(task))
+  return task.inPlace ? exchangeInPlace(task, true) : allToAllVPairwise(withCounts(task))
 }
 
 export function allToAllConcurrent(task: AllToAllTask): Schedule {
-  return allToAllVConcurrent(withCounts(task))
+  return task.inPlace ? exchangeInPlace(task, false) : allToAllVConcurrent(withCounts(task))
 }
 
 /**
  * Bruck's index algorithm: log2(size) rounds; in round k a block whose distance to its destination has bit k set moves 2^k ranks on. For many ranks
- * and small blocks. Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.1, with radix 2.
+ * and small blocks. In place as it is: the blocks are copied first and last. Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.1, with radix 2.
  */
 export function allToAllBruck({ rank, size, count }: AllToAllTask): Schedule {
   const builder = new ScheduleBuilder()

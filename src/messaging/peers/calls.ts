@@ -200,9 +200,12 @@ export function prepareAllToAll(
       `${input.length} elements are not ${shape.size} parts of the same length; allToAllV takes any`,
     )
   checkLength('output', checkSame(output, kind, 'output'), input.length)
-  checkApart(output, input, Number.NaN)
-  const plan = draw(shape, 'allToAll', kind, options, input.byteLength, `of ${count} each`, (table, name) =>
-    table[name]({ ...at(shape), count }),
+  checkApart(output, input, 0)
+  // Who is in place meets the others in another order, so all have to be.
+  const inPlace = count > 0 && input.buffer === output.buffer && input.byteOffset === output.byteOffset
+  const what = `${inPlace ? 'in place ' : ''}of ${count} each`
+  const plan = draw(shape, 'allToAll', kind, options, input.byteLength, what, (table, name) =>
+    table[name]({ ...at(shape), count, inPlace }),
   )
   return { plan, memory: { input, output, kernel: undefined } }
 }

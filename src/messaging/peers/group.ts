@@ -298,7 +298,7 @@ export class PeerGroup {
     )
   }
 
-  /** Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. */
+  /** Part j of the `input` of rank i into part i of the `output` of rank j; all parts have the same length. In place, at every rank or none: `output` is `input`. */
   allToAll<A extends ElementArray>(
     input: A,
     output: A,
@@ -345,7 +345,8 @@ export class PeerGroup {
    *
    * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case: where the leader itself dies at that very moment,
    * what it may have decided stands, and names it and who else died since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it
-   * can be shrunk in turn. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI communication capability", 2013) for the use.
+   * can be shrunk in turn. A member that gave up meanwhile (`signal`, `timeoutMs`) may be in the new group, too, where it had accepted before; it gets that group when it
+   * calls again. See MPI_Comm_shrink (Bland et al., "Post-failure recovery of MPI communication capability", 2013) for the use.
    * @throws AgreementError: this side is no majority, the others go on without this process, or nothing was agreed on in time; CollectiveError where ranks give another
    * `quorum`; ClosedError; the signal's reason.
    */

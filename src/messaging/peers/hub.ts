@@ -5,6 +5,7 @@ import type { AgreementCall } from './agreement.ts'
 import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
+import { EarlyFrames } from './early-frames.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
 import { type Greeted, Greetings } from './greetings.ts'
@@ -17,9 +18,6 @@ const TICK_MS = 50
 /** Looks without anything new before a thread that waits lets others run, and for how long. */
 const SPINS = 2000
 const NAP_MS = 0.05
-/** Frames of groups that are not made here yet: so many bytes of each peer are kept. */
-const FOREIGN_BYTES_MAX = 8 * 1024 * 1024
-const FOREIGN_FRAMES_MAX = 8192
 const CLOSED_GROUPS_MAX = 4096
 
 /** A peer as the hub knows it. */
@@ -29,12 +27,6 @@ export interface Attached {
   readonly identity: number
   readonly channel: Channel
   readonly messages: Messages
-}
-
-interface ForeignFrame {
-  readonly peer: number
-  readonly frame: Frame
-  readonly bytes: Uint8Array
 }
 
 /** Told of peers that come and go. */
@@ -58,8 +50,7 @@ export class Hub implements ChannelOwner {
   readonly #groups = new Map<number, GroupEngine>()
   /** How often each list of members has made a group. */
   readonly #made = new Map<string, number>()
-  readonly #foreign = new Map<number, ForeignFrame[]>()
-  readonly #foreignBytes = new Map<number, { bytes: number; frames: number }>()
+  readonly #early: EarlyFrames
   readonly #closedGroups = new Set<number>()
   readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
@@ -69,6 +60,7 @@ export class Hub implements ChannelOwner {
     this.number = number
     this.limits = limits
     this.#owner = owner
+    this.#early = new EarlyFrames(limits)
     this.#greetings = new Greetings(number, limits, {
       openChannel: (link) => new Channel(link, this),
       connected: (peer) => this.#peers.get(peer),
@@ -159,12 +151,7 @@ export class Hub implements ChannelOwner {
     const engine = new GroupEngine(id, members, rank, this.limits, (peer) => this.#peers.get(peer)?.channel)
     this.#groups.set(id, engine)
     this.#agreements.add(engine)
-    const foreign = this.#foreign.get(id) ?? []
-    this.#foreign.delete(id)
-    for (const { peer, frame, bytes } of foreign) {
-      const held = this.#foreignBytes.get(peer)!
-      held.bytes -= bytes.length
-      held.frames -= 1
+    for (const { peer, frame, bytes } of this.#early.take(id)) {
       if (frame.kind === FrameKind.Agree) this.#agreements.came(peer, id, bytes)
       else engine.cameFrame(peer, frame, bytes, 0, bytes.length)
     }
@@ -254,12 +241,12 @@ export class Hub implements ChannelOwner {
       const payload = bytes.slice(at, at + length)
       const isSense = this.#agreements.came(number, frame.group, payload)
       if (isSense === undefined) {
-        if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, payload)
+        if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, bytes, at, length)
       } else if (!isSense) channel.link.destroy(turnedAway(number, 'what it says about who goes on makes no sense'))
     } else {
       const group = this.#groups.get(frame.group)
       if (group !== undefined) group.cameFrame(number, frame, bytes, at, length)
-      else if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, bytes.slice(at, at + length))
+      else if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, bytes, at, length)
     }
   }
 
@@ -272,12 +259,7 @@ export class Hub implements ChannelOwner {
     this.#numbers.delete(channel)
     const attached = this.#peers.get(number)
     this.#peers.delete(number)
-    this.#foreignBytes.delete(number)
-    for (const [id, frames] of this.#foreign) {
-      const others = frames.filter(({ peer }) => peer !== number)
-      if (others.length === 0) this.#foreign.delete(id)
-      else this.#foreign.set(id, others)
-    }
+    this.#early.forget(number)
     const why = error === undefined ? 'has disconnected' : `is lost: ${error.message}`
     attached?.messages.fail(
       new PeerError(
@@ -302,21 +284,18 @@ export class Hub implements ChannelOwner {
   }
 
   /** The others of a group may have begun before it is made here. */
-  #keep(channel: Channel, peer: number, frame: Frame, bytes: Uint8Array): void {
-    const held = this.#foreignBytes.get(peer) ?? { bytes: 0, frames: 0 }
-    held.bytes += bytes.length
-    held.frames += 1
-    this.#foreignBytes.set(peer, held)
-    if (held.bytes > FOREIGN_BYTES_MAX || held.frames > FOREIGN_FRAMES_MAX) {
-      channel.link.destroy(turnedAway(peer, 'it sends to groups of which this peer knows nothing'))
-      return
-    }
-    const frames = this.#foreign.get(frame.group) ?? []
-    frames.push({ peer, frame, bytes })
-    this.#foreign.set(frame.group, frames)
+  #keep(channel: Channel, peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+    const refused = this.#early.keep(peer, frame, bytes, at, length)
+    if (refused === undefined) return
+    const code = refused.isLimit ? 'ERR_AETHER_PEERS_LIMIT' : 'ERR_AETHER_PEER_PROTOCOL'
+    channel.link.destroy(turnedAway(peer, refused.why, code))
   }
 }
 
-function turnedAway(number: number, why: string): PeerError {
-  return new PeerError('ERR_AETHER_PEER_PROTOCOL', number, `peer ${number} was turned away: ${why}`)
+function turnedAway(
+  number: number,
+  why: string,
+  code: 'ERR_AETHER_PEERS_LIMIT' | 'ERR_AETHER_PEER_PROTOCOL' = 'ERR_AETHER_PEER_PROTOCOL',
+): PeerError {
+  return new PeerError(code, number, `peer ${number} was turned away: ${why}`)
 }

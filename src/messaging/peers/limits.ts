@@ -8,6 +8,11 @@ export interface PeerLimits {
   readonly requestsMax?: number
   /** Bytes of a collective that a peer may send before this rank has called it; default 16 KiB. All peers use the same. */
   readonly eagerBytes?: number
+  /**
+   * Groups that one peer may begin before they are made here; default 64. Of each `requestsMax` times `eagerBytes` are kept at most, so by default 64 MiB of a
+   * peer in all, taken as they come. One that begins more is disconnected.
+   */
+  readonly earlyGroupsMax?: number
   /** Bytes of messages from one peer that may wait to be received; default 256 KiB. */
   readonly messageWindowBytes?: number
   /** The longest message, sent or received; default 64 MiB. */
@@ -22,6 +27,7 @@ const defaults = {
   peersMax: 1024,
   requestsMax: 64,
   eagerBytes: 16 * 1024,
+  earlyGroupsMax: 64,
   messageWindowBytes: 256 * 1024,
   messageBytesMax: 64 * 1024 * 1024,
   greetingTimeoutMs: 30_000,

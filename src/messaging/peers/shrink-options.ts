@@ -10,7 +10,7 @@ export interface ShrinkOptions {
   readonly quorum?: Quorum
   /** A member that is connected and does not call `shrink`, or does not answer, for so long is left out; default 5000. The same at all members. */
   readonly absentAfterMs?: number
-  /** Until all is agreed; default 60,000. */
+  /** Until all is agreed; default 60,000. As with `signal`, what this member has accepted before stands: the others may agree on a set that it is in. */
   readonly timeoutMs?: number
   /** Take no further part once it is aborted. */
   readonly signal?: AbortSignal

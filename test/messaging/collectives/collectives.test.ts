@@ -15,6 +15,7 @@ import {
 } from '../../../src/messaging/collectives/element-kind.ts'
 import { kernelFor, type OperationName } from '../../../src/messaging/collectives/operation.ts'
 import type { Schedule } from '../../../src/messaging/collectives/schedule.ts'
+import { ownOperations } from './own-operations.ts'
 import { play, type RankMemory } from './plain-memory.ts'
 import { arrayOf, foldLeft, offsetsOf, type Value, type Vector, valuesOf } from './reference.ts'
 
@@ -172,10 +173,13 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
       inPlace: () => ({ inputInOutput: 0 }),
     }
   },
-  allToAll(algorithm: keyof typeof algorithms.allToAll, size, [count = 0], _root, draw) {
+  allToAll(algorithm: keyof typeof algorithms.allToAll, size, [count = 0], root, draw) {
+    // The root has no part in it: it picks between the two kinds here. What is for calls in place works with any memory that has the input in the output.
+    const inPlace = root % 2 === 1
     const inputs = rangeOf(size).map((rank) => draw(rank, count * size))
     return {
-      schedules: rangeOf(size).map((rank) => algorithms.allToAll[algorithm]({ rank, size, count })),
+      ...(inPlace && { onlyInPlace: true, inPlace: () => ({ inputInOutput: 0 }) }),
+      schedules: rangeOf(size).map((rank) => algorithms.allToAll[algorithm]({ rank, size, count, inPlace })),
       inputs,
       outputLengths: inputs.map(() => count * size),
       expected: inputs.map((_, rank) => inputs.flatMap((input) => input.slice(rank * count, (rank + 1) * count))),
@@ -221,7 +225,7 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
   },
 }
 
-const sums = (vectors: readonly Vector[]) => foldLeft(vectors, float64, kernelFor('sum', float64))
+const sums = (vectors: readonly Vector[]) => foldLeft(vectors, float64, 'sum')
 
 /** Lengths of parts: none, one, odd ones, some empty, one that has it all. */
 function countsFor(size: number): number[][] {
@@ -279,6 +283,18 @@ function elementOf(kind: ElementKind): fc.Arbitrary<Value> {
     : fc.integer({ min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 })
 }
 
+/** The least and the most, those beside them and beside 0. */
+function edgesOf(kind: ElementKind): readonly Value[] {
+  if (kind.float)
+    return [0, -0, 1, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 24, 2 ** -126]
+  const bits = BigInt(kind.bytes * 8)
+  const [least, most] = kind.name.startsWith('u')
+    ? [0n, 2n ** bits - 1n]
+    : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]
+  const edges = [least, least + 1n, 0n, 1n, 2n, most - 1n, most]
+  return kind.big ? edges : edges.map(Number)
+}
+
 for (const name of elementKindNames) {
   test(`every collective by every algorithm with ${name}, random values, lengths and orders of arrival`, () => {
     const kind = elementKind(name)
@@ -298,7 +314,7 @@ for (const name of elementKindNames) {
           const operation = operations[pick % operations.length]!
           const draw: Draw = (rank, count) =>
             rangeOf(count).map((index) => values[(rank * 31 + index) % values.length]!)
-          const fold = (vectors: readonly Vector[]) => foldLeft(vectors, kind, kernelFor(operation, kind))
+          const fold = (vectors: readonly Vector[]) => foldLeft(vectors, kind, operation)
           for (const [collective, table] of Object.entries(algorithms)) {
             const make = makers[collective as keyof typeof makers]
             for (const algorithm of Object.keys(table)) {
@@ -313,10 +329,12 @@ for (const name of elementKindNames) {
   })
 }
 
-test('in rank order the bits of floating-point sums are those of adding from the left, whatever the algorithm', () => {
+test('in rank order the bits of floating-point sums and products are those of combining from the left, whatever the algorithm', () => {
   const reducing = ['reduce', 'allReduce', 'reduceScatter', 'scan'] as const
-  for (const name of ['float32', 'float64'] as const) {
-    const kind = elementKind(name)
+  const trials = (['float32', 'float64'] as const).flatMap((name) =>
+    (['sum', 'prod'] as const).map((operation) => ({ kind: elementKind(name), operation })),
+  )
+  for (const { kind, operation } of trials) {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 64, maxLength: 64, size: 'max' }),
@@ -330,7 +348,7 @@ test('in rank order the bits of floating-point sums are those of adding from the
                 rangeOf(count).map((index) => values[(rank * 17 + index) % 64]! / 3),
               ),
             )
-          const fold = (vectors: readonly Vector[]) => foldLeft(vectors, kind, kernelFor('sum', kind))
+          const fold = (vectors: readonly Vector[]) => foldLeft(vectors, kind, operation)
           for (const collective of reducing) {
             for (const algorithm of rankOrderAlgorithms[collective]) {
               const trial = makers[collective](
@@ -341,7 +359,7 @@ test('in rank order the bits of floating-point sums are those of adding from the
                 draw,
                 fold,
               )
-              check(trial, kind, 'sum', false, seed)
+              check(trial, kind, operation, false, seed)
             }
           }
         },
@@ -365,7 +383,10 @@ test('by any algorithm all ranks get the same bits of a floating-point sum', () 
 test('operations do with each kind what its array does: wrap around, clamp, keep all bits of a product', () => {
   const combined = (name: Parameters<typeof elementKind>[0], operation: OperationName, left: Value, right: Value) => {
     const kind = elementKind(name)
-    return foldLeft([[left], [right]], kind, kernelFor(operation, kind))[0]
+    const into = arrayOf(kind, [left])
+    kernelFor(operation, kind)(into, 0, arrayOf(kind, [right]), 0, 1, false)
+    assert.deepEqual(valuesOf(into), foldLeft([[left], [right]], kind, operation))
+    return valuesOf(into)[0]
   }
   assert.equal(combined('int8', 'sum', 127, 1), -128)
   assert.equal(combined('uint8clamped', 'sum', 200, 100), 255)
@@ -377,6 +398,35 @@ test('operations do with each kind what its array does: wrap around, clamp, keep
   assert.equal(combined('float64', 'min', Number.NaN, 1), Number.NaN)
   assert.equal(combined('float64', 'min', 0, -0), -0)
   assert.equal(combined('float32', 'sum', 2 ** 24, 1), 2 ** 24)
+})
+
+test('each operation does with each kind what the table of the tests says, from either side, and with what is beside it nothing', () => {
+  let pairs = 0
+  for (const name of elementKindNames) {
+    const kind = elementKind(name)
+    for (const operation of ['sum', 'prod', 'min', 'max', 'and', 'or', 'xor'] as const) {
+      const combine = ownOperations[name][operation]
+      if (combine === undefined) {
+        assert.throws(() => kernelFor(operation, kind), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+        continue
+      }
+      pairs += 1
+      const element = fc.oneof(elementOf(kind), fc.constantFrom(...edgesOf(kind)))
+      fc.assert(
+        fc.property(fc.array(fc.tuple(element, element), { maxLength: 20 }), fc.boolean(), (values, fromFirst) => {
+          const [left, right] = [values.map(([one]) => one), values.map(([, other]) => other)]
+          const [zero] = valuesOf(kind.allocate(1)) as [Value]
+          const into = arrayOf(kind, [zero, ...left, zero])
+          kernelFor(operation, kind)(into, 1, arrayOf(kind, [zero, zero, ...right]), 2, values.length, fromFirst)
+          const expected = values.map(([one, other]) => (fromFirst ? combine(other, one) : combine(one, other)))
+          assert.deepEqual(valuesOf(into), [zero, ...expected, zero], `${operation} of ${name}`)
+        }),
+        { numRuns: 50 },
+      )
+    }
+  }
+  // Floats have no bits to combine.
+  assert.equal(pairs, 7 * 11 - 2 * 3)
 })
 
 test('an operation that does not fit is refused with what would', () => {

@@ -1,9 +1,10 @@
 import type { ElementArray, ElementKind } from '../../../src/messaging/collectives/element-kind.ts'
-import type { Kernel } from '../../../src/messaging/collectives/operation.ts'
+import type { OperationName } from '../../../src/messaging/collectives/operation.ts'
+import { ownOperations, type Value } from './own-operations.ts'
 
 /** A collective's results written down the plain way, over arrays of numbers or bigints. */
 
-export type Value = number | bigint
+export type { Value }
 export type Vector = readonly Value[]
 
 /** Where each part begins. */
@@ -12,10 +13,10 @@ export function offsetsOf(counts: readonly number[]): number[] {
 }
 
 /** ((x0 op x1) op x2) op …, element by element, rounded or wrapped as the kind does after each step. */
-export function foldLeft(vectors: readonly Vector[], kind: ElementKind, kernel: Kernel): Value[] {
-  const sum = arrayOf(kind, vectors[0]!)
-  for (const vector of vectors.slice(1)) kernel(sum, 0, arrayOf(kind, vector), 0, vector.length, false)
-  return valuesOf(sum)
+export function foldLeft(vectors: readonly Vector[], kind: ElementKind, operation: OperationName): Value[] {
+  const combine = ownOperations[kind.name][operation]!
+  const [first, ...others] = vectors as [Vector, ...Vector[]]
+  return first.map((value, index) => others.reduce<Value>((sum, vector) => combine(sum, vector[index]!), value))
 }
 
 export function arrayOf(kind: ElementKind, values: Vector): ElementArray {

@@ -210,4 +210,31 @@ test('a set that may stand is not decided by a few because the others have given
     [0, 3, 4].map((rank) => sets[rank]),
     new Array(3).fill([0, 3, 4]),
   )
+test('one that gives up after it has accepted: the set may be agreed on with it, and it is told', () => {
+  const said: { readonly from: number; readonly to: number; readonly message: AgreementMessage }[] = []
+  const members = [0, 1, 2].map(
+    (from) =>
+      new Agreement(3, from, {
+        send: (to, message) => void said.push({ from, to, message }),
+        decided: () => {},
+        failed: ({ kind }) => assert.fail(kind),
+      }),
+  )
+  for (const member of members) member.begin({ quorum: 'majority', absentAfterMs: 1000, timeoutMs: 5000 }, 0)
+  let hasLeft = false
+  for (let next = said.shift(); next !== undefined; next = said.shift()) {
+    const { from, to, message } = next
+    members[to]!.came(from, message, 1)
+    if (hasLeft || from === 2 || to !== 2 || message.step !== AgreementStep.Propose) continue
+    assert.deepEqual(said.at(-1), {
+      from: 2,
+      to: from,
+      message: { ...said.at(-1)!.message, step: AgreementStep.Accept },
+    })
+    assert.equal(members[2]!.decision, undefined)
+    members[2]!.leave()
+    hasLeft = true
+  }
+  assert.equal(hasLeft, true)
+  for (const member of members) assert.deepEqual(member.decision, [0, 1, 2])
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { algorithms } from '../../../src/messaging/collectives/choose.ts'
 import {
   type CollectiveError,
   type ElementArray,
@@ -10,7 +9,7 @@ import {
   type Peers,
 } from '../../../src/messaging/index.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
-import { callAll, given, rangeOf, summed } from './call-all.ts'
+import { algorithmRounds, callAll, given, rangeOf, summed } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 
 const turns = async (count: number): Promise<void> => {
@@ -28,13 +27,7 @@ for (const size of [1, 2, 3, 4, 5, 7, 8]) {
 test('every algorithm by name', async () => {
   await using mesh = await Mesh.open(5)
   const groups = mesh.groups()
-  const rounds = Math.max(...Object.values(algorithms).map((table) => Object.keys(table).length))
-  for (const round of rangeOf(rounds)) {
-    await callAll(groups, 700, (name) => {
-      const names = Object.keys(algorithms[name as keyof typeof algorithms])
-      return { algorithm: names[round % names.length] }
-    })
-  }
+  for (const options of algorithmRounds()) await callAll(groups, 700, options)
 })
 
 test('many collectives under way at once, begun in one order and ending in any, are told apart', async () => {
@@ -293,8 +286,11 @@ test('what one begins in a group that another makes later waits for it', async (
 })
 
 test('what waited for groups that are made late gives its room back when they are', async () => {
-  await using mesh = await Mesh.open(2, { ringBytes: 1 << 20, delayTurnsMax: 0 }, { eagerBytes: 4 << 20 })
-  // Together more than is kept for groups of which nothing is known.
+  await using mesh = await Mesh.open(
+    2,
+    { ringBytes: 1 << 20, delayTurnsMax: 0 },
+    { eagerBytes: 4 << 20, earlyGroupsMax: 1 },
+  )
   for (let round = 0; round < 4; round += 1) {
     using early = mesh.peers[0]!.group([0, 1])
     await early.broadcast(new Uint8Array(3 << 20).fill(round))

@@ -57,6 +57,7 @@ for (const [argument, options] of [
   ['peersMax', { number: 0, peersMax: 1.5 }],
   ['requestsMax', { number: 0, requestsMax: -1 }],
   ['eagerBytes', { number: 0, eagerBytes: Number.POSITIVE_INFINITY }],
+  ['earlyGroupsMax', { number: 0, earlyGroupsMax: 0 }],
   ['messageWindowBytes', { number: 0, messageWindowBytes: 4095 }],
   ['messageBytesMax', { number: 0, messageBytesMax: 2 ** 30 + 1 }],
   ['greetingTimeoutMs', { number: 0, greetingTimeoutMs: 0 }],
@@ -274,4 +275,69 @@ test('a reason of any text ends a collective over the shortest ring, at both end
   assert.match(String((outcome as PromiseRejectedResult).reason), /漢/)
   while (groups[1]!.failure === undefined) await turns(1)
   await assert.rejects(groups[1]!.barrier(), { code: 'ERR_AETHER_COLLECTIVE_ABANDONED', rank: 0 })
+})
+
+/** Until a peer has heard all that another has said so far. */
+async function heard(from: Peers, to: Peers): Promise<void> {
+  await from.get(to.number)!.send(Uint8Array.of(1))
+  await to.get(from.number)!.receive()
+}
+
+test('as much as the limits allow may be begun before the other makes the groups: long, many at once, and many groups', async () => {
+  for (const [limits, groups, calls, length] of [
+    [{ eagerBytes: 1 << 20 }, 1, 9, 1 << 20],
+    [{ eagerBytes: 4096, requestsMax: 64 }, 64, 64, 4096],
+    [{ requestsMax: 512 }, 20, 512, 1],
+  ] as const) {
+    await using mesh = await Mesh.open(2, { ringBytes: 1 << 16, delayTurnsMax: 0 }, limits)
+    const [one, two] = mesh.peers as [Peers, Peers]
+    const early = Array.from({ length: groups }, () => one.group([0, 1]))
+    const begun = early.map((group, index) =>
+      Array.from({ length: calls }, (_, call) => group.broadcast(new Uint8Array(length).fill(index + call))),
+    )
+    await Promise.all(begun.flat())
+    await heard(one, two)
+    assert.equal(two.get(0)?.connected, true, String(two.lastError))
+    for (let index = 0; index < groups; index += 1) {
+      const late = two.group([0, 1])
+      const data = await Promise.all(Array.from({ length: calls }, () => late.broadcast(new Uint8Array(length))))
+      for (const [call, bytes] of data.entries()) assert.deepEqual(bytes, new Uint8Array(length).fill(index + call))
+    }
+  }
+})
+
+test('a rank that waits long for a group to be made says so again and again, and that takes no more room', async (t) => {
+  await using mesh = await Mesh.open(2, { delayTurnsMax: 0 }, { requestsMax: 1, earlyGroupsMax: 1 })
+  const [one, two] = mesh.peers as [Peers, Peers]
+  let nowMs = performance.now()
+  t.mock.method(performance, 'now', () => nowMs)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const waiting = one.group([0, 1]).broadcast(new Uint8Array(3), { root: 1 })
+  // Once a second, for some hours.
+  for (let second = 0; second < 10_000; second += 1) {
+    nowMs += 1000
+    t.mock.timers.tick(50)
+    if (second % 10 === 0) await turns(1)
+  }
+  await heard(one, two)
+  const late = two.group([0, 1]).broadcast(Uint8Array.of(1, 2, 3), { root: 1 })
+  assert.deepEqual(await waiting, await late)
+})
+
+test('groups beyond earlyGroupsMax end the connection with an error that names the limit', async () => {
+  await using mesh = await Mesh.open(2, {}, { earlyGroupsMax: 3 })
+  const [one, two] = mesh.peers as [Peers, Peers]
+  const begin = () => one.group([0, 1]).broadcast(Uint8Array.of(7))
+  await Promise.all([begin(), begin(), begin()])
+  await heard(one, two)
+  // One that is made gives its place back.
+  assert.deepEqual(await two.group([0, 1]).broadcast(new Uint8Array(1)), Uint8Array.of(7))
+  await begin()
+  await heard(one, two)
+  const { gone } = two.get(0)!
+  await begin()
+  await gone
+  const { code, message } = two.lastError!.cause as PeerError
+  assert.equal(code, 'ERR_AETHER_PEERS_LIMIT')
+  assert.match(message, /peer 0 was turned away: .* more than 3 groups .* see earlyGroupsMax/)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { elementKind } from '../../../src/messaging/collectives/element-kind.ts'
 import type { CollectiveError } from '../../../src/messaging/index.ts'
-import { openPeers, type Peers } from '../../../src/messaging/index.ts'
+import { openPeers, type PeerError, type Peers } from '../../../src/messaging/index.ts'
 import { FRAME_BYTES, type Frame, FrameKind, FrameView } from '../../../src/messaging/peers/frame.ts'
 import { GroupEngine } from '../../../src/messaging/peers/group-engine.ts'
 import { type Plan, planOf } from '../../../src/messaging/peers/plan.ts'
@@ -170,9 +170,53 @@ test('who sends without end to groups of which nothing is known here is turned a
   }
   await flood().catch(() => {})
   await gone
-  assert.match(String(peers.lastError), /groups of which this peer knows nothing/)
+  assert.match(String(peers.lastError), /more than 64 groups that are not made here/)
   await peers.close()
 })
+
+for (const [what, why, say] of [
+  [
+    'more of a collective than eagerBytes',
+    /more of a collective than eagerBytes/,
+    (rogue: Rogue, turn: number) =>
+      rogue.say(FrameKind.Data, { group: 5, sequence: 1, amount: 1 << 20 }, new Uint8Array(turn > 0 ? 16 : 16_380)),
+  ],
+  [
+    'more of a collective than it said',
+    /or than it said/,
+    (rogue: Rogue) => rogue.say(FrameKind.Data, { group: 5, sequence: 1, amount: 12 }, new Uint8Array(8)),
+  ],
+  [
+    'a stream of no length that there is',
+    /or than it said/,
+    (rogue: Rogue) => rogue.say(FrameKind.Data, { group: 5, sequence: 1, amount: Number.NaN }, new Uint8Array(8)),
+  ],
+  [
+    'one collective under two names',
+    /two names/,
+    (rogue: Rogue, turn: number) =>
+      rogue.say(FrameKind.Data, { group: 5, sequence: 1, amount: 64, signature: turn }, new Uint8Array(8)),
+  ],
+  [
+    'more collectives than may be under way',
+    /more than requestsMax collectives/,
+    (rogue: Rogue, turn: number) =>
+      rogue.say(FrameKind.Data, { group: 5, sequence: turn, amount: 8 }, new Uint8Array(8)),
+  ],
+] as const) {
+  test(`who sends ${what} to a group that is not made here is turned away`, async () => {
+    const { peers, rogue } = await meet()
+    const { gone } = peers.get(1)!
+    const flood = async (): Promise<void> => {
+      for (let turn = 0; turn < 1000 && rogue.link.open; turn += 1) await say(rogue, turn)
+    }
+    await flood().catch(() => {})
+    await gone
+    assert.match(String(peers.lastError), why)
+    assert.equal((peers.lastError!.cause as PeerError).code, 'ERR_AETHER_PEER_PROTOCOL')
+    await peers.close()
+  })
+}
 
 test('what still comes for a group that is closed here is no reason to turn anybody away', async () => {
   const { peers, rogue } = await meet()

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { CollectiveName } from '../../../src/messaging/collectives/choose.ts'
 import type { CollectiveError, PeerGroup } from '../../../src/messaging/index.ts'
 import type { SimulationOptions } from '../../../src/providers/index.ts'
 import { Random } from '../../../src/runtime/index.ts'
-import { callAll, given, rangeOf } from './call-all.ts'
+import { algorithmRounds, callAll, given, rangeOf } from './call-all.ts'
 import { SimulatedMesh } from './simulated-mesh.ts'
 
 const smooth: SimulationOptions = {}
@@ -18,25 +19,40 @@ const watchful = { keepAliveMs: 200 }
  */
 const TOLD_MS = 1500
 
+type Work = (group: PeerGroup, of: (name: CollectiveName) => object) => Promise<unknown>
+
 /** Every collective, for a rank to call in turn. */
-const works: readonly ((group: PeerGroup) => Promise<unknown>)[] = [
-  (group) => group.broadcast(new Float64Array(300), { root: 1 }),
-  (group) => group.allReduce(given(group.rank, 900), 'sum'),
-  (group) => group.scatter(group.rank === 2 ? new Int32Array(group.size) : undefined, new Int32Array(1), { root: 2 }),
-  (group) => group.gather(Int32Array.of(1), group.rank === 0 ? new Int32Array(group.size) : undefined),
-  (group) => group.allGather(given(group.rank, 40), new Float64Array(40 * group.size)),
-  (group) => group.reduce(given(group.rank, 50), 'max', undefined, { root: 1 }),
-  (group) => group.reduceScatter(given(group.rank, 5 * group.size), 'sum', new Float64Array(5)),
-  (group) => group.scan(given(group.rank, 20), 'sum'),
-  (group) => group.allToAll(given(group.rank, 30 * group.size), new Float64Array(30 * group.size)),
-  (group) => group.barrier(),
+const works: readonly Work[] = [
+  (group, of) => group.broadcast(new Float64Array(300), { root: 1, ...of('broadcast') }),
+  (group, of) => group.allReduce(given(group.rank, 900), 'sum', undefined, of('allReduce')),
+  (group, of) => {
+    const input = group.rank === 2 ? new Int32Array(group.size) : undefined
+    return group.scatter(input, new Int32Array(1), { root: 2, ...of('scatter') })
+  },
+  (group, of) =>
+    group.gather(Int32Array.of(1), group.rank === 0 ? new Int32Array(group.size) : undefined, of('gather')),
+  (group, of) => group.allGather(given(group.rank, 40), new Float64Array(40 * group.size), of('allGather')),
+  (group, of) => group.reduce(given(group.rank, 50), 'max', undefined, { root: 1, ...of('reduce') }),
+  (group, of) =>
+    group.reduceScatter(given(group.rank, 5 * group.size), 'sum', new Float64Array(5), of('reduceScatter')),
+  (group, of) => group.scan(given(group.rank, 20), 'sum', undefined, of('scan')),
+  (group, of) => group.exclusiveScan(given(group.rank, 21), 'sum', undefined, of('scan')),
+  (group, of) => group.allToAll(given(group.rank, 30 * group.size), new Float64Array(30 * group.size), of('allToAll')),
+  (group, of) => {
+    const counts = rangeOf(group.size).map((other) => 7 * (group.rank + other))
+    const length = counts.reduce((sum, count) => sum + count, 0)
+    const lengths = { sendCounts: counts, receiveCounts: counts }
+    return group.allToAllV(new Uint16Array(length), new Uint16Array(length), lengths, of('allToAllV'))
+  },
+  (group, of) => group.barrier(of('barrier')),
 ]
 
-/** Collectives without a pause until one fails. */
+/** Collectives without a pause until one fails, each time round by other algorithms. */
 async function untilLoss(group: PeerGroup, first: number): Promise<CollectiveError> {
+  const rounds = algorithmRounds()
   for (let turn = first; ; turn += 1) {
     try {
-      await works[turn % works.length]!(group)
+      await works[turn % works.length]!(group, rounds[turn % rounds.length]!)
     } catch (error) {
       return error as CollectiveError
     }
@@ -52,6 +68,26 @@ for (const [seed, size] of [
     const mesh = await SimulatedMesh.open(t, size, seed, rough)
     const groups = mesh.groups()
     for (const count of [0, 1, 400]) await mesh.drive(callAll(groups, count), 60_000)
+    await mesh.close()
+    for (const peers of mesh.peers) assert.equal(peers.lastError, undefined)
+  })
+}
+
+const kinds = ['float32', 'int8', 'uint16', 'int64', 'float64', 'uint8clamped', 'uint32'] as const
+
+for (const [seed, size] of [
+  [11, 2],
+  [12, 3],
+  [13, 5],
+  [14, 8],
+] as const) {
+  test(`every algorithm by name of ${size} over such a network, odd lengths and several kinds, seed ${seed}`, async (t) => {
+    // So few bytes go unasked that grants travel, too.
+    const mesh = await SimulatedMesh.open(t, size, seed, rough, { eagerBytes: 200 })
+    const groups = mesh.groups()
+    for (const [round, options] of algorithmRounds().entries())
+      for (const [index, count] of [1, 3, size > 5 ? 67 : 333].entries())
+        await mesh.drive(callAll(groups, count, options, kinds[(round + index + size) % kinds.length]), 60_000)
     await mesh.close()
     for (const peers of mesh.peers) assert.equal(peers.lastError, undefined)
   })
