@@ -210,6 +210,8 @@ test('a set that may stand is not decided by a few because the others have given
     [0, 3, 4].map((rank) => sets[rank]),
     new Array(3).fill([0, 3, 4]),
   )
+})
+
 test('one that gives up after it has accepted: the set may be agreed on with it, and it is told', () => {
   const said: { readonly from: number; readonly to: number; readonly message: AgreementMessage }[] = []
   const members = [0, 1, 2].map(
