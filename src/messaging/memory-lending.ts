@@ -6,6 +6,7 @@ import {
   type ProtectionDomain,
   type QueuePair,
 } from '../verbs/index.ts'
+import { closeSurely } from './close-surely.ts'
 import { LinkError } from './errors.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { OperationDone } from './send-requests.ts'
@@ -297,8 +298,9 @@ class LendableBuffer extends VerbsBuffer {
     this.#letGo = letGo
   }
 
+  /** Its own key lets nobody in, and what was lent of it was taken back before: a peer that stays in the middle of an access is in no way of it. */
   override close(): void {
-    super.close()
+    closeSurely({ close: () => super.close() })
     const letGo = this.#letGo
     this.#letGo = undefined
     letGo?.()

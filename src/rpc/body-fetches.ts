@@ -95,7 +95,7 @@ export class BodyFetches {
     const places = [...this.#fetches.values()].map(({ place }) => place)
     this.#fetches.clear()
     setImmediate(() => {
-      for (const place of places) place?.giveBack()
+      for (const place of places) giveBackAnyway(place)
     })
   }
 
@@ -146,6 +146,15 @@ export class BodyFetches {
     } finally {
       if (!isOwn) place.giveBack()
     }
+  }
+}
+
+/** There is nobody any more who could be told that a device refuses. */
+function giveBackAnyway(place: Place | undefined): void {
+  try {
+    place?.giveBack()
+  } catch {
+    // It goes with the device.
   }
 }
 
