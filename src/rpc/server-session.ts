@@ -76,7 +76,7 @@ export class ServerSession implements FrameTaker {
     if (kind === FrameKind.Request && this.#greeted)
       this.#request(id, word, budget, extension, bytes, offset, length, memory)
     else this.#control(kind, id, word, budget, bytes, offset, length, memory)
-    if (this.session.waiting > WAITING_MAX) this.#holdBack()
+    this.#holdBack()
   }
 
   #control(
@@ -141,7 +141,9 @@ export class ServerSession implements FrameTaker {
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
+  /** After whatever of a client was answered. */
   #holdBack(): void {
+    if (this.session.waiting <= WAITING_MAX) return
     const { link } = this.session
     link.pause()
     void this.session.emptied().then(() => link.resume())
@@ -180,6 +182,7 @@ export class ServerSession implements FrameTaker {
   /** The caller cancelled while its request was fetched. */
   dropped(_kind: number, id: number): void {
     this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+    this.#holdBack()
   }
 
   tooLong(kind: number, id: number, totalBytes: number): void {
@@ -187,6 +190,7 @@ export class ServerSession implements FrameTaker {
     const failure = { code: FailureCode.TooLarge, message, reason: '', details: undefined }
     if (kind === FrameKind.Request && !this.#calls.has(id)) {
       this.#sendFailure(id, failure, undefined)
+      this.#holdBack()
       return
     }
     const call = this.#calls.get(id)
