@@ -12,7 +12,7 @@ import { WaitingFrame } from './waiting-frame.ts'
 
 /** Bounds of what a session takes. */
 export interface SessionLimits extends BodyLimits {
-  /** How long a body that lies here for the peer is kept once nobody wants it any more, in ms. Default 1,000. */
+  /** How long `close` waits for the peer to fetch the bodies that lie here for it, in ms. Default 1,000. */
   readonly fenceMs?: number
 }
 
@@ -50,7 +50,7 @@ export class Session {
     this.#taker = taker
     this.#fenceMs = limits.fenceMs ?? FENCE_MS
     this.#assemblies = new Assemblies(limits)
-    this.#offers = new BodyOffers(link, this.#fenceMs)
+    this.#offers = new BodyOffers(link)
     this.#fetches = new BodyFetches(link, (head, body, memory) => this.#fetched(head, body, memory))
     this.#outgoing = link.outgoing
     this.#header = new DataView(link.outgoing.buffer, link.outgoing.byteOffset, link.outgoing.length)
