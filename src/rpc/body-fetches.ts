@@ -1,6 +1,7 @@
 import type { MemoryLending, MessageLink, RegisteredBuffer } from '../messaging/index.ts'
 import { MalformedFrameError } from './errors.ts'
 import type { Extension } from './extension.ts'
+import { FrameKind } from './frame.ts'
 import { BodyMemory } from './frame-taker.ts'
 
 /** Long bodies are fetched in pieces, so that one that is not wanted any more ends soon. */
@@ -68,6 +69,11 @@ export class BodyFetches {
 
   has(call: number): boolean {
     return this.#fetches.has(call)
+  }
+
+  /** Whether it is a request that is fetched. */
+  hasRequest(call: number): boolean {
+    return this.#fetches.get(call)?.head.kind === FrameKind.Request
   }
 
   /** @throws MalformedFrameError. */

@@ -321,7 +321,7 @@ export class Session {
     const kind = head & 0xff
     if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
     else if (kind === FrameKind.Fetched) this.#offers.fetched(call)
-    else if (kind === FrameKind.Cancel && this.#fetches.has(call)) this.#fetches.drop(call)
+    else if (kind === FrameKind.Cancel && this.#fetches.hasRequest(call)) this.#fetches.drop(call)
     else if (head >>> 8 === 0) {
       const word = words.getUint32(offset + 8, true)
       const budget = words.getUint32(offset + 12, true)
