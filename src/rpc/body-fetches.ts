@@ -22,8 +22,8 @@ export interface FrameHead {
   readonly due?: number
 }
 
-/** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; it is called once, and never after the link has ended. */
-export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number) => void
+/** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; `shortage`: why there was no memory for it. It is called once, and never after the link has ended. */
+export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown) => void
 
 interface Fetch {
   readonly head: FrameHead
@@ -36,6 +36,8 @@ interface Fetch {
   nextByte: number
   underWay: number
   isDropped: boolean
+  /** What the device said when it had no memory for it. */
+  shortage: unknown
 }
 
 /** Where a body comes to lie, while it comes. */
@@ -82,7 +84,8 @@ export class BodyFetches {
     if (body === undefined) throw new MalformedFrameError('a body is offered that is nowhere')
     if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that reads nothing')
     const { address, key, length } = body
-    const fetch = { head, address, key, length, memory, place: undefined, nextByte: 0, underWay: 0, isDropped: false }
+    const place = { place: undefined, nextByte: 0, underWay: 0, isDropped: false, shortage: undefined }
+    const fetch: Fetch = { head, address, key, length, memory, ...place }
     this.#fetches.set(head.call, fetch)
     this.#advance(this.#lending)
   }
@@ -109,16 +112,28 @@ export class BodyFetches {
     for (const fetch of this.#fetches.values())
       while (fetch.nextByte < fetch.length && !fetch.isDropped) {
         if (this.#ended || this.#underWay >= PIECES_UNDER_WAY) return
-        this.#piece(lending, fetch)
+        fetch.place ??= this.#placeOf(lending, fetch)
+        if (fetch.place !== undefined) this.#piece(lending, fetch, fetch.place)
       }
   }
 
-  #piece(lending: MemoryLending, fetch: Fetch): void {
-    fetch.place ??= placeOf(lending, fetch)
+  /** Where there is no memory for it, it ends, and nothing else does. */
+  #placeOf(lending: MemoryLending, fetch: Fetch): Place | undefined {
+    try {
+      return placeOf(lending, fetch)
+    } catch (error) {
+      fetch.isDropped = true
+      fetch.shortage = error
+      this.#finish(fetch)
+      return undefined
+    }
+  }
+
+  #piece(lending: MemoryLending, fetch: Fetch, { buffer }: Place): void {
     const offset = fetch.nextByte
     const length = Math.min(this.#pieceBytes, fetch.length - offset)
     const remote = { address: fetch.address + offset, key: fetch.key }
-    lending.read({ buffer: fetch.place.buffer, offset, length }, remote, (error) => this.#came(fetch, error))
+    lending.read({ buffer, offset, length }, remote, (error) => this.#came(fetch, error))
     fetch.nextByte += length
     fetch.underWay += 1
     this.#underWay += 1
@@ -139,16 +154,16 @@ export class BodyFetches {
 
   #finish(fetch: Fetch): void {
     const { head, place, length, memory, isDropped } = fetch
-    this.#fetches.delete(head.call)
+    if (!this.#fetches.delete(head.call)) return
     const isOwn = memory === BodyMemory.Own
     // The registration goes before the bytes are anybody's.
     if (isOwn || isDropped) place?.giveBack()
     if (isDropped || place === undefined) {
-      this.#done(head, undefined, memory)
+      this.#done(head, undefined, memory, fetch.shortage)
       return
     }
     try {
-      this.#done(head, place.buffer.bytes.subarray(0, length), memory)
+      this.#done(head, place.buffer.bytes.subarray(0, length), memory, undefined)
     } finally {
       if (!isOwn) place.giveBack()
     }

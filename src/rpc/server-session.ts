@@ -179,9 +179,10 @@ export class ServerSession implements FrameTaker {
     return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
   }
 
-  /** The caller cancelled while its request was fetched. */
-  dropped(_kind: number, id: number): void {
-    this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+  /** The caller cancelled while its request was fetched, or there is no room for it. */
+  dropped(_kind: number, id: number, shortage: unknown): void {
+    if (shortage === undefined) this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+    else this.#refuse(id, FailureCode.Overloaded, `the server has no memory for the request: ${textOf(shortage)}`)
     this.#holdBack()
   }
 
@@ -404,7 +405,7 @@ export class ServerSession implements FrameTaker {
     } catch (error) {
       call.finished = false
       this.#core.failed(error, call)
-      const message = `the answer cannot be sent: ${error instanceof Error ? error.message : String(error)}`
+      const message = `the answer cannot be sent: ${textOf(error)}`
       call.answerMetadata = undefined
       this.#fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
     }
@@ -431,7 +432,7 @@ export class ServerSession implements FrameTaker {
     try {
       body = failureBody(failure)
     } catch (error) {
-      const message = `${failure.message} (its details cannot be sent: ${error instanceof Error ? error.message : String(error)})`
+      const message = `${failure.message} (its details cannot be sent: ${textOf(error)})`
       body = failureBody({ ...failure, message, details: undefined })
     }
     this.#last(call, { kind: FrameKind.Failure, word: failure.code, extension: tryExtensionOf(call), body }, false)
@@ -490,6 +491,10 @@ export class ServerSession implements FrameTaker {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function refusalOf(error: unknown): Failure {

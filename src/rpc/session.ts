@@ -51,7 +51,7 @@ export class Session {
     this.#fenceMs = limits.fenceMs ?? FENCE_MS
     this.#assemblies = new Assemblies(limits)
     this.#offers = new BodyOffers(link)
-    this.#fetches = new BodyFetches(link, (head, body, memory) => this.#fetched(head, body, memory))
+    this.#fetches = new BodyFetches(link, (head, body, memory, shortage) => this.#fetched(head, body, memory, shortage))
     this.#outgoing = link.outgoing
     this.#header = new DataView(link.outgoing.buffer, link.outgoing.byteOffset, link.outgoing.length)
   }
@@ -372,7 +372,7 @@ export class Session {
     const memory = this.#taker.wants(kind, call, word)
     if (memory === undefined) {
       this.#say(call)
-      this.#taker.dropped(kind, call)
+      this.#taker.dropped(kind, call, undefined)
     } else if (this.#assemblies.admit(length)) {
       // What is left of the call's time when the body is here.
       const due = performance.now() + budget / 1000
@@ -387,10 +387,10 @@ export class Session {
     this.send(FrameKind.Fetched, call, 0, 0, undefined, NO_BYTES, true)
   }
 
-  #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number): void {
+  #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown): void {
     this.#assemblies.left(head.extension.body!.length)
     this.#say(head.call)
-    if (body === undefined) this.#taker.dropped(head.kind, head.call)
+    if (body === undefined) this.#taker.dropped(head.kind, head.call, shortage)
     else if (head.due === undefined) this.#whole(head, body, memory)
     else this.#whole({ ...head, budget: Math.max(1, Math.round((head.due - performance.now()) * 1000)) }, body, memory)
   }

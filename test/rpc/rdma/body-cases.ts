@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { MemoryLending } from '../../../src/messaging/index.ts'
 import {
   borrowedBytes,
   bytes,
@@ -85,6 +86,19 @@ async function scene(ground: Ground, fenceMs: number, play: (scene: Scene) => Pr
     await pair[Symbol.asyncDispose]()
   }
   await until(() => client.takenBytes === 0 && server.takenBytes === 0)
+}
+
+/** What the call is rejected with while an end has no memory for bodies. */
+async function rejectionWithout(lending: MemoryLending, call: () => Promise<unknown>): Promise<unknown> {
+  const { take, register } = lending
+  lending.take = lending.register = () => {
+    throw new Error('no memory is left')
+  }
+  try {
+    return await rejection(call())
+  } finally {
+    Object.assign(lending, { take, register })
+  }
 }
 
 /** How bodies that are longer than a message of the link travel, over one kind of connection. */
@@ -177,6 +191,28 @@ export async function bodyCases(t: TestContext, ground: Ground): Promise<void> {
         assert.equal(error instanceof RpcError && error.code, 'ERR_AETHER_RPC_TOO_LARGE', String(error))
       assert.deepEqual([client.reads, server.reads, calls], [0, 0, []])
       assert.equal(await service.small(2), 3)
+    }),
+  )
+
+  await t.test('an end that has no memory for a long body ends its call, and no other', () =>
+    scene(ground, LONG_MS, async ({ pair, calls }) => {
+      const service = pair.channel.client(keeper)
+      const body = pattern(longBytes, 8)
+      const answer = await rejectionWithout(pair.clientLink.lending, () => service.bytes(body))
+      let small: Promise<number> | undefined
+      const request = await rejectionWithout(pair.serverLink.lending, () => {
+        small = service.small(1)
+        return service.count(body)
+      })
+      for (const [error, outcome] of [
+        [answer, 'failed'],
+        [request, 'refused'],
+      ] as const) {
+        assert.ok(error instanceof RpcError, String(error))
+        assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_OVERLOADED', outcome])
+      }
+      assert.equal(await small, 2)
+      assert.deepEqual(calls, [])
     }),
   )
 
