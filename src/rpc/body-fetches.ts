@@ -25,6 +25,13 @@ export interface FrameHead {
 /** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; `shortage`: why there was no memory for it. It is called once, and never after the link has ended. */
 export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown) => void
 
+/** How much memory fetches may take at a time. */
+export interface FetchRoom {
+  /** Whether there is room for so many bytes; then `left` follows. */
+  enter(lengthBytes: number): boolean
+  left(lengthBytes: number): void
+}
+
 interface Fetch {
   readonly head: FrameHead
   readonly address: number
@@ -32,6 +39,8 @@ interface Fetch {
   readonly length: number
   /** A {@link BodyMemory}. */
   readonly memory: number
+  /** It has room, from its first piece on. */
+  isIn: boolean
   place: Place | undefined
   nextByte: number
   underWay: number
@@ -52,15 +61,17 @@ interface Place {
 export class BodyFetches {
   readonly #lending: MemoryLending | undefined
   readonly #link: MessageLink
+  readonly #room: FetchRoom
   readonly #done: FetchDone
   readonly #fetches = new Map<number, Fetch>()
   readonly #pieceBytes: number
   #underWay = 0
   #ended = false
 
-  constructor(link: MessageLink, done: FetchDone) {
+  constructor(link: MessageLink, room: FetchRoom, done: FetchDone) {
     this.#link = link
     this.#lending = link.lending
+    this.#room = room
     this.#done = done
     this.#pieceBytes = link.throughSharedMemory === true ? PIECE_BYTES : PACKETED_PIECE_BYTES
   }
@@ -84,7 +95,7 @@ export class BodyFetches {
     if (body === undefined) throw new MalformedFrameError('a body is offered that is nowhere')
     if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that reads nothing')
     const { address, key, length } = body
-    const place = { place: undefined, nextByte: 0, underWay: 0, isDropped: false, shortage: undefined }
+    const place = { isIn: false, place: undefined, nextByte: 0, underWay: 0, isDropped: false, shortage: undefined }
     const fetch: Fetch = { head, address, key, length, memory, ...place }
     this.#fetches.set(head.call, fetch)
     this.#advance(this.#lending)
@@ -95,7 +106,9 @@ export class BodyFetches {
     const fetch = this.#fetches.get(call)
     if (fetch === undefined) return
     fetch.isDropped = true
-    if (fetch.underWay === 0) this.#finish(fetch)
+    if (fetch.underWay > 0 || this.#lending === undefined) return
+    this.#finish(fetch)
+    this.#advance(this.#lending)
   }
 
   /** The link has ended; nothing that is under way comes any more once its queue pair is gone. */
@@ -111,10 +124,16 @@ export class BodyFetches {
   #advance(lending: MemoryLending): void {
     for (const fetch of this.#fetches.values())
       while (fetch.nextByte < fetch.length && !fetch.isDropped) {
-        if (this.#ended || this.#underWay >= PIECES_UNDER_WAY) return
+        if (this.#ended || this.#underWay >= PIECES_UNDER_WAY || !this.#hasRoom(fetch)) return
         fetch.place ??= this.#placeOf(lending, fetch)
         if (fetch.place !== undefined) this.#piece(lending, fetch, fetch.place)
       }
+  }
+
+  /** Those that began later do not overtake one that waits for room. */
+  #hasRoom(fetch: Fetch): boolean {
+    fetch.isIn ||= this.#room.enter(fetch.length)
+    return fetch.isIn
   }
 
   /** Where there is no memory for it, it ends, and nothing else does. */
@@ -146,7 +165,9 @@ export class BodyFetches {
     if (error !== undefined || this.#ended || this.#lending === undefined) return
     try {
       this.#advance(this.#lending)
-      if (fetch.underWay === 0 && (fetch.isDropped || fetch.nextByte === fetch.length)) this.#finish(fetch)
+      if (fetch.underWay > 0 || !(fetch.isDropped || fetch.nextByte === fetch.length)) return
+      this.#finish(fetch)
+      if (this.#fetches.size > 0) this.#advance(this.#lending)
     } catch (cause) {
       this.#link.destroy(cause instanceof Error ? cause : new MalformedFrameError(String(cause)))
     }
@@ -155,6 +176,7 @@ export class BodyFetches {
   #finish(fetch: Fetch): void {
     const { head, place, length, memory, isDropped } = fetch
     if (!this.#fetches.delete(head.call)) return
+    if (fetch.isIn) this.#room.left(length)
     const isOwn = memory === BodyMemory.Own
     // The registration goes before the bytes are anybody's.
     if (isOwn || isDropped) place?.giveBack()

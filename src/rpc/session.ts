@@ -51,7 +51,7 @@ export class Session {
     this.#fenceMs = limits.fenceMs ?? FENCE_MS
     this.#assemblies = new Assemblies(limits)
     this.#offers = new BodyOffers(link)
-    this.#fetches = new BodyFetches(link, (head, body, memory, shortage) => this.#fetched(head, body, memory, shortage))
+    this.#fetches = new BodyFetches(link, this.#assemblies, (...ended) => this.#fetched(...ended))
     this.#outgoing = link.outgoing
     this.#header = new DataView(link.outgoing.buffer, link.outgoing.byteOffset, link.outgoing.length)
   }
@@ -373,7 +373,7 @@ export class Session {
     if (memory === undefined) {
       this.#say(call)
       this.#taker.dropped(kind, call, undefined)
-    } else if (this.#assemblies.admit(length)) {
+    } else if (this.#assemblies.offered(length)) {
       // What is left of the call's time when the body is here.
       const due = performance.now() + budget / 1000
       this.#fetches.begin(budget === NO_BUDGET || budget === 0 ? head : { ...head, due }, memory)
@@ -388,7 +388,7 @@ export class Session {
   }
 
   #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown): void {
-    this.#assemblies.left(head.extension.body!.length)
+    this.#assemblies.ended()
     this.#say(head.call)
     if (body === undefined) this.#taker.dropped(head.kind, head.call, shortage)
     else if (head.due === undefined) this.#whole(head, body, memory)
