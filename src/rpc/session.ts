@@ -118,6 +118,8 @@ export class Session {
   /** Ends the link in order: what waits for room is dropped, what has left arrives; for bodies that the peer has to fetch there is `fenceMs`. */
   async close(): Promise<void> {
     this.#closing = true
+    // Nobody was told of these.
+    for (const { call, started, offeredBytes } of this.#queue) if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
     this.#queue = []
     this.#queueHead = 0
     if (this.#open) await within(this.#offers.settled(), this.#fenceMs)
