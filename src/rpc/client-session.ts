@@ -370,8 +370,7 @@ export class ClientSession implements FrameTaker {
     if (call === undefined) return
     const text = 'an answer came back, and this end has no memory for it'
     const cause = { cause: shortage }
-    if (call.open)
-      this.#fail(call, new RpcError('ERR_AETHER_RPC_OVERLOADED', 'failed', call.method!.name, text, cause))
+    if (call.open) this.#fail(call, new RpcError('ERR_AETHER_RPC_OVERLOADED', 'failed', call.method!.name, text, cause))
     this.calls.release(call)
   }
 

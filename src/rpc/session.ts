@@ -119,7 +119,8 @@ export class Session {
   async close(): Promise<void> {
     this.#closing = true
     // Nobody was told of these.
-    for (const { call, started, offeredBytes } of this.#queue) if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
+    for (const { call, started, offeredBytes } of this.#queue)
+      if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
     this.#queue = []
     this.#queueHead = 0
     if (this.#open) await within(this.#offers.settled(), this.#fenceMs)

@@ -149,23 +149,25 @@ export async function bodyCases(t: TestContext, ground: Ground): Promise<void> {
     }),
   )
 
-  await t.test('a server that comes for a request long after its call has ended finds it, and goes on with others', () =>
-    scene(ground, FENCE_MS, async ({ pair, client, server, calls }) => {
-      const service = pair.channel.client(keeper)
-      const release = server.hold()
-      const abort = new AbortController()
-      const call = rejection(service.count(pattern(longBytes, 4), { signal: abort.signal }))
-      await server.begun
-      abort.abort(new Error('enough'))
-      assert.equal(await call, abort.signal.reason)
-      await new Promise((resolve) => setTimeout(resolve, 4 * FENCE_MS))
-      const { takenBytes } = client
-      assert.ok(takenBytes >= longBytes, 'the request still lies there')
-      release()
-      assert.equal(await service.count(pattern(longBytes, 5)), longBytes)
-      assert.deepEqual(calls, ['count'])
-      assert.ok(pair.clientLink.open)
-    }),
+  await t.test(
+    'a server that comes for a request long after its call has ended finds it, and goes on with others',
+    () =>
+      scene(ground, FENCE_MS, async ({ pair, client, server, calls }) => {
+        const service = pair.channel.client(keeper)
+        const release = server.hold()
+        const abort = new AbortController()
+        const call = rejection(service.count(pattern(longBytes, 4), { signal: abort.signal }))
+        await server.begun
+        abort.abort(new Error('enough'))
+        assert.equal(await call, abort.signal.reason)
+        await new Promise((resolve) => setTimeout(resolve, 4 * FENCE_MS))
+        const { takenBytes } = client
+        assert.ok(takenBytes >= longBytes, 'the request still lies there')
+        release()
+        assert.equal(await service.count(pattern(longBytes, 5)), longBytes)
+        assert.deepEqual(calls, ['count'])
+        assert.ok(pair.clientLink.open)
+      }),
   )
 
   await t.test(
