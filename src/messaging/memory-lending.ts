@@ -6,6 +6,7 @@ import {
   type ProtectionDomain,
   type QueuePair,
 } from '../verbs/index.ts'
+import { closeSurely } from './close-surely.ts'
 import { LinkError } from './errors.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { OperationDone } from './send-requests.ts'
@@ -29,8 +30,9 @@ export interface Loan {
    * Takes it back. Resolves when no operation of the peer can reach the memory any more. `isIdle`: the peer has said that none of its operations on it is under way. Where it has not, and the means is
    * `registration`, the link is ended first: a device may keep a registration alive until a long operation is complete.
    * Rejects with a LinkError where the peer cannot be kept out, as when it was stopped in the middle of a copy (`shm`): then its bytes may still come.
+   * A request of the device that is stuck for a second ends the link, unless nobody waits for it (`isHurried` is false).
    */
-  end(isIdle: boolean): Promise<void>
+  end(isIdle: boolean, isHurried?: boolean): Promise<void>
   /** Called once when it is over, before that promise, also for who polls and does not come back to the event loop; with the error where the peer cannot be kept out. */
   onOver: ((error: LinkError | undefined) => void) | undefined
 }
@@ -147,6 +149,7 @@ export class VerbsLending implements MemoryLending {
     return new VerbsLoan(token, this.#link, {
       takeBack: undefined,
       close: () => region.close(),
+      closeIdle: () => closeSurely(region),
       over: (loan) => this.#loans.delete(loan),
     })
   }
@@ -179,6 +182,7 @@ export class VerbsLending implements MemoryLending {
     return new VerbsLoan({ address: buffer.address + offset, key, length }, this.#link, {
       takeBack: (done) => this.#post('invalidation', pair.prepareLocalInvalidate({ key }), done),
       close: () => window.close(),
+      closeIdle: () => window.close(),
       over: (loan, isTakenBack) => {
         this.#loans.delete(loan)
         if (!isTakenBack || !this.#link.open) return
@@ -214,6 +218,8 @@ interface LoanMeans {
   /** While the link is there; `done` is told when the memory is out of reach. Undefined: `close` does it. */
   readonly takeBack: ((done: () => void) => void) | undefined
   readonly close: () => void
+  /** The same where nothing is under way in it: other peers, in the middle of something else, are in no way of it. */
+  readonly closeIdle: () => void
   readonly over: (loan: VerbsLoan, isTakenBack: boolean) => void
 }
 
@@ -244,20 +250,20 @@ class VerbsLoan implements Loan {
     this.#ended.catch(() => undefined)
   }
 
-  end(isIdle: boolean): Promise<void> {
+  end(isIdle: boolean, isHurried = true): Promise<void> {
     if (this.#isEnding || this.#isOver) return this.#ended
     this.#isEnding = true
     const { takeBack } = this.#means
     if (takeBack === undefined) this.#unregister(isIdle)
     else if (this.#link.open) {
       takeBack(() => this.#over(true))
-      this.#timer = setTimeout(() => this.#giveUp('a request of the device is stuck'), TAKE_BACK_MS_MAX)
+      if (isHurried) this.#timer = setTimeout(() => this.#giveUp('a request of the device is stuck'), TAKE_BACK_MS_MAX)
     }
     return this.#ended
   }
 
   #unregister(isIdle: boolean): void {
-    if (isIdle) this.linkEnded()
+    if (isIdle) this.#close(this.#means.closeIdle)
     else this.#giveUp('the peer has not said that it is done with memory that it was lent')
   }
 
@@ -267,8 +273,11 @@ class VerbsLoan implements Loan {
 
   /** Nothing that is under way reaches the memory any more once its key is gone. */
   linkEnded(): void {
-    if (this.#isOver) return
-    const error = closed(this.#means.close)
+    if (!this.#isOver) this.#close(this.#means.close)
+  }
+
+  #close(close: () => void): void {
+    const error = closed(close)
     if (error === undefined) this.#over(false)
     else
       this.#over(
@@ -297,8 +306,9 @@ class LendableBuffer extends VerbsBuffer {
     this.#letGo = letGo
   }
 
+  /** Its own key lets nobody in, and what was lent of it was taken back before: a peer that stays in the middle of an access is in no way of it. */
   override close(): void {
-    super.close()
+    closeSurely({ close: () => super.close() })
     const letGo = this.#letGo
     this.#letGo = undefined
     letGo?.()

@@ -8,7 +8,7 @@ const BODIES_MAX = 64
 export interface BodyLimits {
   /** The longest request, answer or item, encoded. */
   readonly bodyBytesMax: number
-  /** Bytes of bodies that come in parts or are fetched, of all calls of a link at a time. */
+  /** Bytes of bodies that come in parts or are fetched, of all calls of a link at a time; it counts for no less than twice `bodyBytesMax`. */
   readonly assemblyBytesMax: number
 }
 
@@ -21,40 +21,58 @@ interface Assembly {
   cameBytes: number
 }
 
-/** Long bodies that come: those in parts, put together; and how much memory all of them take, with those that are fetched. */
+/**
+ * Long bodies that come: those in parts, put together; and how much memory all of them take, with those that are fetched.
+ *
+ * An end of ours sends the parts of one body after the other's, and they cannot be put off, so there is always room for one of the longest. What is offered waits until there is room for it in the rest.
+ */
 export class Assemblies {
   readonly #limits: BodyLimits
   readonly #assemblies = new Map<number, Assembly>()
-  #admitted = 0
-  #admittedBytes = 0
+  #assembledBytes = 0
+  #offered = 0
+  #fetchedBytes = 0
 
   constructor(limits: BodyLimits) {
     this.#limits = limits
   }
 
-  /** Whether a body of so many bytes has room; then `left` follows. @throws MalformedFrameError where more have begun than any end of ours begins. */
-  admit(totalBytes: number): boolean {
-    if (this.#admitted >= BODIES_MAX)
-      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
-    const { bodyBytesMax, assemblyBytesMax } = this.#limits
-    if (totalBytes > bodyBytesMax || this.#admittedBytes + totalBytes > assemblyBytesMax) return false
-    this.#admitted += 1
-    this.#admittedBytes += totalBytes
+  /** A body was offered. False: it is too long; otherwise `ended` follows. @throws MalformedFrameError where more have begun than any end of ours begins. */
+  offered(totalBytes: number): boolean {
+    this.#bound()
+    if (totalBytes > this.#limits.bodyBytesMax) return false
+    this.#offered += 1
     return true
   }
 
-  /** A body that was admitted is complete, or does not come. */
+  /** A body that was offered is here, or does not come. */
+  ended(): void {
+    this.#offered -= 1
+  }
+
+  /** Whether there is room to fetch a body that was offered; then `left` follows. */
+  enter(totalBytes: number): boolean {
+    const { bodyBytesMax, assemblyBytesMax } = this.#limits
+    if (this.#fetchedBytes + totalBytes > Math.max(bodyBytesMax, assemblyBytesMax - bodyBytesMax)) return false
+    this.#fetchedBytes += totalBytes
+    return true
+  }
+
   left(totalBytes: number): void {
-    this.#admitted -= 1
-    this.#admittedBytes -= totalBytes
+    this.#fetchedBytes -= totalBytes
+  }
+
+  #bound(): void {
+    if (this.#offered + this.#assemblies.size >= BODIES_MAX)
+      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
   }
 
   /** A body begins, whose parts follow. False: it is passed over. @throws MalformedFrameError. */
   begin(head: FrameHead, totalBytes: number): boolean {
     if (this.#assemblies.has(head.call)) throw new MalformedFrameError('a body begins within another of the same call')
-    if (this.#assemblies.size >= BODIES_MAX)
-      throw new MalformedFrameError(`more than ${BODIES_MAX} bodies were begun and not ended`)
-    const isTaken = this.admit(totalBytes)
+    this.#bound()
+    const isTaken = this.#assembledBytes + totalBytes <= this.#limits.bodyBytesMax
+    if (isTaken) this.#assembledBytes += totalBytes
     const bytes = isTaken ? new Uint8Array(totalBytes) : undefined
     this.#assemblies.set(head.call, { head, bytes, totalBytes, cameBytes: 0 })
     return isTaken
@@ -76,7 +94,7 @@ export class Assemblies {
     if (assembly.cameBytes < assembly.totalBytes) return undefined
     this.#assemblies.delete(call)
     if (assembly.bytes === undefined) return undefined
-    this.left(assembly.totalBytes)
+    this.#assembledBytes -= assembly.totalBytes
     return { head: assembly.head, bytes: assembly.bytes }
   }
 

@@ -1,6 +1,7 @@
 import type { MemoryLending, MessageLink, RegisteredBuffer } from '../messaging/index.ts'
 import { MalformedFrameError } from './errors.ts'
 import type { Extension } from './extension.ts'
+import { FrameKind } from './frame.ts'
 import { BodyMemory } from './frame-taker.ts'
 
 /** Long bodies are fetched in pieces, so that one that is not wanted any more ends soon. */
@@ -21,8 +22,15 @@ export interface FrameHead {
   readonly due?: number
 }
 
-/** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; it is called once, and never after the link has ended. */
-export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number) => void
+/** How a fetch ended. `body`: the whole of it, or undefined where it was dropped; `shortage`: why there was no memory for it. It is called once, and never after the link has ended. */
+export type FetchDone = (head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown) => void
+
+/** How much memory fetches may take at a time. */
+export interface FetchRoom {
+  /** Whether there is room for so many bytes; then `left` follows. */
+  enter(lengthBytes: number): boolean
+  left(lengthBytes: number): void
+}
 
 interface Fetch {
   readonly head: FrameHead
@@ -31,10 +39,14 @@ interface Fetch {
   readonly length: number
   /** A {@link BodyMemory}. */
   readonly memory: number
+  /** It has room, from its first piece on. */
+  isIn: boolean
   place: Place | undefined
   nextByte: number
   underWay: number
   isDropped: boolean
+  /** What the device said when it had no memory for it. */
+  shortage: unknown
 }
 
 /** Where a body comes to lie, while it comes. */
@@ -49,15 +61,17 @@ interface Place {
 export class BodyFetches {
   readonly #lending: MemoryLending | undefined
   readonly #link: MessageLink
+  readonly #room: FetchRoom
   readonly #done: FetchDone
   readonly #fetches = new Map<number, Fetch>()
   readonly #pieceBytes: number
   #underWay = 0
   #ended = false
 
-  constructor(link: MessageLink, done: FetchDone) {
+  constructor(link: MessageLink, room: FetchRoom, done: FetchDone) {
     this.#link = link
     this.#lending = link.lending
+    this.#room = room
     this.#done = done
     this.#pieceBytes = link.throughSharedMemory === true ? PIECE_BYTES : PACKETED_PIECE_BYTES
   }
@@ -70,13 +84,19 @@ export class BodyFetches {
     return this.#fetches.has(call)
   }
 
+  /** Whether it is a request that is fetched. */
+  hasRequest(call: number): boolean {
+    return this.#fetches.get(call)?.head.kind === FrameKind.Request
+  }
+
   /** @throws MalformedFrameError. */
   begin(head: FrameHead, memory: number): void {
     const { body } = head.extension
     if (body === undefined) throw new MalformedFrameError('a body is offered that is nowhere')
     if (this.#lending === undefined) throw new MalformedFrameError('a body is offered over a link that reads nothing')
     const { address, key, length } = body
-    const fetch = { head, address, key, length, memory, place: undefined, nextByte: 0, underWay: 0, isDropped: false }
+    const place = { isIn: false, place: undefined, nextByte: 0, underWay: 0, isDropped: false, shortage: undefined }
+    const fetch: Fetch = { head, address, key, length, memory, ...place }
     this.#fetches.set(head.call, fetch)
     this.#advance(this.#lending)
   }
@@ -86,7 +106,9 @@ export class BodyFetches {
     const fetch = this.#fetches.get(call)
     if (fetch === undefined) return
     fetch.isDropped = true
-    if (fetch.underWay === 0) this.#finish(fetch)
+    if (fetch.underWay > 0 || this.#lending === undefined) return
+    this.#finish(fetch)
+    this.#advance(this.#lending)
   }
 
   /** The link has ended; nothing that is under way comes any more once its queue pair is gone. */
@@ -95,24 +117,42 @@ export class BodyFetches {
     const places = [...this.#fetches.values()].map(({ place }) => place)
     this.#fetches.clear()
     setImmediate(() => {
-      for (const place of places) place?.giveBack()
+      for (const place of places) giveBackAnyway(place)
     })
   }
 
   #advance(lending: MemoryLending): void {
     for (const fetch of this.#fetches.values())
       while (fetch.nextByte < fetch.length && !fetch.isDropped) {
-        if (this.#ended || this.#underWay >= PIECES_UNDER_WAY) return
-        this.#piece(lending, fetch)
+        if (this.#ended || this.#underWay >= PIECES_UNDER_WAY || !this.#hasRoom(fetch)) return
+        fetch.place ??= this.#placeOf(lending, fetch)
+        if (fetch.place !== undefined) this.#piece(lending, fetch, fetch.place)
       }
   }
 
-  #piece(lending: MemoryLending, fetch: Fetch): void {
-    fetch.place ??= placeOf(lending, fetch)
+  /** Those that began later do not overtake one that waits for room. */
+  #hasRoom(fetch: Fetch): boolean {
+    fetch.isIn ||= this.#room.enter(fetch.length)
+    return fetch.isIn
+  }
+
+  /** Where there is no memory for it, it ends, and nothing else does. */
+  #placeOf(lending: MemoryLending, fetch: Fetch): Place | undefined {
+    try {
+      return placeOf(lending, fetch)
+    } catch (error) {
+      fetch.isDropped = true
+      fetch.shortage = error
+      this.#finish(fetch)
+      return undefined
+    }
+  }
+
+  #piece(lending: MemoryLending, fetch: Fetch, { buffer }: Place): void {
     const offset = fetch.nextByte
     const length = Math.min(this.#pieceBytes, fetch.length - offset)
     const remote = { address: fetch.address + offset, key: fetch.key }
-    lending.read({ buffer: fetch.place.buffer, offset, length }, remote, (error) => this.#came(fetch, error))
+    lending.read({ buffer, offset, length }, remote, (error) => this.#came(fetch, error))
     fetch.nextByte += length
     fetch.underWay += 1
     this.#underWay += 1
@@ -125,7 +165,9 @@ export class BodyFetches {
     if (error !== undefined || this.#ended || this.#lending === undefined) return
     try {
       this.#advance(this.#lending)
-      if (fetch.underWay === 0 && (fetch.isDropped || fetch.nextByte === fetch.length)) this.#finish(fetch)
+      if (fetch.underWay > 0 || !(fetch.isDropped || fetch.nextByte === fetch.length)) return
+      this.#finish(fetch)
+      if (this.#fetches.size > 0) this.#advance(this.#lending)
     } catch (cause) {
       this.#link.destroy(cause instanceof Error ? cause : new MalformedFrameError(String(cause)))
     }
@@ -133,19 +175,29 @@ export class BodyFetches {
 
   #finish(fetch: Fetch): void {
     const { head, place, length, memory, isDropped } = fetch
-    this.#fetches.delete(head.call)
+    if (!this.#fetches.delete(head.call)) return
+    if (fetch.isIn) this.#room.left(length)
     const isOwn = memory === BodyMemory.Own
     // The registration goes before the bytes are anybody's.
     if (isOwn || isDropped) place?.giveBack()
     if (isDropped || place === undefined) {
-      this.#done(head, undefined, memory)
+      this.#done(head, undefined, memory, fetch.shortage)
       return
     }
     try {
-      this.#done(head, place.buffer.bytes.subarray(0, length), memory)
+      this.#done(head, place.buffer.bytes.subarray(0, length), memory, undefined)
     } finally {
       if (!isOwn) place.giveBack()
     }
+  }
+}
+
+/** There is nobody any more who could be told that a device refuses. */
+function giveBackAnyway(place: Place | undefined): void {
+  try {
+    place?.giveBack()
+  } catch {
+    // It goes with the device.
   }
 }
 

@@ -13,27 +13,25 @@ export const OFFERS_MAX = 32
 interface Offer {
   readonly shelf: Shelf
   readonly length: number
-  /** Nobody wants it any more. Until its memory is taken back from a peer that does not say that it is done. */
-  fence: NodeJS.Timeout | undefined
-  isTakenBack: boolean
+  /** Nobody here wants it to be fetched any more. */
+  isUnwanted: boolean
 }
 
 /**
  * Bodies that the peer fetches: each is copied into memory that the peer may read, and stays there until the peer says that it has it. The bytes are in nobody's way meanwhile: neither in the ring nor in
  * the event loop of this end.
  *
- * The memory is free again when the peer says so; `fenceMs` after nobody wants the body any more, whether the peer says so or not; and when the link ends.
+ * The memory is free again when the peer says so, and when the link ends. Until then it counts among what may lie here, also where nobody wants the body any more: it is a copy, which is in nobody's way, and a peer that comes late for it
+ * would lose its connection, with all its calls, if the key had gone.
  */
 export class BodyOffers {
   readonly #shelves: BodyShelves | undefined
-  readonly #fenceMs: number
   readonly #offers = new Map<number, Offer>()
   #bytes = 0
   #settled: (() => void)[] = []
 
-  constructor(link: MessageLink, fenceMs: number) {
+  constructor(link: MessageLink) {
     if (link.lending !== undefined) this.#shelves = new BodyShelves(link.lending)
-    this.#fenceMs = fenceMs
   }
 
   /** Bytes that lie here for the peer. */
@@ -61,7 +59,7 @@ export class BodyOffers {
       return undefined
     }
     shelf.buffer.bytes.set(body)
-    this.#offers.set(call, { shelf, length, fence: undefined, isTakenBack: false })
+    this.#offers.set(call, { shelf, length, isUnwanted: false })
     this.#bytes += length
     const { address, key } = shelf.loan
     return { address, key, length }
@@ -77,20 +75,17 @@ export class BodyOffers {
   withdraw(call: number): void {
     const offer = this.#offers.get(call)
     if (offer === undefined) return
-    clearTimeout(offer.fence)
     this.#offers.delete(call)
-    if (!offer.isTakenBack) {
-      this.#bytes -= offer.length
-      this.#shelves?.giveBack(offer.shelf)
-    }
+    this.#bytes -= offer.length
+    this.#shelves?.giveBack(offer.shelf)
     this.#tellSettled()
   }
 
   /** Nobody here wants it to be fetched any more. */
   unwanted(call: number): void {
     const offer = this.#offers.get(call)
-    if (offer === undefined || offer.isTakenBack || offer.fence !== undefined) return
-    offer.fence = setTimeout(() => this.#takeBack(offer), this.#fenceMs)
+    if (offer === undefined) return
+    offer.isUnwanted = true
     this.#tellSettled()
   }
 
@@ -102,21 +97,14 @@ export class BodyOffers {
 
   /** The link has ended, and with it the loans. */
   end(): void {
-    for (const { fence } of this.#offers.values()) clearTimeout(fence)
     this.#offers.clear()
     this.#shelves?.end()
     this.#tellSettled()
   }
 
   get #isAwaited(): boolean {
-    for (const { fence } of this.#offers.values()) if (fence === undefined) return true
+    for (const { isUnwanted } of this.#offers.values()) if (!isUnwanted) return true
     return false
-  }
-
-  #takeBack(offer: Offer): void {
-    offer.isTakenBack = true
-    this.#bytes -= offer.length
-    void offer.shelf.loan.end(false)
   }
 
   #tellSettled(): void {

@@ -51,7 +51,7 @@ export class BodyShelves {
   giveBack(shelf: Shelf): void {
     const { length } = shelf.buffer.bytes
     if (this.#ended || this.#keptBytes + length > KEPT_BYTES_MAX) {
-      void shelf.loan.end(true)
+      void shelf.loan.end(true, false)
       return
     }
     this.#kept.push(shelf)
@@ -67,9 +67,10 @@ export class BodyShelves {
     this.#kept = []
   }
 
+  /** Nobody waits for what is idle: a peer that is stopped in the middle of an access keeps it until it goes on. */
   #clear(): void {
     this.#idle = undefined
     this.#keptBytes = 0
-    for (const { loan } of this.#kept.splice(0)) void loan.end(true)
+    for (const { loan } of this.#kept.splice(0)) void loan.end(true, false)
   }
 }

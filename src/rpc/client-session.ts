@@ -364,10 +364,14 @@ export class ClientSession implements FrameTaker {
     return call?.open === true ? call.method!.codec.memoryFor(false) : undefined
   }
 
-  /** The answer of a call that nobody waits for. */
-  dropped(_kind: number, callId: number): void {
+  /** The answer of a call that nobody waits for, or one for which there is no memory. */
+  dropped(_kind: number, callId: number, shortage: unknown): void {
     const call = this.calls.find(callId)
-    if (call !== undefined) this.calls.release(call)
+    if (call === undefined) return
+    const text = 'an answer came back, and this end has no memory for it'
+    const cause = { cause: shortage }
+    if (call.open) this.#fail(call, new RpcError('ERR_AETHER_RPC_OVERLOADED', 'failed', call.method!.name, text, cause))
+    this.calls.release(call)
   }
 
   tooLong(kind: number, callId: number, totalBytes: number): void {

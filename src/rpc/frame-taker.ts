@@ -28,8 +28,8 @@ export interface FrameTaker {
   wants(kind: number, call: number, word: number): number | undefined
   /** A body of this call is longer than what is taken here; it is passed over. */
   tooLong(kind: number, call: number, totalBytes: number): void
-  /** A body that was offered for this call was not fetched, since nobody wants it (any more). */
-  dropped(kind: number, call: number): void
+  /** A body that was offered for this call was not fetched, since nobody wants it (any more), or since the device had no memory for it: `shortage` is what it said. */
+  dropped(kind: number, call: number, shortage: unknown): void
   /** Once, last. */
   ended(error: Error | undefined): void
 }

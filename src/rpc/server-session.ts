@@ -76,7 +76,7 @@ export class ServerSession implements FrameTaker {
     if (kind === FrameKind.Request && this.#greeted)
       this.#request(id, word, budget, extension, bytes, offset, length, memory)
     else this.#control(kind, id, word, budget, bytes, offset, length, memory)
-    if (this.session.waiting > WAITING_MAX) this.#holdBack()
+    this.#holdBack()
   }
 
   #control(
@@ -141,7 +141,9 @@ export class ServerSession implements FrameTaker {
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
+  /** After whatever of a client was answered. */
   #holdBack(): void {
+    if (this.session.waiting <= WAITING_MAX) return
     const { link } = this.session
     link.pause()
     void this.session.emptied().then(() => link.resume())
@@ -177,9 +179,11 @@ export class ServerSession implements FrameTaker {
     return this.#core.methods.get(number)?.info.codec.memoryFor(true) ?? BodyMemory.Lent
   }
 
-  /** The caller cancelled while its request was fetched. */
-  dropped(_kind: number, id: number): void {
-    this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+  /** The caller cancelled while its request was fetched, or there is no room for it. */
+  dropped(_kind: number, id: number, shortage: unknown): void {
+    if (shortage === undefined) this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+    else this.#refuse(id, FailureCode.Overloaded, `the server has no memory for the request: ${textOf(shortage)}`)
+    this.#holdBack()
   }
 
   tooLong(kind: number, id: number, totalBytes: number): void {
@@ -187,6 +191,7 @@ export class ServerSession implements FrameTaker {
     const failure = { code: FailureCode.TooLarge, message, reason: '', details: undefined }
     if (kind === FrameKind.Request && !this.#calls.has(id)) {
       this.#sendFailure(id, failure, undefined)
+      this.#holdBack()
       return
     }
     const call = this.#calls.get(id)
@@ -400,7 +405,7 @@ export class ServerSession implements FrameTaker {
     } catch (error) {
       call.finished = false
       this.#core.failed(error, call)
-      const message = `the answer cannot be sent: ${error instanceof Error ? error.message : String(error)}`
+      const message = `the answer cannot be sent: ${textOf(error)}`
       call.answerMetadata = undefined
       this.#fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
     }
@@ -427,7 +432,7 @@ export class ServerSession implements FrameTaker {
     try {
       body = failureBody(failure)
     } catch (error) {
-      const message = `${failure.message} (its details cannot be sent: ${error instanceof Error ? error.message : String(error)})`
+      const message = `${failure.message} (its details cannot be sent: ${textOf(error)})`
       body = failureBody({ ...failure, message, details: undefined })
     }
     this.#last(call, { kind: FrameKind.Failure, word: failure.code, extension: tryExtensionOf(call), body }, false)
@@ -486,6 +491,10 @@ export class ServerSession implements FrameTaker {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function refusalOf(error: unknown): Failure {

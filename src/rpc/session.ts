@@ -12,7 +12,7 @@ import { WaitingFrame } from './waiting-frame.ts'
 
 /** Bounds of what a session takes. */
 export interface SessionLimits extends BodyLimits {
-  /** How long a body that lies here for the peer is kept once nobody wants it any more, in ms. Default 1,000. */
+  /** How long `close` waits for the peer to fetch the bodies that lie here for it, in ms. Default 1,000. */
   readonly fenceMs?: number
 }
 
@@ -50,8 +50,8 @@ export class Session {
     this.#taker = taker
     this.#fenceMs = limits.fenceMs ?? FENCE_MS
     this.#assemblies = new Assemblies(limits)
-    this.#offers = new BodyOffers(link, this.#fenceMs)
-    this.#fetches = new BodyFetches(link, (head, body, memory) => this.#fetched(head, body, memory))
+    this.#offers = new BodyOffers(link)
+    this.#fetches = new BodyFetches(link, this.#assemblies, (...ended) => this.#fetched(...ended))
     this.#outgoing = link.outgoing
     this.#header = new DataView(link.outgoing.buffer, link.outgoing.byteOffset, link.outgoing.length)
   }
@@ -118,6 +118,9 @@ export class Session {
   /** Ends the link in order: what waits for room is dropped, what has left arrives; for bodies that the peer has to fetch there is `fenceMs`. */
   async close(): Promise<void> {
     this.#closing = true
+    // Nobody was told of these.
+    for (const { call, started, offeredBytes } of this.#queue)
+      if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
     this.#queue = []
     this.#queueHead = 0
     if (this.#open) await within(this.#offers.settled(), this.#fenceMs)
@@ -321,7 +324,7 @@ export class Session {
     const kind = head & 0xff
     if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
     else if (kind === FrameKind.Fetched) this.#offers.fetched(call)
-    else if (kind === FrameKind.Cancel && this.#fetches.has(call)) this.#fetches.drop(call)
+    else if (kind === FrameKind.Cancel && this.#fetches.hasRequest(call)) this.#fetches.drop(call)
     else if (head >>> 8 === 0) {
       const word = words.getUint32(offset + 8, true)
       const budget = words.getUint32(offset + 12, true)
@@ -372,8 +375,8 @@ export class Session {
     const memory = this.#taker.wants(kind, call, word)
     if (memory === undefined) {
       this.#say(call)
-      this.#taker.dropped(kind, call)
-    } else if (this.#assemblies.admit(length)) {
+      this.#taker.dropped(kind, call, undefined)
+    } else if (this.#assemblies.offered(length)) {
       // What is left of the call's time when the body is here.
       const due = performance.now() + budget / 1000
       this.#fetches.begin(budget === NO_BUDGET || budget === 0 ? head : { ...head, due }, memory)
@@ -387,10 +390,10 @@ export class Session {
     this.send(FrameKind.Fetched, call, 0, 0, undefined, NO_BYTES, true)
   }
 
-  #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number): void {
-    this.#assemblies.left(head.extension.body!.length)
+  #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown): void {
+    this.#assemblies.ended()
     this.#say(head.call)
-    if (body === undefined) this.#taker.dropped(head.kind, head.call)
+    if (body === undefined) this.#taker.dropped(head.kind, head.call, shortage)
     else if (head.due === undefined) this.#whole(head, body, memory)
     else this.#whole({ ...head, budget: Math.max(1, Math.round((head.due - performance.now()) * 1000)) }, body, memory)
   }

@@ -18,10 +18,16 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
   let napAt = 0
   let watched: WatchedWait | undefined
   try {
-    for (let idle = 0; !answer.done; ) {
-      if (link.poll() > 0) continue
-      idle += 1
-      if (idle % POLLS !== 0) continue
+    for (let idle = 0, busy = 0; !answer.done; ) {
+      const isBusy = link.poll() > 0
+      if (isBusy) {
+        // Other traffic may never pause.
+        busy += 1
+        if (busy % POLLS !== 0 || answer.done) continue
+      } else {
+        idle += 1
+        if (idle % POLLS !== 0) continue
+      }
       // What waits for room has only us.
       session.push()
       link.flush()
@@ -31,6 +37,7 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
         client.abandon(call, client.expired(call))
         return
       }
+      if (isBusy) continue
       if (napAt === 0) {
         lookedFrom = now
         napAt = now + spinTime.ms

@@ -116,6 +116,19 @@ test('a server that says nothing for two turns is taken for dead', async () => {
   assert.match(error.message, /silent/)
 })
 
+test('a blocking call ends when its time is up, however much else comes meanwhile', async () => {
+  await using pair = workPair()
+  await pair.channel.ready()
+  const patience = performance.now() + 5000
+  pair.clientLink.poll = () => {
+    if (performance.now() > patience) throw new Error('it polls without end')
+    return 1
+  }
+  assert.throws(() => pair.client.waitSync(undefined, { timeoutMs: 30 }), { code: 'ERR_AETHER_RPC_DEADLINE' })
+  Reflect.deleteProperty(pair.clientLink, 'poll')
+  pair.gate.resolve('x')
+})
+
 test('a quiet but living server is not taken for dead, nor a quiet client', async () => {
   await using pair = workPair({ channel: { keepAliveMs: 50 }, server: { keepAliveMs: 50 } })
   await pair.channel.ready()

@@ -272,9 +272,9 @@ export class ShmDevice implements ProviderDevice {
     for (const queue of this.#queues.values()) queue.ringIfMissed()
   }
 
-  /** EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before. */
-  awaitPeersOutside(verb: string): void {
-    for (const pair of this.#pairs.values()) {
+  /** EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before. `pairNumber`: of the one queue pair whose peer could use it; 0: everybody could. */
+  awaitPeersOutside(verb: string, pairNumber = 0): void {
+    for (const pair of this.#pairsOf(pairNumber)) {
       if (!pair.awaitOutside())
         throw new VerbsError(
           verb,
@@ -282,7 +282,7 @@ export class ShmDevice implements ProviderDevice {
           `the peer of queue pair ${pair.number} stays in the middle of an access; the keys are revoked, try again`,
         )
     }
-    if (this.visitors.awaitOutside(performance.now() + INSIDE_TIMEOUT_MS)) return
+    if (pairNumber !== 0 || this.visitors.awaitOutside(performance.now() + INSIDE_TIMEOUT_MS)) return
     throw new VerbsError(
       verb,
       Errno.EBUSY,
@@ -290,10 +290,17 @@ export class ShmDevice implements ProviderDevice {
     )
   }
 
-  /** Whether all peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was withdrawn before. */
-  peersOutside(): boolean {
-    for (const pair of this.#pairs.values()) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
-    return this.visitors.awaitOutside(performance.now() + SHORT_WAIT_MS)
+  /** Whether peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was withdrawn before. `pairNumber` as for `awaitPeersOutside`. */
+  peersOutside(pairNumber = 0): boolean {
+    for (const pair of this.#pairsOf(pairNumber)) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
+    return pairNumber !== 0 || this.visitors.awaitOutside(performance.now() + SHORT_WAIT_MS)
+  }
+
+  /** Of a queue pair that has gone there is no peer. */
+  #pairsOf(pairNumber: number): Iterable<ShmQueuePair> {
+    if (pairNumber === 0) return this.#pairs.values()
+    const pair = this.findPair(pairNumber)
+    return pair === undefined ? [] : [pair]
   }
 
   /** Without the owner's word, nobody is given the key to its whole address space. */

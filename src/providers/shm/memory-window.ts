@@ -69,7 +69,7 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
       return CompletionStatus.MemoryWindowBindError
     }
     keys.withdraw(this.#key)
-    if (!this.domain.device.peersOutside()) return Outcome.PeerInside
+    if (!this.#isLeft()) return Outcome.PeerInside
     this.#forget()
     this.#key = retag(this.#key, key)
     const { memory, address, length, access } = view
@@ -96,9 +96,14 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     if (!theirs || !(this.#draining || this.isBound)) return CompletionStatus.LocalQueuePairOperationError
     device.keys.withdraw(key)
     this.#draining = true
-    if (!device.peersOutside()) return Outcome.PeerInside
+    if (!this.#isLeft()) return Outcome.PeerInside
     this.#forget()
     return CompletionStatus.Success
+  }
+
+  /** Whether nobody uses the withdrawn key any more, nor ever will: nobody does where it showed nothing, and a key of type 2 serves the peer of one queue pair only, so no other one is in its way. */
+  #isLeft(): boolean {
+    return this.#memory === undefined || this.domain.device.peersOutside(this.#queuePair)
   }
 
   destroy(): void {
@@ -107,7 +112,7 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     // Who tries again goes ahead, as with a region.
     const first = this.#open
     this.#open = false
-    if (first) device.awaitPeersOutside('ibv_dealloc_mw')
+    if (first && this.#memory !== undefined) device.awaitPeersOutside('ibv_dealloc_mw', this.#queuePair)
     this.#forget()
     device.keys.release(this.#key)
     device.windows.remove(this.token)

@@ -64,6 +64,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   #draining = false
   /** The access in which the peer was when it was waited for in vain. */
   #stuckIn = Number.NaN
+  /** The same of a short wait. */
+  #slowIn = Number.NaN
   #notifyDrained = false
   /** The event that nothing more will come from the shared receive queue was raised since the queue pair failed. */
   #lastRequestTold = false
@@ -182,11 +184,13 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     if (!this.#peerInside()) return true
     const { words } = this.#block
     const before = Atomics.load(words, BlockWord.Inside)
-    if (before === this.#stuckIn) return false
+    const isShort = timeoutMs < INSIDE_TIMEOUT_MS
+    if (before === this.#stuckIn || (isShort && before === this.#slowIn)) return false
     const deadline = performance.now() + timeoutMs
     while (this.#peerInside() && Atomics.load(words, BlockWord.Inside) === before) {
       if (performance.now() <= deadline) continue
-      if (timeoutMs === INSIDE_TIMEOUT_MS) this.#stuckIn = before
+      if (isShort) this.#slowIn = before
+      else this.#stuckIn = before
       return false
     }
     return true
@@ -351,6 +355,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.generation = (this.generation + 1) | 0
     this.#established = false
     this.#stuckIn = Number.NaN
+    this.#slowIn = Number.NaN
     this.#draining = false
     this.#notifyDrained = false
     this.#sending.clear()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { MemoryLending } from '../../../src/messaging/index.ts'
 import {
   borrowedBytes,
   bytes,
@@ -10,7 +11,7 @@ import {
   type,
   unary,
 } from '../../../src/rpc/index.ts'
-import { deferred, rejection, until } from '../support.ts'
+import { rejection, until } from '../support.ts'
 import { LendingTally } from './lending-tally.ts'
 import type { Ground, RdmaPair } from './pairs.ts'
 
@@ -55,10 +56,16 @@ interface Scene {
 /** Of a peer that is only slow, on whatever machine. */
 const LONG_MS = 60_000
 const CALL_MS = 600_000
+const FENCE_MS = 40
 /** At a time. Of the longest ones some find no room among those that are offered, and go in parts. */
 const BODIES = 20
 
-async function scene(ground: Ground, fenceMs: number, play: (scene: Scene) => Promise<void>): Promise<void> {
+async function scene(
+  ground: Ground,
+  fenceMs: number,
+  play: (scene: Scene) => Promise<void>,
+  assemblyBytesMax: number = 64 << 20,
+): Promise<void> {
   const calls: string[] = []
   const serve = (server: Server): void => {
     server.serve(keeper, {
@@ -74,7 +81,7 @@ async function scene(ground: Ground, fenceMs: number, play: (scene: Scene) => Pr
       small: (value) => value + 1,
     })
   }
-  const limits = { keepAliveMs: 600_000, bodyBytesMax: longOf(ground) + 1000 }
+  const limits = { keepAliveMs: 600_000, bodyBytesMax: longOf(ground) + 1000, assemblyBytesMax }
   const pair = await ground.open(serve, { ...limits, fenceMs, timeoutMs: CALL_MS }, limits)
   const [client, server] = [new LendingTally(pair.clientLink), new LendingTally(pair.serverLink)]
   try {
@@ -84,6 +91,19 @@ async function scene(ground: Ground, fenceMs: number, play: (scene: Scene) => Pr
     await pair[Symbol.asyncDispose]()
   }
   await until(() => client.takenBytes === 0 && server.takenBytes === 0)
+}
+
+/** What the call is rejected with while an end has no memory for bodies. */
+async function rejectionWithout(lending: MemoryLending, call: () => Promise<unknown>): Promise<unknown> {
+  const { take, register } = lending
+  lending.take = lending.register = () => {
+    throw new Error('no memory is left')
+  }
+  try {
+    return await rejection(call())
+  } finally {
+    Object.assign(lending, { take, register })
+  }
 }
 
 /** How bodies that are longer than a message of the link travel, over one kind of connection. */
@@ -129,19 +149,25 @@ export async function bodyCases(t: TestContext, ground: Ground): Promise<void> {
     }),
   )
 
-  await t.test('a request that its server does not fetch is out of its reach soon after the call has ended', () =>
-    scene(ground, 40, async ({ pair, client, server }) => {
-      server.hold()
-      const call = rejection(pair.channel.client(keeper).count(pattern(longBytes, 4), { timeoutMs: 60 }))
-      const error = await call
-      assert.ok(error instanceof RpcError)
-      assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_DEADLINE', 'unknown'])
-      await until(() => client.takenBytes === 0)
-      // A registration is taken from a peer that does not answer with the connection, a window alone.
-      if (pair.clientLink.lending.means === 'window') assert.ok(pair.clientLink.open)
-      pair.clientLink.destroy()
-      await until(() => server.takenBytes === 0)
-    }),
+  await t.test(
+    'a server that comes for a request long after its call has ended finds it, and goes on with others',
+    () =>
+      scene(ground, FENCE_MS, async ({ pair, client, server, calls }) => {
+        const service = pair.channel.client(keeper)
+        const release = server.hold()
+        const abort = new AbortController()
+        const call = rejection(service.count(pattern(longBytes, 4), { signal: abort.signal }))
+        await server.begun
+        abort.abort(new Error('enough'))
+        assert.equal(await call, abort.signal.reason)
+        await new Promise((resolve) => setTimeout(resolve, 4 * FENCE_MS))
+        const { takenBytes } = client
+        assert.ok(takenBytes >= longBytes, 'the request still lies there')
+        release()
+        assert.equal(await service.count(pattern(longBytes, 5)), longBytes)
+        assert.deepEqual(calls, ['count'])
+        assert.ok(pair.clientLink.open)
+      }),
   )
 
   await t.test(
@@ -172,6 +198,28 @@ export async function bodyCases(t: TestContext, ground: Ground): Promise<void> {
         assert.equal(error instanceof RpcError && error.code, 'ERR_AETHER_RPC_TOO_LARGE', String(error))
       assert.deepEqual([client.reads, server.reads, calls], [0, 0, []])
       assert.equal(await service.small(2), 3)
+    }),
+  )
+
+  await t.test('an end that has no memory for a long body ends its call, and no other', () =>
+    scene(ground, LONG_MS, async ({ pair, calls }) => {
+      const service = pair.channel.client(keeper)
+      const body = pattern(longBytes, 8)
+      const answer = await rejectionWithout(pair.clientLink.lending, () => service.bytes(body))
+      let small: Promise<number> | undefined
+      const request = await rejectionWithout(pair.serverLink.lending, () => {
+        small = service.small(1)
+        return service.count(body)
+      })
+      for (const [error, outcome] of [
+        [answer, 'failed'],
+        [request, 'refused'],
+      ] as const) {
+        assert.ok(error instanceof RpcError, String(error))
+        assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_OVERLOADED', outcome])
+      }
+      assert.equal(await small, 2)
+      assert.deepEqual(calls, [])
     }),
   )
 
@@ -212,19 +260,25 @@ export async function bodyCases(t: TestContext, ground: Ground): Promise<void> {
       }),
     )
 
-  await t.test('many long bodies at once, both ways, arrive whole within bounds of memory', () =>
-    scene(ground, LONG_MS, async ({ pair, client, server }) => {
-      const service = pair.channel.client(keeper)
-      const gate = deferred()
-      const calls = Array.from({ length: BODIES }, async (_, seed) => {
-        await gate.promise
-        const body = pattern(longBytes, seed)
-        same((await service.bytes(body)) as Uint8Array, body)
-      })
-      gate.resolve()
-      await Promise.all(calls)
-      for (const { takenBytesMax } of [client, server])
-        assert.ok(takenBytesMax <= 64 << 20, `${takenBytesMax} bytes were taken at a time`)
-    }),
-  )
+  for (const [room, roomBytes] of [
+    ['much room', 64 << 20],
+    ['room for few', 2 * longBytes + 2000],
+  ] as const)
+    await t.test(`many long bodies at once, both ways, arrive whole within bounds of memory: ${room}`, () =>
+      scene(
+        ground,
+        LONG_MS,
+        async ({ pair, client, server }) => {
+          const service = pair.channel.client(keeper)
+          const calls = Array.from({ length: BODIES }, async (_, seed) => {
+            const body = pattern(longBytes, seed)
+            same((await service.bytes(body)) as Uint8Array, body)
+          })
+          await Promise.all(calls)
+          for (const { takenBytesMax } of [client, server])
+            assert.ok(takenBytesMax <= 64 << 20, `${takenBytesMax} bytes were taken at a time`)
+        },
+        roomBytes,
+      ),
+    )
 }
