@@ -181,16 +181,21 @@ export class Endpoint {
     return this.link.write(local, remote)
   }
 
-  /** WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. */
+  /**
+   * WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. The notice has its place among messages, and the bytes leave just before it. Rejects with
+   * ArgumentError for a range or an immediate that cannot be, of which the peer hears nothing, and with LinkError.
+   */
   async writeWithImmediate(local: LocalRange, remote: RemoteAddress, immediate: number): Promise<void> {
     checkImmediate(immediate)
-    const { buffer, offset = 0, length = buffer.bytes.length - offset } = local
-    await this.#outbox.drained()
-    const written = this.link.write(local, remote)
-    const told = this.#outbox.put(WRITTEN_BYTES, immediate, EndpointKind.Written, (outgoing, at) =>
-      putWritten(outgoing, at, remote.address, length),
-    )
-    await Promise.all([written, told])
+    if (this.#closing !== undefined) throw closedError()
+    const post = this.#oneSided.prepareWrite(local, remote)
+    await new Promise<void>((resolve, reject) => {
+      const fill = (outgoing: Uint8Array, at: number): void => {
+        putWritten(outgoing, at, remote.address, lengthOf(local))
+        post((error) => (error === undefined ? resolve() : reject(error)))
+      }
+      this.#outbox.put(WRITTEN_BYTES, immediate, EndpointKind.Written, fill).catch(reject)
+    })
   }
 
   read(local: LocalRange, remote: RemoteAddress): Promise<void> {
@@ -262,8 +267,7 @@ export class Endpoint {
   // ---- inside ------------------------------------------------------------------------------------------------------------------
 
   #send(data: Uint8Array | LocalRange, immediate: number | undefined, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#closing !== undefined)
-      return Promise.reject(new LinkError('destroyed', 'none', 'the endpoint was closed'))
+    if (this.#closing !== undefined) return Promise.reject(closedError())
     const bytes = data instanceof Uint8Array ? data : undefined
     const length = bytes?.length ?? lengthOf(data as LocalRange)
     const sent = this.#give(data, bytes, length, immediate, signal)
@@ -374,6 +378,10 @@ export class Endpoint {
     if (error === undefined) this.#handlers.disconnected?.(this)
     else this.#handlers.error?.(error, this)
   }
+}
+
+function closedError(): LinkError {
+  return new LinkError('destroyed', 'none', 'the endpoint was closed')
 }
 
 function lengthOf({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange): number {

@@ -350,7 +350,7 @@ export const endpointCases: readonly EndpointCase[] = [
     },
   },
   {
-    name: 'a peer that is killed: messages short and long, WRITE, READ and fetch-add that are under way end with the truth',
+    name: 'a peer that is killed: messages short and long, WRITE without and with a notice, READ and fetch-add that are under way end with the truth',
     run: async (fabric) => {
       const { client, memory, kill, close } = await fabric.joinMortal()
       const buffer = client.allocate(16)
@@ -359,6 +359,7 @@ export const endpointCases: readonly EndpointCase[] = [
         () => client.send(filled(1000)),
         () => client.send(filled(300_000)),
         () => client.write({ buffer }, { address: memory.address + 8, key: memory.key }),
+        () => client.writeWithImmediate({ buffer }, { address: memory.address + 8, key: memory.key }, 1),
         () => client.read({ buffer }, { address: memory.address + 8, key: memory.key }),
         () => client.fetchAdd(memory, 1n),
       ]

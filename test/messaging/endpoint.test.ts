@@ -208,12 +208,73 @@ test('atomics that wait for their turn when the connection ends, however many, a
   const over = { name: 'LinkError', outcome: 'none' }
   await assert.rejects(client.write({ buffer: here }, there), over)
   await assert.rejects(client.read({ buffer: here }, there), over)
+  await assert.rejects(client.writeWithImmediate({ buffer: here }, there, 1), over)
   await assert.rejects(client.fetchAdd(there, 1n), over)
   await assert.rejects(client.compareSwap(there, { compare: 1n, swap: 2n }), over)
   assert.throws(() => client.writeSync({ buffer: here }, there), over)
   assert.throws(() => client.readSync({ buffer: here }, there), over)
   assert.throws(() => client.postWrite(1, { buffer: here }, there), over)
   assert.equal((await client.ended)?.reason, 'destroyed')
+  await close()
+})
+
+test('a WRITE with a notice keeps its place among messages: behind those that wait, before those of the same turn', async () => {
+  const { client, server, close } = await join({ ringBytes: 1024 })
+  const there = server.allocate(8)
+  const here = client.allocate(8)
+  here.bytes.fill(4)
+  const seen: [string, number][] = []
+  server.pause()
+  let messages = 0
+  while (client.trySend(new Uint8Array(100))) messages += 1
+  const before = client.send(new Uint8Array(100))
+  const waiting = client.writeWithImmediate({ buffer: here }, there, 1)
+  const behind = client.send(new Uint8Array(100))
+  const done = new Promise<void>((resolve) => {
+    server.handlers = {
+      receive: (_, immediate) => {
+        seen.push(['message', there.bytes[0] as number])
+        if (immediate === 2) resolve()
+      },
+      written: () => seen.push(['notice', there.bytes[0] as number]),
+    }
+  })
+  server.resume()
+  await Promise.all([before, waiting, behind])
+  while (seen.length < messages + 3) await turns(1)
+  here.bytes.fill(5)
+  const alone = client.writeWithImmediate({ buffer: here }, there, 1)
+  assert.ok(client.trySend(new Uint8Array(100), 2))
+  await alone
+  await done
+  const kinds = seen.map(([kind]) => kind)
+  assert.deepEqual(kinds, [...Array(messages + 1).fill('message'), 'notice', 'message', 'notice', 'message'])
+  assert.deepEqual(seen.at(0), ['message', 0])
+  assert.deepEqual(
+    seen.slice(messages + 1).map(([, byte]) => byte),
+    [4, 4, 5, 5],
+  )
+  await close()
+})
+
+test('a WRITE with a notice that is refused here tells the peer nothing', async () => {
+  const { client, server, close } = await join()
+  const there = server.allocate(8)
+  const here = client.allocate(8)
+  const seen: unknown[] = []
+  server.handlers = { receive: (data) => seen.push(data.length), written: (immediate) => seen.push(immediate) }
+  await assert.rejects(client.writeWithImmediate({ buffer: here, offset: 4, length: 8 }, there, 1), {
+    code: 'ERR_AETHER_INVALID_ARGUMENT',
+  })
+  await assert.rejects(client.writeWithImmediate({ buffer: here }, there, -1), { argument: 'immediate' })
+  await client.send(new Uint8Array(3))
+  while (seen.length === 0) await turns(1)
+  assert.deepEqual(seen, [3])
+  const closed = client.close()
+  await assert.rejects(client.writeWithImmediate({ buffer: here }, there, 1), { name: 'LinkError', outcome: 'none' })
+  await closed
+  await server.ended
+  await assert.rejects(server.writeWithImmediate({ buffer: here }, there, 1), { name: 'LinkError', outcome: 'none' })
   await close()
 })
 
