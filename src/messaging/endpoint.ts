@@ -249,9 +249,9 @@ export class Endpoint {
 
   // ---- the end -----------------------------------------------------------------------------------------------------------------
 
-  /** Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` it ends anyway. Idempotent; never rejects: see `ended`. */
+  /** Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` in all it ends anyway, with reason `lost`. Idempotent; never rejects: see `ended`. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= this.link.close(this.#drained())
     return this.#closing
   }
 
@@ -292,16 +292,9 @@ export class Endpoint {
     }
   }
 
-  async #close(): Promise<void> {
-    const { closeTimeoutMs } = this.link
-    const timer = setTimeout(() => this.link.destroy(), closeTimeoutMs)
-    try {
-      await this.#outbox.drained()
-      await this.#rendezvous.drained()
-    } finally {
-      clearTimeout(timer)
-    }
-    await this.link.close()
+  async #drained(): Promise<void> {
+    await this.#outbox.drained()
+    await this.#rendezvous.drained()
   }
 
   readonly #take = (bytes: Uint8Array, offset: number, length: number, immediate: number, kind: number): void => {

@@ -304,6 +304,55 @@ test('physical memory of the peer, by its key', async () => {
   await turns(5)
 })
 
+test('closing has one closeTimeoutMs for all that waits and for the peer, and says what was not taken', async (t) => {
+  const { client, server, close } = await join({ ringBytes: 1024, closeTimeoutMs: 1000 })
+  server.pause()
+  while (client.trySend(new Uint8Array(100))) await turns(1)
+  const late = client.send(new Uint8Array(100))
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = client.close()
+  t.mock.timers.tick(600)
+  // It takes some, so that what waits may leave, and then looks at nothing any more: the peer's word is what is waited for now.
+  let taken = 0
+  server.handlers = {
+    receive: () => {
+      taken += 1
+      if (taken === 5) server.pause()
+    },
+  }
+  server.resume()
+  await late
+  const { mock } = t.mock.method(server.link, 'advance', () => 0)
+  await turns(20)
+  assert.ok(client.link.open)
+  t.mock.timers.tick(400)
+  await closed
+  const error = await client.ended
+  assert.deepEqual([error?.reason, error?.outcome], ['lost', 'unknown'])
+  assert.match(String(error), /within 1000 ms/)
+  mock.restore()
+  t.mock.timers.reset()
+  await close()
+})
+
+test('closing gives up what waits for room after closeTimeoutMs', async (t) => {
+  const { client, server, close } = await join({ ringBytes: 1024, closeTimeoutMs: 1000 })
+  server.pause()
+  while (client.trySend(new Uint8Array(100))) await turns(1)
+  const waiting = [client.send(new Uint8Array(100)), client.send(new Uint8Array(5000))]
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = client.close()
+  t.mock.timers.tick(999)
+  await turns(20)
+  assert.ok(client.link.open)
+  t.mock.timers.tick(1)
+  await closed
+  const given = { name: 'LinkError', reason: 'lost', outcome: 'unknown' }
+  for (const each of waiting) await assert.rejects(each, given)
+  t.mock.timers.reset()
+  await close()
+})
+
 test('a WRITE that the peer does not allow fails by itself, tells why, and ends the connection', async () => {
   const { client, server, close } = await join()
   const here = client.allocate(8)
