@@ -388,6 +388,19 @@ test('what a handler throws ends its connection and no other', async () => {
   await second.close()
 })
 
+test('maxReadAtomic: what the queue pairs of both ends have is the lower of what one starts and the other serves', async () => {
+  const { client, server, close } = await join({ maxReadAtomic: 3 })
+  assert.equal(client.link.pair.query().maxReadAtomic, 3)
+  assert.equal(server.link.pair.query().maxReadAtomic, 3)
+  await close()
+  const limited = await join({ maxReadAtomic: 5, maxDestinationReadAtomic: 2 })
+  for (const { link } of [limited.client, limited.server]) {
+    const { maxReadAtomic, maxDestinationReadAtomic } = link.pair.query()
+    assert.deepEqual([maxReadAtomic, maxDestinationReadAtomic], [2, 2])
+  }
+  await limited.close()
+})
+
 test('private data travels both ways', async () => {
   let arrived!: (endpoint: Endpoint) => void
   const accepted = new Promise<Endpoint>((resolve) => {
