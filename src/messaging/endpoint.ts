@@ -113,7 +113,8 @@ export class Endpoint {
 
   /**
    * Send a message, in order with all others. Resolves when `data` may be used again: for one that fits the ring when it has room there, for a longer one
-   * when the peer has fetched it. Of longer ones `data` is copied once, a range of memory of `allocate` is not.
+   * when the peer has fetched it. Of longer ones `data` is copied once, a range of memory of `allocate` is not. Rejects with the LinkError that ended the connection, ClosedError where the peer had closed
+   * it in order, LinkError `destroyed` after this end's own `close`.
    */
   send(data: Uint8Array | LocalRange, options: SendOptions = {}): Promise<void> {
     return this.#send(data, undefined, options.signal)
@@ -125,7 +126,10 @@ export class Endpoint {
     return this.#send(data, immediate, options.signal)
   }
 
-  /** Send now or not at all: false where the ring has no room for it just now, or others wait. Makes no object. Throws ArgumentError for a message longer than the ring takes. */
+  /**
+   * Send now or not at all: false where the ring has no room for it just now, `sendLimit` says not yet, or others wait. Makes no object. Throws ArgumentError for a message longer than the ring
+   * takes; once the connection is over the LinkError that ended it, or ClosedError where that was in order.
+   */
   trySend(data: Uint8Array, immediate?: number): boolean {
     if (immediate !== undefined) checkImmediate(immediate)
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate

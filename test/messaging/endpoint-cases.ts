@@ -228,6 +228,14 @@ export const endpointCases: readonly EndpointCase[] = [
         await Promise.all([sending, closed, client.close()])
         assert.deepEqual([await client.ended, await server.ended], [undefined, undefined])
         assert.deepEqual([client.open, server.open], [false, false])
+        const inOrder = { name: 'ClosedError' }
+        await assert.rejects(server.send(filled(1)), inOrder)
+        await assert.rejects(server.send(filled(20_000)), inOrder)
+        for (const ended of [client, server]) {
+          assert.throws(() => ended.trySend(filled(1)), inOrder)
+          assert.throws(() => ended.link.reserve(1), inOrder)
+        }
+        await assert.rejects(client.send(filled(1)), { name: 'LinkError', reason: 'destroyed', outcome: 'none' })
       }),
   },
   {
