@@ -113,7 +113,8 @@ export class Endpoint {
 
   /**
    * Send a message, in order with all others. Resolves when `data` may be used again: for one that fits the ring when it has room there, for a longer one
-   * when the peer has fetched it. Of longer ones `data` is copied once, a range of memory of `allocate` is not.
+   * when the peer has fetched it. Of longer ones `data` is copied once, a range of memory of `allocate` is not. Rejects with the LinkError that ended the connection, ClosedError where the peer had closed
+   * it in order, LinkError `destroyed` after this end's own `close`.
    */
   send(data: Uint8Array | LocalRange, options: SendOptions = {}): Promise<void> {
     return this.#send(data, undefined, options.signal)
@@ -125,7 +126,10 @@ export class Endpoint {
     return this.#send(data, immediate, options.signal)
   }
 
-  /** Send now or not at all: false where the ring has no room for it just now, or others wait. Makes no object. Throws ArgumentError for a message longer than the ring takes. */
+  /**
+   * Send now or not at all: false where the ring has no room for it just now, `sendLimit` says not yet, or others wait. Makes no object. Throws ArgumentError for a message longer than the ring
+   * takes; once the connection is over the LinkError that ended it, or ClosedError where that was in order.
+   */
   trySend(data: Uint8Array, immediate?: number): boolean {
     if (immediate !== undefined) checkImmediate(immediate)
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
@@ -181,16 +185,21 @@ export class Endpoint {
     return this.link.write(local, remote)
   }
 
-  /** WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. */
+  /**
+   * WRITE, and tell the peer: its handler `written` is called with `immediate` once the bytes are there. The notice has its place among messages, and the bytes leave just before it. Rejects with
+   * ArgumentError for a range or an immediate that cannot be, of which the peer hears nothing, and with LinkError.
+   */
   async writeWithImmediate(local: LocalRange, remote: RemoteAddress, immediate: number): Promise<void> {
     checkImmediate(immediate)
-    const { buffer, offset = 0, length = buffer.bytes.length - offset } = local
-    await this.#outbox.drained()
-    const written = this.link.write(local, remote)
-    const told = this.#outbox.put(WRITTEN_BYTES, immediate, EndpointKind.Written, (outgoing, at) =>
-      putWritten(outgoing, at, remote.address, length),
-    )
-    await Promise.all([written, told])
+    if (this.#closing !== undefined) throw closedError()
+    const post = this.#oneSided.prepareWrite(local, remote)
+    await new Promise<void>((resolve, reject) => {
+      const fill = (outgoing: Uint8Array, at: number): void => {
+        putWritten(outgoing, at, remote.address, lengthOf(local))
+        post((error) => (error === undefined ? resolve() : reject(error)))
+      }
+      this.#outbox.put(WRITTEN_BYTES, immediate, EndpointKind.Written, fill).catch(reject)
+    })
   }
 
   read(local: LocalRange, remote: RemoteAddress): Promise<void> {
@@ -244,9 +253,9 @@ export class Endpoint {
 
   // ---- the end -----------------------------------------------------------------------------------------------------------------
 
-  /** Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` it ends anyway. Idempotent; never rejects: see `ended`. */
+  /** Sends what waits, has long messages fetched, tells the peer, and ends; after `closeTimeoutMs` in all it ends anyway, with reason `lost`. Idempotent; never rejects: see `ended`. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= this.link.close(this.#drained())
     return this.#closing
   }
 
@@ -262,8 +271,7 @@ export class Endpoint {
   // ---- inside ------------------------------------------------------------------------------------------------------------------
 
   #send(data: Uint8Array | LocalRange, immediate: number | undefined, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#closing !== undefined)
-      return Promise.reject(new LinkError('destroyed', 'none', 'the endpoint was closed'))
+    if (this.#closing !== undefined) return Promise.reject(closedError())
     const bytes = data instanceof Uint8Array ? data : undefined
     const length = bytes?.length ?? lengthOf(data as LocalRange)
     const sent = this.#give(data, bytes, length, immediate, signal)
@@ -288,16 +296,9 @@ export class Endpoint {
     }
   }
 
-  async #close(): Promise<void> {
-    const { closeTimeoutMs } = this.link
-    const timer = setTimeout(() => this.link.destroy(), closeTimeoutMs)
-    try {
-      await this.#outbox.drained()
-      await this.#rendezvous.drained()
-    } finally {
-      clearTimeout(timer)
-    }
-    await this.link.close()
+  async #drained(): Promise<void> {
+    await this.#outbox.drained()
+    await this.#rendezvous.drained()
   }
 
   readonly #take = (bytes: Uint8Array, offset: number, length: number, immediate: number, kind: number): void => {
@@ -374,6 +375,10 @@ export class Endpoint {
     if (error === undefined) this.#handlers.disconnected?.(this)
     else this.#handlers.error?.(error, this)
   }
+}
+
+function closedError(): LinkError {
+  return new LinkError('destroyed', 'none', 'the endpoint was closed')
 }
 
 function lengthOf({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange): number {

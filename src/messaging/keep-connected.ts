@@ -4,9 +4,12 @@ import { isIncompatible } from './connect-link.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export interface KeepConnectedOptions extends Omit<ConnectEndpointOptions, 'signal'> {
-  /** Called with each new connection. What was under way on the one before is not repeated: its outcome is for the program to find out. */
+  /**
+   * Called with each new connection. What was under way on the one before is not repeated: its outcome is for the program to find out. What it throws ends this connection, and counts as a
+   * failed attempt.
+   */
   readonly connected: (endpoint: Endpoint) => void
-  /** An attempt failed; the next begins after `delayMs`, or never where that is undefined. */
+  /** An attempt failed; the next begins after `delayMs`, or never where that is undefined. What it throws becomes a warning of the process. */
   readonly attemptFailed?: (error: unknown, delayMs: number | undefined) => void
   /** Before the second attempt, about; it doubles each time. Default 50. */
   readonly delayMs?: number
@@ -52,22 +55,38 @@ class ConnectionKeeper implements KeptConnection {
 
   async run(): Promise<void> {
     const { attemptsMax = Number.POSITIVE_INFINITY } = this.#options
+    const options = { ...this.#options, connected: this.#connected, signal: this.#stop.signal }
     for (let failures = 0; !this.#stop.signal.aborted; ) {
       try {
-        const endpoint = await connectEndpoint({ ...this.#options, signal: this.#stop.signal })
-        this.endpoint = endpoint
+        const endpoint = await connectEndpoint(options)
         failures = 0
         await endpoint.ended
         this.endpoint = undefined
       } catch (error) {
+        this.endpoint = undefined
         if (this.#stop.signal.aborted) return
         failures += 1
         const isOver = failures >= attemptsMax || isIncompatible(error)
         const delayMs = isOver ? undefined : this.#delay(failures)
-        this.#options.attemptFailed?.(error, delayMs)
+        this.#tellFailed(error, delayMs)
         if (delayMs === undefined) return
         await this.#sleep(delayMs)
       }
+    }
+  }
+
+  /** The program may ask for the endpoint, or close us, from within. */
+  readonly #connected = (endpoint: Endpoint): void => {
+    this.endpoint = endpoint
+    this.#options.connected(endpoint)
+  }
+
+  /** Whoever listens to failures may not end the attempts by a failure of its own. */
+  #tellFailed(error: unknown, delayMs: number | undefined): void {
+    try {
+      this.#options.attemptFailed?.(error, delayMs)
+    } catch (thrown) {
+      process.emitWarning(thrown instanceof Error ? thrown : String(thrown))
     }
   }
 
@@ -80,6 +99,7 @@ class ConnectionKeeper implements KeptConnection {
 
   #sleep(delayMs: number): Promise<void> {
     const { signal } = this.#stop
+    if (signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(done, delayMs)
       function done(): void {

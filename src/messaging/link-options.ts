@@ -6,7 +6,7 @@ import { checkSendLimit, type SendLimit } from './send-limit.ts'
 
 /**
  * How the event loop learns of what has come: `events`, it sleeps until there is something; `polling`, it looks in each turn and never sleeps, at the cost
- * of a processor; `adaptive`, it looks for some turns after each message, as many as have paid off lately, and then sleeps.
+ * of a processor; `adaptive`, it looks for some turns after each message, more after short sleeps and fewer after long ones, and then sleeps.
  */
 export type CompletionMode = 'events' | 'polling' | 'adaptive'
 

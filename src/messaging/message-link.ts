@@ -56,7 +56,8 @@ export interface MessageLink {
   readonly throughSharedMemory?: boolean
   /**
    * A place for a message of up to `length` bytes: its offset in `outgoing`, a multiple of 8; or -1 where the ring has no room just now. One place at a time: a second call
-   * takes the first one back. Throws ArgumentError beyond `messageBytesMax`, LinkError once the link has ended.
+   * takes the first one back. Throws ArgumentError beyond `messageBytesMax`; once the link has ended the LinkError that says why, and ClosedError after an orderly
+   * end or `close`.
    */
   reserve(length: number): number
   /**
@@ -66,7 +67,7 @@ export interface MessageLink {
   commit(length: number, immediate?: number, kind?: number): void
   /** Send what was committed. Where the peer has no receive left it goes as soon as there is one. */
   flush(): void
-  /** Resolves when `reserve(length)` will find room; rejects with the link's end, or the signal's reason. */
+  /** Resolves when `reserve(length)` will find room; rejects with the link's end (ClosedError where it was in order), or the signal's reason. */
   writable(length: number, signal?: AbortSignal): Promise<void>
   /** Until it is set, messages wait in the ring. What it throws ends the link. */
   onMessage: MessageHandler | undefined

@@ -51,9 +51,15 @@ export class OneSided {
     this.#link = link
   }
 
-  postWrite(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+  /** A WRITE that is found good now, and is posted when what this gives is called. Throws ArgumentError, or LinkError once the link has ended. */
+  prepareWrite(local: LocalRange, remote: RemoteAddress): (done: OperationDone) => void {
     this.#link.checkOpen('write')
-    this.#link.post('write', this.#link.pair.prepareWrite({ local: segmentOf(local), remote }), done)
+    const request = this.#link.pair.prepareWrite({ local: segmentOf(local), remote })
+    return (done) => this.#link.post('write', request, done)
+  }
+
+  postWrite(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+    this.prepareWrite(local, remote)(done)
   }
 
   postRead(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {

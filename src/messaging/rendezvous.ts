@@ -26,8 +26,6 @@ export class Rendezvous {
   readonly #offers = new Map<number, Waiting>()
   #nextNumber = 1
   #idle: (() => void) | undefined
-  /** What the link ended with. */
-  #end: { readonly error: unknown } | undefined
 
   constructor(link: VerbsLink, outbox: Outbox, staging: Staging, bytesMax: number) {
     this.#link = link
@@ -43,7 +41,8 @@ export class Rendezvous {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     signal?.throwIfAborted()
-    if (this.#end !== undefined) throw this.#end.error
+    // Throws what the link ended with, as for a short message.
+    if (!this.#link.open) this.#link.reserve(0)
     if (!(data instanceof Uint8Array)) {
       const { buffer, offset = 0, length = buffer.bytes.length - offset } = data
       await this.#offer(buffer.address + offset, length, buffer.key, immediate, signal)
@@ -109,7 +108,6 @@ export class Rendezvous {
 
   /** The link has ended. */
   fail(error: unknown): void {
-    this.#end = { error }
     const offers = [...this.#offers.values()]
     this.#offers.clear()
     for (const waiting of offers) waiting.settle(error)

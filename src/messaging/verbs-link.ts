@@ -152,13 +152,15 @@ export class VerbsLink extends RingLink {
     this.lose(why)
   }
 
-  override close(): Promise<void> {
+  /** `before`: what is waited for first; it and the peer have one `closeTimeoutMs`. It resolves at the latest with the end of the link. */
+  override close(before?: Promise<void>): Promise<void> {
     if (!this.open) return Promise.resolve()
     const { closeTimeoutMs } = this
     const timer = setTimeout(() => {
       this.finish(new LinkError('lost', 'unknown', `the peer did not take what was sent within ${closeTimeoutMs} ms`))
     }, closeTimeoutMs)
-    return super.close().finally(() => clearTimeout(timer))
+    const closed = before === undefined ? super.close() : before.then(() => super.close())
+    return closed.finally(() => clearTimeout(timer))
   }
 
   allocate(lengthBytes: number): RegisteredBuffer {

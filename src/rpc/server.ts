@@ -121,7 +121,10 @@ export class Server implements AsyncDisposable {
     return count
   }
 
-  /** Refuses new calls, waits for those that run, then closes. After `timeoutMs` (default 30,000) their handlers' signals are aborted. */
+  /**
+   * Refuses new calls, waits for those that run and until their answers have left, then closes. After `timeoutMs` (default 30,000) in all it waits no longer: it closes, and the signals of handlers
+   * that run are aborted.
+   */
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const { timeoutMs = 30_000 } = options
     for (const listener of this.#listeners) listener.close()
@@ -129,8 +132,7 @@ export class Server implements AsyncDisposable {
       this.#core.draining = true
       for (const session of this.#sessions) session.drain()
     }
-    await within(this.#core.idle(), timeoutMs)
-    await within(Promise.all([...this.#sessions].map(({ session }) => session.settled())), timeoutMs)
+    await within(this.#settled(), timeoutMs)
     await this.close()
   }
 
@@ -138,6 +140,12 @@ export class Server implements AsyncDisposable {
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  /** When no handler runs, and no answer waits. */
+  async #settled(): Promise<void> {
+    await this.#core.idle()
+    await Promise.all([...this.#sessions].map(({ session }) => session.settled()))
   }
 
   async #close(): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type EndpointOptions,
   LinkError,
   type LinkOptions,
+  type LocalRange,
   listenEndpoints,
   type Message,
   type RemoteAddress,
@@ -87,6 +88,44 @@ const lost = (error: unknown): true => {
   assert.deepEqual([error.reason, error.outcome], ['lost', 'unknown'])
   return true
 }
+
+/** An operation that fails at the peer, told of otherwise than by a promise; gives what it failed with. */
+interface RefusedOperation {
+  readonly name: string
+  readonly begin: (client: Endpoint, local: LocalRange, remote: RemoteAddress) => Promise<unknown>
+}
+
+/** What it throws. */
+function thrownBy(operation: () => void): Promise<unknown> {
+  try {
+    operation()
+  } catch (error) {
+    return Promise.resolve(error)
+  }
+  return assert.fail('nothing was thrown')
+}
+
+/** What `handlers` are told of the operation with id 7, and that they are told once, of that only. */
+async function toldBy(client: Endpoint, begin: () => void): Promise<unknown> {
+  const told: [string, number, unknown][] = []
+  client.handlers = {
+    writeDone: (id, error) => told.push(['write', id, error]),
+    readDone: (id, error) => told.push(['read', id, error]),
+  }
+  begin()
+  await client.ended
+  await turns(5)
+  assert.equal(told.length, 1)
+  assert.equal(told[0]?.[1], 7)
+  return told[0]?.[2]
+}
+
+const refusedOperations: readonly RefusedOperation[] = [
+  { name: 'writeSync', begin: (client, local, remote) => thrownBy(() => client.writeSync(local, remote)) },
+  { name: 'readSync', begin: (client, local, remote) => thrownBy(() => client.readSync(local, remote)) },
+  { name: 'postWrite', begin: (client, local, remote) => toldBy(client, () => client.postWrite(7, local, remote)) },
+  { name: 'postRead', begin: (client, local, remote) => toldBy(client, () => client.postRead(7, local, remote)) },
+]
 
 /** What an endpoint does whatever carries it. */
 export const endpointCases: readonly EndpointCase[] = [
@@ -189,6 +228,14 @@ export const endpointCases: readonly EndpointCase[] = [
         await Promise.all([sending, closed, client.close()])
         assert.deepEqual([await client.ended, await server.ended], [undefined, undefined])
         assert.deepEqual([client.open, server.open], [false, false])
+        const inOrder = { name: 'ClosedError' }
+        await assert.rejects(server.send(filled(1)), inOrder)
+        await assert.rejects(server.send(filled(20_000)), inOrder)
+        for (const ended of [client, server]) {
+          assert.throws(() => ended.trySend(filled(1)), inOrder)
+          assert.throws(() => ended.link.reserve(1), inOrder)
+        }
+        await assert.rejects(client.send(filled(1)), { name: 'LinkError', reason: 'destroyed', outcome: 'none' })
       }),
   },
   {
@@ -326,6 +373,27 @@ export const endpointCases: readonly EndpointCase[] = [
         await knocking
       }),
   },
+  ...refusedOperations.map(
+    ({ name, begin }): EndpointCase => ({
+      name: `memory that the peer has not lent: ${name} says so, once, and the connection ends at both ends`,
+      run: (fabric) =>
+        withEnds(fabric, {}, async ({ client, server }) => {
+          const range = { buffer: client.allocate(8) }
+          lost(await begin(client, range, { address: 4096, key: 1 }))
+          const error = await client.ended
+          lost(error)
+          assert.match(String(error), /RemoteAccessError|RemoteInvalidRequest/)
+          const knocking = (async () => {
+            while (server.open) {
+              server.trySend(filled(8))
+              await turns(1)
+            }
+          })().catch(() => {})
+          assert.equal((await server.ended)?.reason, 'lost')
+          await knocking
+        }),
+    }),
+  ),
   {
     name: 'what a handler throws ends its connection',
     run: async (fabric) => {
@@ -350,7 +418,7 @@ export const endpointCases: readonly EndpointCase[] = [
     },
   },
   {
-    name: 'a peer that is killed: messages short and long, WRITE, READ and fetch-add that are under way end with the truth',
+    name: 'a peer that is killed: messages short and long, WRITE without and with a notice, READ and fetch-add that are under way end with the truth',
     run: async (fabric) => {
       const { client, memory, kill, close } = await fabric.joinMortal()
       const buffer = client.allocate(16)
@@ -359,6 +427,7 @@ export const endpointCases: readonly EndpointCase[] = [
         () => client.send(filled(1000)),
         () => client.send(filled(300_000)),
         () => client.write({ buffer }, { address: memory.address + 8, key: memory.key }),
+        () => client.writeWithImmediate({ buffer }, { address: memory.address + 8, key: memory.key }, 1),
         () => client.read({ buffer }, { address: memory.address + 8, key: memory.key }),
         () => client.fetchAdd(memory, 1n),
       ]

@@ -208,12 +208,73 @@ test('atomics that wait for their turn when the connection ends, however many, a
   const over = { name: 'LinkError', outcome: 'none' }
   await assert.rejects(client.write({ buffer: here }, there), over)
   await assert.rejects(client.read({ buffer: here }, there), over)
+  await assert.rejects(client.writeWithImmediate({ buffer: here }, there, 1), over)
   await assert.rejects(client.fetchAdd(there, 1n), over)
   await assert.rejects(client.compareSwap(there, { compare: 1n, swap: 2n }), over)
   assert.throws(() => client.writeSync({ buffer: here }, there), over)
   assert.throws(() => client.readSync({ buffer: here }, there), over)
   assert.throws(() => client.postWrite(1, { buffer: here }, there), over)
   assert.equal((await client.ended)?.reason, 'destroyed')
+  await close()
+})
+
+test('a WRITE with a notice keeps its place among messages: behind those that wait, before those of the same turn', async () => {
+  const { client, server, close } = await join({ ringBytes: 1024 })
+  const there = server.allocate(8)
+  const here = client.allocate(8)
+  here.bytes.fill(4)
+  const seen: [string, number][] = []
+  server.pause()
+  let messages = 0
+  while (client.trySend(new Uint8Array(100))) messages += 1
+  const before = client.send(new Uint8Array(100))
+  const waiting = client.writeWithImmediate({ buffer: here }, there, 1)
+  const behind = client.send(new Uint8Array(100))
+  const done = new Promise<void>((resolve) => {
+    server.handlers = {
+      receive: (_, immediate) => {
+        seen.push(['message', there.bytes[0] as number])
+        if (immediate === 2) resolve()
+      },
+      written: () => seen.push(['notice', there.bytes[0] as number]),
+    }
+  })
+  server.resume()
+  await Promise.all([before, waiting, behind])
+  while (seen.length < messages + 3) await turns(1)
+  here.bytes.fill(5)
+  const alone = client.writeWithImmediate({ buffer: here }, there, 1)
+  assert.ok(client.trySend(new Uint8Array(100), 2))
+  await alone
+  await done
+  const kinds = seen.map(([kind]) => kind)
+  assert.deepEqual(kinds, [...Array(messages + 1).fill('message'), 'notice', 'message', 'notice', 'message'])
+  assert.deepEqual(seen.at(0), ['message', 0])
+  assert.deepEqual(
+    seen.slice(messages + 1).map(([, byte]) => byte),
+    [4, 4, 5, 5],
+  )
+  await close()
+})
+
+test('a WRITE with a notice that is refused here tells the peer nothing', async () => {
+  const { client, server, close } = await join()
+  const there = server.allocate(8)
+  const here = client.allocate(8)
+  const seen: unknown[] = []
+  server.handlers = { receive: (data) => seen.push(data.length), written: (immediate) => seen.push(immediate) }
+  await assert.rejects(client.writeWithImmediate({ buffer: here, offset: 4, length: 8 }, there, 1), {
+    code: 'ERR_AETHER_INVALID_ARGUMENT',
+  })
+  await assert.rejects(client.writeWithImmediate({ buffer: here }, there, -1), { argument: 'immediate' })
+  await client.send(new Uint8Array(3))
+  while (seen.length === 0) await turns(1)
+  assert.deepEqual(seen, [3])
+  const closed = client.close()
+  await assert.rejects(client.writeWithImmediate({ buffer: here }, there, 1), { name: 'LinkError', outcome: 'none' })
+  await closed
+  await server.ended
+  await assert.rejects(server.writeWithImmediate({ buffer: here }, there, 1), { name: 'LinkError', outcome: 'none' })
   await close()
 })
 
@@ -241,6 +302,55 @@ test('physical memory of the peer, by its key', async () => {
   await client.close()
   await server.close()
   await turns(5)
+})
+
+test('closing has one closeTimeoutMs for all that waits and for the peer, and says what was not taken', async (t) => {
+  const { client, server, close } = await join({ ringBytes: 1024, closeTimeoutMs: 1000 })
+  server.pause()
+  while (client.trySend(new Uint8Array(100))) await turns(1)
+  const late = client.send(new Uint8Array(100))
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = client.close()
+  t.mock.timers.tick(600)
+  // It takes some, so that what waits may leave, and then looks at nothing any more: the peer's word is what is waited for now.
+  let taken = 0
+  server.handlers = {
+    receive: () => {
+      taken += 1
+      if (taken === 5) server.pause()
+    },
+  }
+  server.resume()
+  await late
+  const { mock } = t.mock.method(server.link, 'advance', () => 0)
+  await turns(20)
+  assert.ok(client.link.open)
+  t.mock.timers.tick(400)
+  await closed
+  const error = await client.ended
+  assert.deepEqual([error?.reason, error?.outcome], ['lost', 'unknown'])
+  assert.match(String(error), /within 1000 ms/)
+  mock.restore()
+  t.mock.timers.reset()
+  await close()
+})
+
+test('closing gives up what waits for room after closeTimeoutMs', async (t) => {
+  const { client, server, close } = await join({ ringBytes: 1024, closeTimeoutMs: 1000 })
+  server.pause()
+  while (client.trySend(new Uint8Array(100))) await turns(1)
+  const waiting = [client.send(new Uint8Array(100)), client.send(new Uint8Array(5000))]
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = client.close()
+  t.mock.timers.tick(999)
+  await turns(20)
+  assert.ok(client.link.open)
+  t.mock.timers.tick(1)
+  await closed
+  const given = { name: 'LinkError', reason: 'lost', outcome: 'unknown' }
+  for (const each of waiting) await assert.rejects(each, given)
+  t.mock.timers.reset()
+  await close()
 })
 
 test('a WRITE that the peer does not allow fails by itself, tells why, and ends the connection', async () => {
@@ -276,6 +386,19 @@ test('what a handler throws ends its connection and no other', async () => {
   assert.ok(second.open)
   listener.close()
   await second.close()
+})
+
+test('maxReadAtomic: what the queue pairs of both ends have is the lower of what one starts and the other serves', async () => {
+  const { client, server, close } = await join({ maxReadAtomic: 3 })
+  assert.equal(client.link.pair.query().maxReadAtomic, 3)
+  assert.equal(server.link.pair.query().maxReadAtomic, 3)
+  await close()
+  const limited = await join({ maxReadAtomic: 5, maxDestinationReadAtomic: 2 })
+  for (const { link } of [limited.client, limited.server]) {
+    const { maxReadAtomic, maxDestinationReadAtomic } = link.pair.query()
+    assert.deepEqual([maxReadAtomic, maxDestinationReadAtomic], [2, 2])
+  }
+  await limited.close()
 })
 
 test('private data travels both ways', async () => {

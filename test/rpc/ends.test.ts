@@ -44,6 +44,44 @@ test('a server that drains refuses new calls, finishes those that run, and close
   assert.equal(pair.server.sessions, 0)
 })
 
+test('draining has one time for handlers and for answers; then it closes, and aborts what runs', async (t) => {
+  const texts = defineService({
+    name: 'texts',
+    methods: { long: unary({ response: type<string>() }), wait: unary({ response: type<string>() }) },
+  })
+  let aborted = 0
+  await using pair = serverPair(
+    (server) =>
+      server.serve(texts, {
+        long: () => 'x'.repeat(10_000),
+        wait: (_request, { signal }) => new Promise(() => signal.addEventListener('abort', () => (aborted += 1))),
+      }),
+    { links: { ringBytes: 1024 } },
+  )
+  const client = pair.channel.client(texts)
+  await pair.channel.ready()
+  // A client that takes no answers, and a handler that does not end.
+  pair.clientLink.pause()
+  const calls = [rejection(client.long()), rejection(client.wait())]
+  await until(() => pair.server.active === 1)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const drained = pair.server.drain({ timeoutMs: 1000 })
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  }
+  await turns()
+  t.mock.timers.tick(999)
+  await turns()
+  assert.equal(aborted, 0)
+  t.mock.timers.tick(1)
+  await turns()
+  assert.equal(aborted, 1)
+  t.mock.timers.reset()
+  pair.clientLink.resume()
+  await drained
+  await Promise.all(calls)
+})
+
 test('a channel that can connect anew leaves a server that drains for the next one', async () => {
   const gate = deferred<string>()
   const start = (answer: number) =>

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { CompletionMode } from '../../src/messaging/link-options.ts'
+import { type Progressing, ProgressLoop } from '../../src/messaging/progress-loop.ts'
+import type { CompletionChannel, CompletionQueue } from '../../src/verbs/index.ts'
+
+/** A channel that rings when the test says so, and one connection over it that finds what the test puts there. */
+class Scene {
+  /** Of the clock that the loop reads. */
+  nowMs = 1000
+  /** Looks since the last sleep began. */
+  looks = 0
+  armed = false
+  /** Completions that the next look finds. */
+  found = 0
+  /** The same, for the look that comes after arming. */
+  foundOnceArmed = 0
+  waiting = false
+  readonly loop: ProgressLoop
+  readonly subject: Progressing
+  #readable: (() => void) | undefined
+
+  constructor(t: TestContext, completion: CompletionMode) {
+    t.mock.method(performance, 'now', () => this.nowMs)
+    const queue = {
+      arm: () => {
+        this.armed = true
+        this.found = this.foundOnceArmed
+        this.foundOnceArmed = 0
+      },
+    } as CompletionQueue
+    const channel: Pick<CompletionChannel, 'whenReadable' | 'drain'> = {
+      whenReadable: (readable) => {
+        this.#readable = readable
+        this.waiting = true
+        return () => {
+          this.waiting = false
+        }
+      },
+      drain: () => [queue],
+    }
+    this.loop = new ProgressLoop(channel as CompletionChannel)
+    this.subject = {
+      queue,
+      completion,
+      advance: () => {
+        this.looks += 1
+        const { found } = this
+        this.found = 0
+        return found
+      },
+    }
+    this.loop.add(this.subject)
+    t.after(() => this.loop.remove(this.subject))
+  }
+
+  /** Turns until it sleeps: how often it looked. The last of them is the one after it had armed its queue. */
+  async looksUntilAsleep(): Promise<number> {
+    this.looks = 0
+    this.armed = false
+    for (let before = -1; !this.armed || this.looks !== before; ) {
+      before = this.looks
+      await nextTurn()
+    }
+    return this.looks
+  }
+
+  /** The channel says that there is something after so long. */
+  ringAfter(sleptMs: number, found = 0): void {
+    this.nowMs += sleptMs
+    this.found = found
+    this.#readable?.()
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Looks of an end whose patience is that many turns: those, one more that is too many, and one after it has armed its queue. */
+const looksOf = (patience: number): number => patience + 2
+
+test('by events: it looks once, arms its queue, looks again, and sleeps until the channel says something', async (t) => {
+  const scene = new Scene(t, 'events')
+  assert.equal(await scene.looksUntilAsleep(), looksOf(0))
+  assert.ok(scene.waiting)
+  scene.ringAfter(0, 1)
+  // The look that found something was within the ringing.
+  assert.equal(await scene.looksUntilAsleep(), looksOf(0))
+})
+
+test('by polling: it looks in each turn and never sleeps', async (t) => {
+  const scene = new Scene(t, 'polling')
+  for (let turn = 0; turn < 1000; turn += 1) await nextTurn()
+  assert.ok(scene.looks >= 1000)
+  assert.equal(scene.armed, false)
+})
+
+test('adaptive: 8 turns at first; after each short sleep twice as many, up to 256; after each long one half, down to 1', async (t) => {
+  const scene = new Scene(t, 'adaptive')
+  assert.equal(await scene.looksUntilAsleep(), looksOf(8))
+  for (const patience of [16, 32, 64, 128, 256, 256, 256]) {
+    scene.ringAfter(0.09)
+    assert.equal(await scene.looksUntilAsleep(), looksOf(patience) - 1)
+  }
+  for (const patience of [128, 64, 32, 16, 8, 4, 2, 1, 1, 1]) {
+    scene.ringAfter(1.1)
+    assert.equal(await scene.looksUntilAsleep(), looksOf(patience) - 1)
+  }
+})
+
+test('adaptive: a sleep of 0.1 to 1 ms changes nothing', async (t) => {
+  const scene = new Scene(t, 'adaptive')
+  await scene.looksUntilAsleep()
+  for (const sleptMs of [0.11, 0.5, 0.99]) {
+    scene.ringAfter(sleptMs)
+    assert.equal(await scene.looksUntilAsleep(), looksOf(8) - 1)
+  }
+})
+
+test('adaptive: what is found begins the turns anew, and what comes while it arms its queue keeps it awake', async (t) => {
+  const scene = new Scene(t, 'adaptive')
+  await scene.looksUntilAsleep()
+  scene.ringAfter(0.5, 1)
+  assert.equal(await scene.looksUntilAsleep(), looksOf(8))
+  scene.ringAfter(0.5)
+  scene.foundOnceArmed = 1
+  // It looks once more in the next turn, and then arms and looks again.
+  assert.equal(await scene.looksUntilAsleep(), looksOf(8) - 1 + 2)
+})
+
+test('one that is woken by its program looks again without the channel, as patiently as before', async (t) => {
+  const scene = new Scene(t, 'adaptive')
+  await scene.looksUntilAsleep()
+  scene.nowMs += 100
+  scene.loop.wake(scene.subject)
+  assert.equal(await scene.looksUntilAsleep(), looksOf(8))
+})
+
+test('without anybody to look after it leaves the channel alone', async (t) => {
+  const scene = new Scene(t, 'events')
+  await scene.looksUntilAsleep()
+  scene.loop.remove(scene.subject)
+  assert.equal(scene.waiting, false)
+  scene.looks = 0
+  scene.ringAfter(0, 1)
+  scene.loop.wake(scene.subject)
+  await nextTurn()
+  assert.equal(scene.looks, 0)
+})
