@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import { ArgumentError } from '../native/index.ts'
 
 /**
- * How values become bytes and bytes values. Both ends of a method use the same. Those of `aether-dsm/structures` fit, and so does a `Packr` of msgpackr with a name.
+ * How values become bytes and bytes values. Both ends of a method use the same. Those of `aether-dsm/structures` fit, and so does a packer of msgpackr with a name:
+ * `Object.assign(new Packr({ copyBuffers: true }), { name: 'msgpack' })`. Without `copyBuffers` the bytes in its values are views of what {@link RpcCodec.decode} was given.
  */
 export interface RpcCodec<V = unknown> {
   readonly name: string

@@ -269,9 +269,13 @@ export class ServerSession implements FrameTaker {
   #isRefused(id: number): boolean {
     const { draining, active, options } = this.#core
     if (draining) this.#refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
-    else if (active >= options.callsMax || this.#calls.size + this.#keyed.size >= options.callsPerSessionMax)
+    else if (active >= options.callsMax)
       this.#refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
-    else return false
+    else if (this.#calls.size + this.#keyed.size >= options.callsPerSessionMax) {
+      const { callsPerSessionMax } = options
+      const message = `as many calls of this client run as the server takes of one (options.callsPerSessionMax ${callsPerSessionMax})`
+      this.#refuse(id, FailureCode.Overloaded, message)
+    } else return false
     return true
   }
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { HEADER_BYTES } from '../../src/rpc/frame.ts'
 import { createServer, defineService, openChannel, RpcError, serverStream, type, unary } from '../../src/rpc/index.ts'
 import { memoryLinks } from '../support/memory-links.ts'
 import { deferred, rejection, serverPair, until } from './support.ts'
+
+/** Frames that a server keeps for a client that takes none. */
+const WAITING_MAX = 1024
 
 const work = defineService({
   name: 'work',
@@ -216,16 +220,78 @@ test('every pending call ends with a truthful error, whenever the connection is 
 })
 
 test('a client that does not take its answers is held back, not buffered without end', async () => {
-  await using pair = workPair({ links: { ringBytes: 1024, receives: 4 } })
+  const ringBytes = 1024
+  let ran = 0
+  const service = defineService({
+    name: 'counted',
+    methods: { now: unary({ request: type<number>(), response: type<number>() }) },
+  })
+  const now = (n: number): number => {
+    ran += 1
+    return n
+  }
+  await using pair = serverPair((server) => server.serve(service, { now }), { links: { ringBytes, receives: 4 } })
   await pair.channel.ready()
   pair.clientLink.pause()
-  const calls = Array.from({ length: 8000 }, (_, n) => pair.client.now(n))
+  const client = pair.channel.client(service)
+  const answers = Promise.all(Array.from({ length: 8000 }, (_, n) => client.now(n)))
+  void Promise.allSettled([answers])
+  await until(() => ran > WAITING_MAX)
   for (let turn = 0; turn < 300; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  // Answers that wait at the server, and those that lie in the client's ring.
+  const answersMax = WAITING_MAX + 1 + ringBytes / HEADER_BYTES
+  assert.ok(ran <= answersMax, `${ran} handlers have run for a client that takes no answers; at most ${answersMax} may`)
   pair.clientLink.resume()
   assert.deepEqual(
-    await Promise.all(calls),
+    await answers,
     Array.from({ length: 8000 }, (_, n) => n),
   )
+  assert.equal(ran, 8000)
+})
+
+test('a client that has as many calls running as one may is refused more, and others are not', async () => {
+  const gate = deferred<string>()
+  await using server = createServer({ callsPerSessionMax: 3, callsMax: 100 }).serve(work, {
+    now: (n) => n,
+    wait: () => gate.promise,
+    async *ticks() {
+      yield 0
+      await gate.promise
+    },
+  })
+  const connected = [1, 2].map((seed) => {
+    const [mine, theirs] = memoryLinks({ seed })
+    server.accept(theirs)
+    const channel = openChannel(mine)
+    return { channel, client: channel.client(work) }
+  })
+  const [greedy, modest] = connected as [(typeof connected)[0], (typeof connected)[0]]
+  await Promise.all(connected.map(({ channel }) => channel.ready()))
+  // Of every kind: a call, one with a key, and a stream.
+  const waiting = [greedy.client.wait(), greedy.client.wait(undefined, { idempotencyKey: 'once' })]
+  void Promise.allSettled(waiting)
+  const ticks = greedy.client.ticks()
+  assert.equal((await ticks.next()).value, 0)
+  await until(() => server.active === 3)
+  const beyond = [
+    greedy.client.wait(),
+    greedy.client.wait(undefined, { idempotencyKey: 'twice' }),
+    greedy.client.now(1),
+    greedy.client.ticks().next(),
+  ]
+  for (const error of await Promise.all(beyond.map(rejection))) {
+    assert.ok(error instanceof RpcError, String(error))
+    assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_OVERLOADED', 'refused'])
+    assert.match(error.message, /callsPerSessionMax 3/)
+  }
+  assert.equal(await modest.client.now(1), 1)
+  const others = [1, 2, 3].map(() => modest.client.wait())
+  await until(() => server.active === 6)
+  gate.resolve('done')
+  assert.deepEqual(await Promise.all([...waiting, ...others]), Array(5).fill('done'))
+  assert.equal((await ticks.next()).done, true)
+  assert.deepEqual(await Promise.all([1, 2, 3, 4].map((n) => greedy.client.now(n))), [1, 2, 3, 4])
+  await Promise.all(connected.map(({ channel }) => channel.close()))
 })
 
 test('a thousand sessions on one server', async () => {

@@ -5,9 +5,15 @@ import { MalformedFrameError, values } from '../../src/rpc/index.ts'
 
 const roundTrip = (value: unknown): unknown => values.decode(Uint8Array.prototype.slice.call(values.encode(value)))
 
+const text = fc.string({ unit: 'binary' })
+
 const anything = fc.anything({
+  // assert takes two invalid dates for different: they have a case of their own.
+  values: [
+    ...[fc.boolean(), fc.maxSafeInteger(), fc.double(), text, fc.constantFrom(null, undefined)],
+    fc.date({ noInvalidDate: true }),
+  ],
   withBigInt: true,
-  withDate: true,
   withMap: true,
   withSet: true,
   withTypedArray: true,
@@ -18,7 +24,7 @@ const anything = fc.anything({
 
 test('every value comes back equal', () => {
   fc.assert(
-    fc.property(fc.oneof(anything, fc.string({ unit: 'binary' }), fc.double(), fc.bigInt(), fc.integer()), (value) => {
+    fc.property(fc.oneof(anything, text, fc.double(), fc.bigInt(), fc.integer()), (value) => {
       assert.deepEqual(roundTrip(value), value)
     }),
     { numRuns: 2000 },
@@ -60,6 +66,8 @@ test('what is not written out comes back as structuredClone has it', () => {
   assert.deepEqual(roundTrip(deep), deep)
   assert.deepEqual(roundTrip(Buffer.from([1, 2])), new Uint8Array([1, 2]))
   assert.equal(Object.getPrototypeOf(roundTrip({ a: 1 })), Object.prototype)
+  const invalid = roundTrip(new Date(Number.NaN))
+  assert.ok(invalid instanceof Date && Number.isNaN(invalid.getTime()), String(invalid))
 })
 
 test('a getter that itself encodes does not mix up the bytes', () => {
