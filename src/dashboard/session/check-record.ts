@@ -109,11 +109,18 @@ const checks: Readonly<Record<string, Check>> = {
 function isBlock(pages: number, block: unknown, states: unknown): boolean {
   if (!whole(Math.ceil(pages / BLOCK_PAGES) - 1)(block)) return false
   if (whole(65_535)(states)) return true
-  const count = Math.min(BLOCK_PAGES, pages - (block as number) * BLOCK_PAGES)
   return (
-    typeof states === 'string' &&
-    states.length === 4 * Math.ceil((2 * count) / 3) &&
-    /^[A-Za-z0-9+/]*={0,2}$/.test(states)
+    typeof states === 'string' && isBase64Of(2 * Math.min(BLOCK_PAGES, pages - (block as number) * BLOCK_PAGES), states)
+  )
+}
+
+/** Exactly so many bytes: who reads them relies on each. */
+function isBase64Of(bytes: number, letters: string): boolean {
+  const padding = (3 - (bytes % 3)) % 3
+  return (
+    letters.length === 4 * Math.ceil(bytes / 3) &&
+    letters.endsWith('='.repeat(padding)) &&
+    /^[A-Za-z0-9+/]*$/.test(letters.slice(0, letters.length - padding))
   )
 }
 

@@ -222,6 +222,10 @@ describe('a recording of the dashboard', () => {
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[9, 1]] } },
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 'AAAA']] } },
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 70_000]] } },
+      // One byte too few for 256 pages, in as many letters.
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, `${'A'.repeat(682)}==`]] } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 'A'.repeat(684)]] } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[1, `${'A'.repeat(115)}=A===`]] } },
       { atMs: 0, event: 'constructor', data: {} },
       { atMs: 0, event: 'histograms', data: { isWhole: true, histograms: [{ name: 'x' }] } },
       { atMs: Number.NaN, event: 'frame', data: frame },
