@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
-import { PAGES_PER_BLOCK, protocols } from '../../dsm/index.ts'
+import { PAGES_PER_BLOCK, protocols, type ReadEvent } from '../../dsm/index.ts'
 import type { PageFrame, PartFrame, RecordingFrame } from '../wire.ts'
 import { isRecord } from './check-record.ts'
-import { describeRecordedPage, eventsOf, type PageAt } from './recorded-page.ts'
+import { PageHistories } from './page-histories.ts'
+import { describeRecordedPage, type PageAt } from './recorded-page.ts'
 import { SessionFileError } from './session-error.ts'
 import {
   PART_HEADER_BYTES,
@@ -18,12 +19,13 @@ import {
 
 /** Parts of more than this are not shown: two days and a half. */
 const PARTS_MAX = 200_000
-/** Unpacked parts that are kept, and bytes of their text. */
-const KEPT_MAX = 64
-const KEPT_BYTES_MAX: number = 64 * 2 ** 20
-/** So many parts the history of a page goes back. */
+/** So many parts the history of a page goes back, and through so many bytes of their text. */
 const HISTORY_PARTS = 120
+const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
 const ENOUGH_EVENTS = 240
+/** Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read, and what the state of a page and who plays need. */
+const KEPT_MAX: number = HISTORY_PARTS + 12
+const KEPT_BYTES_MAX: number = 64 * 2 ** 20
 
 interface Place extends PartHeader {
   readonly offset: number
@@ -43,6 +45,7 @@ export class RecordedSession {
   readonly #descriptor: number
   readonly #places: readonly Place[]
   readonly #kept = new Map<number, KeptPart>()
+  readonly #histories = new PageHistories(HISTORY_PARTS)
 
   private constructor(path: string, descriptor: number, header: SessionHeader, found: FoundParts) {
     this.path = path
@@ -88,18 +91,25 @@ export class RecordedSession {
     const state = this.#stateOf(region, page, last, atMs)
     const protocol = state && protocols.get(state.coherence)
     if (state === undefined || protocol === undefined) return undefined
-    const groups = []
-    let count = 0
-    for (let number = last; number >= 0 && number > last - HISTORY_PARTS && count < ENOUGH_EVENTS; number--) {
-      const events = eventsOf(this.#part(number)?.records ?? [], region, page, atMs)
-      groups.unshift(events)
-      count += events.length
-    }
-    return describeRecordedPage(state, protocol, groups.flat())
+    return describeRecordedPage(state, protocol, this.#eventsOf(region, page, last, atMs))
   }
 
   close(): void {
     closeSync(this.#descriptor)
+  }
+
+  #eventsOf(region: string, page: number, last: number, atMs: number): readonly ReadEvent[] {
+    const groups: ReadEvent[][] = []
+    let [count, bytes] = [0, 0]
+    const first = Math.max(0, last - HISTORY_PARTS + 1)
+    for (let number = last; number >= first && count < ENOUGH_EVENTS && bytes < HISTORY_BYTES_MAX; number--) {
+      const part = this.#histories.of(region, page, number, () => this.#part(number)!)
+      const events = part.looks.flatMap((look) => (look.atMs <= atMs ? look.events : []))
+      groups.unshift(events)
+      count += events.length
+      bytes += part.bytes
+    }
+    return groups.flat()
   }
 
   #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {

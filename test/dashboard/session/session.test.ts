@@ -108,6 +108,29 @@ describe('a recording of the dashboard', () => {
     assert.equal(session.page('other', 3, 4000), undefined)
   })
 
+  test('is not read again and again for the history of a page, however far that goes back', () => {
+    const path = join(folder, `${files++}.session`)
+    const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
+    // Only the first look tells of page 3.
+    const none = { count: 1, left: 0, byRegion: new Map() }
+    const source = {
+      pages: (region: string) => space.pages(region),
+      takeEvents: () => (space.looks === 1 ? space.takeEvents() : none),
+    }
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source, aether: '1' })
+    for (let look = 0; look < 5 * 110; look++) recorder.look(space.look())
+    recorder.close()
+    using session = open(path)
+    assert.equal(session.page('grid', 3, 108_000)?.history.length, 2)
+    // What has been read already is not wanted from the file any more.
+    const [, first = 0, second = 0] = partsOf(path)
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0, first + 40, second))
+    assert.equal(session.page('grid', 3, 109_000)?.history.length, 2, 'of the same page, a second later')
+    assert.deepEqual(session.page('grid', 8, 109_000)?.history, [], 'of another page')
+    assert.equal(session.part(0)?.damage, undefined, 'which did not need it anew, either')
+  })
+
   test('is a gzip file of lines, and small', () => {
     const { path } = record(60)
     const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')
