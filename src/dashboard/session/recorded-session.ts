@@ -68,8 +68,7 @@ export class RecordedSession {
       const first = readPlace(descriptor, 0)
       const header = readHeader(path, descriptor, first)
       const found = findParts(descriptor, first!.bytes)
-      if (found.places.length === 0)
-        throw new SessionFileError('DAMAGED', path, 'nothing was recorded before it was cut off: record again')
+      if (found.places.length === 0) throw new SessionFileError('DAMAGED', path, whyNothing(found.end))
       return new RecordedSession(path, descriptor, header, found)
     } catch (error) {
       closeSync(descriptor)
@@ -226,6 +225,12 @@ function findParts(descriptor: number, offset: number): FoundParts {
     at += place.bytes
   }
   return { places, end: 'cut', endMs: endOf(lastMs, places) }
+}
+
+function whyNothing(end: RecordingFrame['end']): string {
+  if (end === 'closed') return 'is whole, but its recorder was ended before it had seen anything: record again'
+  if (end === 'limit') return 'has no room for what was seen first: record again with a larger --record-limit'
+  return 'nothing was recorded before it was cut off: record again'
 }
 
 /** Nobody has said how long the last part is: as long as parts are. */

@@ -130,14 +130,13 @@ export class SessionRecorder {
   #end(why: 'closed' | 'limit'): void {
     const record = { end: why, atMs: this.#lastMs, parts: this.#parts }
     this.#write(packPart(`${JSON.stringify(record)}\n`, { isWhole: false, isEnd: true, atMs: this.#lastMs }))
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
-    this.#descriptor = undefined
+    this.#shut('the end of the recording may not have been written')
   }
 
   #stop(why: 'limit', said: string): void {
     this.#lastMs = this.#partMs
     this.#end(why)
-    this.#options.onEnd?.(`${said}; what came before it is in ${this.#options.path}`)
+    this.#tellEnd(said)
   }
 
   /** A disk that is full ends the recording, and nothing else. */
@@ -147,12 +146,25 @@ export class SessionRecorder {
       for (let at = 0; at < part.length; ) at += writeSync(this.#descriptor, part, at)
       this.#bytes += part.length
     } catch (error) {
-      closeSync(this.#descriptor)
-      this.#descriptor = undefined
-      this.#options.onEnd?.(
-        `the recording cannot be written: ${(error as Error).message}; what came before is in ${this.#options.path}`,
-      )
+      this.#shut()
+      this.#tellEnd(`the recording cannot be written: ${(error as Error).message}`)
     }
+  }
+
+  /** Some file systems tell only here that there was no room, or that a disk failed; where nothing went wrong before, `otherwise` says what that means. */
+  #shut(otherwise?: string): void {
+    const descriptor = this.#descriptor
+    this.#descriptor = undefined
+    if (descriptor === undefined) return
+    try {
+      closeSync(descriptor)
+    } catch (error) {
+      if (otherwise !== undefined) this.#tellEnd(`${otherwise}: ${(error as Error).message}`)
+    }
+  }
+
+  #tellEnd(why: string): void {
+    this.#options.onEnd?.(`${why}; what came before is in ${this.#options.path}`)
   }
 }
 

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -33,6 +44,26 @@ function record(looks: number, limitBytes = 2 ** 30, close = true, size = {}): R
   for (let look = 0; look < looks; look++) recorder.look(space.look())
   if (close) recorder.close()
   return { path, space, ends }
+}
+
+/** A recorder with a look that is not written yet, and the descriptor of its file. */
+function recording() {
+  const path = join(folder, `${files++}.session`)
+  const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
+  const ends: string[] = []
+  const onEnd = (why: string): void => void ends.push(why)
+  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', onEnd })
+  recorder.look(space.look())
+  const numbers = readdirSync('/proc/self/fd').filter((each) => isLinkTo(`/proc/self/fd/${each}`, path))
+  return { recorder, ends, descriptor: Number(numbers[0]) }
+}
+
+function isLinkTo(link: string, path: string): boolean {
+  try {
+    return readlinkSync(link) === path
+  } catch {
+    return false
+  }
 }
 
 function open(path: string): RecordedSession & Disposable {
@@ -221,6 +252,15 @@ describe('a recording of the dashboard', () => {
     for (const [path, code, what] of cases) assert.throws(() => RecordedSession.open(path), refused(code, what), path)
   })
 
+  test('that was ended before anything was seen says so, and not that it was cut off', () => {
+    assert.throws(
+      () => RecordedSession.open(record(0).path),
+      refused('DAMAGED', /is whole.*seen anything: record again/),
+    )
+    const full = record(6, 700).path
+    assert.throws(() => RecordedSession.open(full), refused('DAMAGED', /no room.*--record-limit/))
+  })
+
   test('from a stranger gives the page nothing that is not of its kind', () => {
     const header = { format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 }
     const frame = {
@@ -271,6 +311,15 @@ describe('a recording of the dashboard', () => {
     assert.equal(session.part(0)?.messages.length, 1)
     for (let number = 1; number < bad.length + 3; number++)
       assert.match(session.part(number)?.damage ?? `part ${number} was taken`, /damaged/)
+  })
+
+  test('whose file fails at the end ends, and nothing else does', () => {
+    const { recorder, ends, descriptor } = recording()
+    closeSync(descriptor)
+    recorder.close()
+    recorder.close()
+    assert.equal(ends.length, 1)
+    assert.match(ends[0]!, /cannot be written.*EBADF/)
   })
 
   test('is not written over another file', () => {
