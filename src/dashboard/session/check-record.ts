@@ -5,7 +5,8 @@ type Check = (value: unknown) => boolean
 
 /** No region of a recording has more pages: the page keeps two bytes of each. */
 export const RECORDED_PAGES_MAX: number = 2 ** 26
-const TEXT_MAX = 4096
+/** Nor are names and lines of the log longer. */
+export const RECORDED_TEXT_MAX = 4096
 const ROWS_MAX = 100_000
 const BLOCK_PAGES = 256
 /** As wire.ts has it. */
@@ -13,7 +14,7 @@ const LINK_NUMBERS = 7
 const LIST_MAX = 4_000_000
 
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
-const text: Check = (value) => typeof value === 'string' && value.length <= TEXT_MAX
+const text: Check = (value) => typeof value === 'string' && value.length <= RECORDED_TEXT_MAX
 const boolean: Check = (value) => typeof value === 'boolean'
 const orNull =
   (check: Check): Check =>
@@ -36,6 +37,7 @@ const fields =
   (value) =>
     typeof value === 'object' &&
     value !== null &&
+    Object.keys(value).every((name) => Object.hasOwn(table, name)) &&
     Object.entries(table).every(([name, check]) => check((value as Record<string, unknown>)[name]))
 const numbers =
   (each: number): Check =>
@@ -124,9 +126,11 @@ function isBase64Of(bytes: number, letters: string): boolean {
   )
 }
 
-/** Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on. A recording may come from anybody. */
+const record = fields({ atMs: number, event: text, data: () => true })
+
+/** Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on, and there is nothing else. A recording may come from anybody. */
 export function isRecord(value: unknown): value is SessionRecord {
-  if (!fields({ atMs: number, event: text })(value)) return false
+  if (!record(value)) return false
   const { event, data } = value as { readonly event: string; readonly data: unknown }
   return Object.hasOwn(checks, event) && checks[event]!(data)
 }

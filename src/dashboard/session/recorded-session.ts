@@ -8,6 +8,8 @@ import { describeRecordedPage, type PageAt } from './recorded-page.ts'
 import { SessionFileError } from './session-error.ts'
 import {
   PART_HEADER_BYTES,
+  PART_LINES_MAX,
+  PARTS_MAX,
   type PartHeader,
   readPartHeader,
   SESSION_FORMAT,
@@ -15,10 +17,9 @@ import {
   type SessionHeader,
   type SessionRecord,
   unpackPart,
+  WHOLE_APART_MAX,
 } from './session-format.ts'
 
-/** Parts of more than this are not shown: two days and a half. */
-const PARTS_MAX = 200_000
 /** So many parts the history of a page goes back, and through so many bytes of their text. */
 const HISTORY_PARTS = 120
 const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
@@ -211,16 +212,18 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
 function findParts(descriptor: number, offset: number): FoundParts {
   const { size } = fstatSync(descriptor)
   const places: Place[] = []
-  let lastMs = 0
+  let [lastMs, whole] = [0, 0]
   for (let at = offset; at < size; ) {
     const isCut = size - at < PART_HEADER_BYTES
     const place = isCut ? undefined : readPlace(descriptor, at)
     if (isCut || (place !== undefined && at + place.bytes > size))
       return { places, end: 'cut', endMs: endOf(lastMs, places) }
-    if (place === undefined || place.atMs < lastMs || places.length >= PARTS_MAX)
-      return { places, end: 'damaged', endMs: endOf(lastMs, places) }
+    if (place === undefined || place.atMs < lastMs) return { places, end: 'damaged', endMs: endOf(lastMs, places) }
     lastMs = place.atMs
     if (place.isEnd) return { places, end: whyEnded(descriptor, place), endMs: lastMs }
+    if (place.isWhole) whole = places.length
+    if (places.length >= PARTS_MAX || places.length - whole >= WHOLE_APART_MAX)
+      return { places, end: 'damaged', endMs: endOf(lastMs, places) }
     places.push(place)
     at += place.bytes
   }
@@ -247,21 +250,34 @@ function whyEnded(descriptor: number, place: Place): RecordingFrame['end'] {
   }
 }
 
-/** What is damaged is told, and shown as nothing. */
+/** What is damaged is told, and shown as nothing: a line, where it is only one. */
 function readPart(descriptor: number, { offset, bytes, atMs }: Place): KeptPart {
+  const damage = `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`
+  let text: string
   try {
-    const text = unpackPart(bytesAt(descriptor, offset, bytes))
-    const records = text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as unknown)
-    if (records.every(isRecord)) return { records, bytes: text.length }
+    text = unpackPart(bytesAt(descriptor, offset, bytes))
   } catch {
-    // Told below.
+    return { records: [], bytes: 0, damage }
   }
-  return {
-    records: [],
-    bytes: 0,
-    damage: `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`,
+  const records: SessionRecord[] = []
+  let [lines, bad] = [0, 0]
+  for (let at = 0; at < text.length && lines < PART_LINES_MAX; lines++) {
+    const newline = text.indexOf('\n', at)
+    const end = newline < 0 ? text.length : newline
+    const record = recordOf(text.slice(at, end))
+    if (record !== undefined) records.push(record)
+    else bad++
+    at = end + 1
+    if (lines + 1 === PART_LINES_MAX && at < text.length) bad++
+  }
+  return { records, bytes: text.length, ...(bad > 0 && { damage }) }
+}
+
+function recordOf(line: string): SessionRecord | undefined {
+  try {
+    const value = JSON.parse(line) as unknown
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }

@@ -252,6 +252,70 @@ describe('a recording of the dashboard', () => {
     for (const [path, code, what] of cases) assert.throws(() => RecordedSession.open(path), refused(code, what), path)
   })
 
+  test('with a bad line loses that line, with too many all after those that a part may have, and says so', () => {
+    const source = open(record(10).path)
+    const good = JSON.stringify(source.part(0)!.messages[0])
+    source.close()
+    const header = JSON.stringify({ format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 })
+    const place = { isWhole: true, isEnd: false, atMs: 0 }
+    const [one, many] = [[good, '{}', good], Array.from({ length: 20_001 }, () => '{}').toSpliced(20_000, 1, good)]
+    const path = join(folder, 'lines')
+    const parts = [[header], one, many].map((lines) => packPart(`${lines.join('\n')}\n`, place))
+    writeFileSync(path, Buffer.concat(parts))
+    using session = open(path)
+    assert.equal(session.part(0)?.messages.length, 2)
+    assert.match(session.part(0)?.damage ?? '', /damaged/)
+    assert.equal(session.part(1)?.messages.length, 0)
+    assert.match(session.part(1)?.damage ?? '', /damaged/)
+  })
+
+  test('is damaged where too many parts would have to be read to know a moment', () => {
+    const header = JSON.stringify({ format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 })
+    const parts = Array.from({ length: 200 }, (_, number) =>
+      packPart('\n', { isWhole: number === 0 || number === 40, isEnd: false, atMs: number }),
+    )
+    const path = join(folder, 'apart')
+    writeFileSync(path, Buffer.concat([packPart(header, { isWhole: false, isEnd: false, atMs: 0 }), ...parts]))
+    using session = open(path)
+    assert.deepEqual([session.facts.end, session.facts.parts.length], ['damaged', 40 + 64])
+  })
+
+  test('has what a reader takes, and leaves the rest out with a note', () => {
+    const path = join(folder, `${files++}.session`)
+    const space = new SyntheticSpace({ members: 2, pages: 1000, blocksALook: 2, lookMs: 200 })
+    space.logText = 'x'.repeat(5000)
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1' })
+    for (let look = 0; look < 20; look++) {
+      const frame = space.look()
+      const huge = { ...frame.regions[0]!, name: 'huge', pages: 2 ** 26 }
+      recorder.look({ ...frame, regions: [...frame.regions, huge], lostEvents: look === 3 ? Number.NaN : 0 })
+    }
+    recorder.close()
+    using session = open(path)
+    for (const number of session.facts.parts.keys()) assert.equal(session.part(number)?.damage, undefined)
+    const all = messages(session)
+    const frames = all.flatMap((message) => (message.event === 'frame' ? [message.data] : []))
+    assert.equal(frames.length, 19, 'all but the look that no reader takes')
+    const log = frames.flatMap((frame) => frame.log.map(({ text }) => text)).join('\n')
+    assert.match(log, /region 'huge' is left out of the recording: it has 67108864 pages/)
+    assert.match(log, /what was seen of 'frame' is left out/)
+    assert.match(log, /x{4000}/)
+    assert.equal(session.page('grid', 3, 3000)?.class, 4)
+  })
+
+  test('has a large region in several lines', () => {
+    using session = open(record(2, 2 ** 30, true, { members: 2, pages: 5000 * 256, blocksALook: 5000 }).path)
+    const told = messages(session).flatMap((message) => (message.event === 'pages' ? [message.data] : []))
+    assert.deepEqual(
+      told.slice(0, 2).map(({ isNew, blocks }) => [isNew, blocks.length]),
+      [
+        [true, 4096],
+        [false, 904],
+      ],
+    )
+    assert.ok(session.page('grid', 4999 * 256, 0) !== undefined)
+  })
+
   test('that was ended before anything was seen says so, and not that it was cut off', () => {
     assert.throws(
       () => RecordedSession.open(record(0).path),
@@ -292,11 +356,13 @@ describe('a recording of the dashboard', () => {
       { atMs: 0, event: 'constructor', data: {} },
       { atMs: 0, event: 'histograms', data: { isWhole: true, histograms: [{ name: 'x' }] } },
       { atMs: Number.NaN, event: 'frame', data: frame },
+      { atMs: 0, event: 'frame', data: { ...frame, more: [] } },
+      { atMs: 0, event: 'frame', data: frame, more: [] },
       null,
     ]
     const place = { isWhole: true, isEnd: false, atMs: 0 }
     const lines = [{ atMs: 0, event: 'frame', data: frame }, ...bad]
-    const bomb = packPart(' '.repeat(140 * 2 ** 20), place)
+    const bomb = packPart(' '.repeat(33 * 2 ** 20), place)
     const path = join(folder, 'stranger')
     writeFileSync(
       path,
