@@ -64,6 +64,7 @@ export class Feed {
       if (message.data.isWhole) this.histograms.clear()
       for (const histogram of message.data.histograms)
         this.histograms.set(`${histogram.name} ${histogram.slot}`, histogram)
+      for (const [name, slot] of message.data.gone ?? []) this.histograms.delete(`${name} ${slot}`)
     }
   }
 

@@ -20,6 +20,10 @@ const orNull =
   (check: Check): Check =>
   (value) =>
     value === null || check(value)
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
 const whole =
   (most: number): Check =>
   (value) =>
@@ -98,7 +102,11 @@ const checks: Readonly<Record<string, Check>> = {
     lostEvents: number,
     links: numbers(LINK_NUMBERS),
   }),
-  histograms: fields({ isWhole: boolean, histograms: list(histogram) }),
+  histograms: fields({
+    isWhole: boolean,
+    histograms: list(histogram),
+    gone: optional(list((key) => Array.isArray(key) && key.length === 2 && text(key[0]) && rank(key[1]))),
+  }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))
