@@ -86,6 +86,11 @@ export class Telling {
       this.#links.set(key, text)
       changed.push(from, to, ...numbers)
     }
+    // The page forgets the links of who has gone; one that comes back is told anew.
+    if (this.#links.size > links.length) {
+      const present = new Set(links.map(({ from, to }) => from * 65_536 + to))
+      for (const key of this.#links.keys()) if (!present.has(key)) this.#links.delete(key)
+    }
     return changed
   }
 

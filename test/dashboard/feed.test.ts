@@ -58,4 +58,11 @@ test('links of a rank that has gone go, also where another came at the same time
     [],
   )
   assert.equal(feed.flows.size, 6)
+  const still = { messages: 1, pages: 1, bytes: 1, latencyNs: null, totalBytes: 1 }
+  for (const gone of [3, 0, 3])
+    tell((frame) => {
+      const { members, links } = without(gone)(frame)
+      return { members, links: links.map((link) => ({ ...link, ...still })) }
+    })
+  assert.equal(feed.flows.size, 6, 'one that comes back with what it had is there again')
 })
