@@ -64,6 +64,7 @@ export class Feed {
       if (message.data.isWhole) this.histograms.clear()
       for (const histogram of message.data.histograms)
         this.histograms.set(`${histogram.name} ${histogram.slot}`, histogram)
+      for (const [name, slot] of message.data.gone ?? []) this.histograms.delete(`${name} ${slot}`)
     }
   }
 
@@ -113,15 +114,15 @@ export class Feed {
       history.set(this.look, bytes, latency)
     }
     const present = new Set(members.map(({ rank, slot }) => rank ?? slot))
-    if (present.size === this.#present) return
-    this.#present = present.size
+    if (present.size === this.#present.size && [...present].every((number) => this.#present.has(number))) return
+    this.#present = present
     for (const [key, { from, to }] of this.flows) {
       if (present.has(from) && present.has(to)) continue
       this.flows.delete(key)
       this.links.get(key)?.set(this.look, 0, -1)
     }
   }
-  #present = 0
+  #present: ReadonlySet<number> = new Set()
 
   #forgetRates(): void {
     this.flows.clear()

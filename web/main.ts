@@ -116,9 +116,10 @@ addEventListener('keydown', (event) => {
 })
 
 function draw(nowMs: number): void {
+  // First: what fails at one picture does not stop those after it.
+  requestAnimationFrame(draw)
   source?.tick?.(nowMs)
   shown.draw?.(source?.clockMs(nowMs) ?? nowMs, nowMs)
-  requestAnimationFrame(draw)
 }
 
 /** What runs, or a recording: the server says which. */

@@ -4,6 +4,8 @@ import { ask, type Source } from './source.ts'
 
 /** What is gone through before a moment that was sought, so that charts have a past. */
 const PAST_MS = 20_000
+/** And at most so many parts of it, however short they claim to be. */
+const PAST_PARTS = 64
 const KEPT_MAX = 48
 export const SPEEDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
 
@@ -64,7 +66,7 @@ export class Replay implements Source {
     this.#isLoading = true
     this.onChange()
     const last = this.#partAt(to)
-    const past = this.#partAt(Math.max(0, to - PAST_MS))
+    const past = Math.max(this.#partAt(Math.max(0, to - PAST_MS)), last - PAST_PARTS)
     const first = this.facts.whole.findLast((number) => number <= past) ?? 0
     const wanted = Array.from({ length: last - first + 1 }, (_, index) => this.#part(first + index))
     const parts = await Promise.all(wanted)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
-import { DashboardServer, FollowedSpace } from '../dashboard/index.ts'
-import { type RecordChoice, startRecorder } from './dashboard-record.ts'
+import type { RecordChoice } from './dashboard-record.ts'
+import { FollowedDashboard } from './followed-dashboard.ts'
 
 /**
  * Start ranks in a space of a name that is given, with the page that shows it beside them: its address is said on standard error before they begin, and it ends
@@ -12,18 +12,11 @@ export async function withDashboard<T>(
   record: RecordChoice | undefined,
 ): Promise<T> {
   const space = `run-${randomBytes(8).toString('hex')}`
-  const source = new FollowedSpace(space)
-  const recorder = record && startRecorder(source, record)
-  const server = await DashboardServer.start({
-    source,
-    metrics: () => source.metrics(),
-    ...(recorder && { always: true, onLook: (frame) => recorder.look(frame) }),
-  })
+  const dashboard = await FollowedDashboard.start(space, record)
   try {
-    process.stderr.write(`aether: open ${server.url}\n`)
+    process.stderr.write(`aether: open ${dashboard.url}\n`)
     return await run(space)
   } finally {
-    recorder?.close()
-    await server.close()
+    await dashboard.close()
   }
 }

@@ -1,14 +1,9 @@
 import process from 'node:process'
-import {
-  type DashboardOptions,
-  DashboardServer,
-  FollowedSpace,
-  type Frame,
-  RecordedSession,
-} from '../dashboard/index.ts'
+import { DashboardServer, RecordedSession } from '../dashboard/index.ts'
 import type { Command } from './command.ts'
 import { ExitCode } from './command.ts'
-import { type RecordChoice, recordChoice, recordLimitDefault, startRecorder } from './dashboard-record.ts'
+import { recordChoice, recordLimitDefault } from './dashboard-record.ts'
+import { FollowedDashboard } from './followed-dashboard.ts'
 import { integerOption, parseOptions } from './options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -65,33 +60,22 @@ export const dashboardCommand: Command = {
       names: values.name ?? [],
       ...(token === undefined ? {} : { token }),
     }
-    if (replay === undefined) await follow(positionals[0], choice, address)
+    if (replay === undefined) await untilEnded(await FollowedDashboard.start(positionals[0], choice, address))
     else if (choice !== undefined)
       throw new UsageError('--replay shows what was recorded: it records nothing', 'dashboard')
     else if (positionals[0] !== undefined)
       throw new UsageError(`--replay shows a file and no space: leave '${positionals[0]}' out`, 'dashboard')
-    else await serve({ ...address, source: RecordedSession.open(replay) }, () => {})
+    else await untilEnded(await DashboardServer.start({ ...address, source: RecordedSession.open(replay) }))
     return ExitCode.Done
   },
 }
 
-type Address = Omit<DashboardOptions, 'source'>
-
-async function follow(space: string | undefined, choice: RecordChoice | undefined, address: Address): Promise<void> {
-  const source = new FollowedSpace(space)
-  const recorder = choice && startRecorder(source, choice)
-  const recording = recorder && { always: true, onLook: (frame: Frame) => recorder.look(frame) }
-  await serve({ ...address, ...recording, source, metrics: () => source.metrics() }, () => recorder?.close())
-}
-
 /** Until a signal says that it is enough. */
-async function serve(options: DashboardOptions, end: () => void): Promise<void> {
-  const server = await DashboardServer.start(options)
-  process.stdout.write(`Open ${server.url}\nCtrl-C ends it.\n`)
+async function untilEnded(shown: { readonly url: string; close(): Promise<void> }): Promise<void> {
+  process.stdout.write(`Open ${shown.url}\nCtrl-C ends it.\n`)
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
   })
-  end()
-  await server.close()
+  await shown.close()
 }

@@ -16,11 +16,17 @@ interface ToldPages {
   readonly reader: PageReader
 }
 
+interface ToldHistogram {
+  readonly name: string
+  readonly slot: number
+  readonly count: number
+}
+
 /** What somebody has been told of a space so far, so that the next look is told by what is new in it. */
 export class Telling {
   readonly #links = new Map<number, string>()
   readonly #pages = new Map<string, ToldPages>()
-  readonly #histograms = new Map<string, number>()
+  readonly #histograms = new Map<string, ToldHistogram>()
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
@@ -55,7 +61,12 @@ export class Telling {
     if (isWhole || Math.abs(frame.atMs - this.#histogramsMs) >= HISTOGRAMS_MS) {
       this.#histogramsMs = frame.atMs
       const changed = this.#changedHistograms(histograms)
-      if (isWhole || changed.length > 0) told.push({ event: 'histograms', data: { isWhole, histograms: changed } })
+      const gone = this.#goneHistograms(histograms)
+      if (isWhole || changed.length > 0 || gone.length > 0)
+        told.push({
+          event: 'histograms',
+          data: { isWhole, histograms: changed, ...(gone.length > 0 && { gone }) },
+        })
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)
@@ -75,16 +86,32 @@ export class Telling {
       this.#links.set(key, text)
       changed.push(from, to, ...numbers)
     }
+    // The page forgets the links of who has gone; one that comes back is told anew.
+    if (this.#links.size > links.length) {
+      const present = new Set(links.map(({ from, to }) => from * 65_536 + to))
+      for (const key of this.#links.keys()) if (!present.has(key)) this.#links.delete(key)
+    }
     return changed
   }
 
   #changedHistograms(histograms: readonly HistogramFrame[]): readonly HistogramFrame[] {
     return histograms.filter(({ name, slot, count }) => {
       const key = `${name} ${slot}`
-      if (this.#histograms.get(key) === count) return false
-      this.#histograms.set(key, count)
+      if (this.#histograms.get(key)?.count === count) return false
+      this.#histograms.set(key, { name, slot, count })
       return true
     })
+  }
+
+  #goneHistograms(histograms: readonly HistogramFrame[]): readonly (readonly [name: string, slot: number])[] {
+    const present = new Set(histograms.map(({ name, slot }) => `${name} ${slot}`))
+    const gone: [name: string, slot: number][] = []
+    for (const [key, { name, slot }] of this.#histograms) {
+      if (present.has(key)) continue
+      this.#histograms.delete(key)
+      gone.push([name, slot])
+    }
+    return gone
   }
 
   #changedPages(region: string, map: PageMap | undefined, most: number): PagesFrame | undefined {

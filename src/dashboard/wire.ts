@@ -119,6 +119,8 @@ export const LINK_NUMBERS = 7
 export interface HistogramsFrame {
   readonly isWhole: boolean
   readonly histograms: readonly HistogramFrame[]
+  /** Those that are there no more, where there are any: what they timed has ended, or who did. */
+  readonly gone?: readonly (readonly [name: string, slot: number])[]
 }
 
 /** One thing that is told, by its name. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { Readable } from 'node:stream'
@@ -142,6 +143,26 @@ describe('the page beside real programs', { skip }, () => {
     )
     assert.deepEqual(browser.errors, [])
   })
+})
+
+test('dashboard --record that cannot begin leaves no file in the way of the next try', async () => {
+  const file = join(directory, 'next-try.session')
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  try {
+    const { port } = holder.address() as AddressInfo
+    for (const wrong of [
+      ['--port', String(port)],
+      ['--token', 'short'],
+      ['--no-token', '--host', '0.0.0.0'],
+    ]) {
+      const result = aether('dashboard', '--record', file, ...wrong)
+      assert.notEqual(result.status, 0, wrong.join(' '))
+      assert.equal(existsSync(file), false, wrong.join(' '))
+    }
+  } finally {
+    holder.close()
+  }
 })
 
 test('dashboard --record and --replay refuse what makes no sense, and say what to do', () => {

@@ -7,6 +7,7 @@ import process from 'node:process'
 import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { RecordedSession } from '../../src/dashboard/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { ask } from '../support/ask.ts'
 import { aether } from './command-line.ts'
@@ -27,7 +28,8 @@ const ends = [
 for (const { what, end, status } of ends) {
   test(`run --dashboard shows the ranks to who has the token, and ends ${what}`, async () => {
     writeFileSync(file, '')
-    const run = start('-n', '2', '--dashboard', waiting, file)
+    const recorded = join(directory, `${status}.session`)
+    const run = start('-n', '2', '--dashboard', '--record', recorded, waiting, file)
     try {
       await until(() => /open http.*\n/.test(run.stderr), 'the address is said', PATIENCE_MS)
       const [, address = ''] = /^aether: open (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32,})$/m.exec(run.stderr) ?? []
@@ -52,6 +54,7 @@ for (const { what, end, status } of ends) {
       await until(() => run.child.exitCode !== null || run.child.signalCode !== null, 'it ends', PATIENCE_MS)
       assert.equal((await run.ended)[0], status, run.stderr)
       await page.ended
+      assert.match(logOf(recorded), /rank 0 (left|died).*rank 1 (left|died)|rank 1 (left|died).*rank 0 (left|died)/)
       assert.equal((run.stdout + run.stderr).split(token).length, 2, 'the token is said once')
     } finally {
       run.child.kill('SIGKILL')
@@ -76,6 +79,17 @@ interface Run {
   readonly stdout: string
   readonly stderr: string
   readonly ended: Promise<readonly (number | null)[]>
+}
+
+/** All lines of the log of a recording. */
+function logOf(path: string): string {
+  const session = RecordedSession.open(path)
+  try {
+    const messages = session.facts.parts.flatMap((_, number) => session.part(number)!.messages)
+    return messages.flatMap(({ event, data }) => (event === 'frame' ? data.log.map(({ text }) => text) : [])).join()
+  } finally {
+    session.close()
+  }
 }
 
 /** `aether run` with what it has said so far. */

@@ -113,7 +113,13 @@ export class DashboardServer {
       this.#remember(response, given)
       return
     }
-    this.#route(url, request, response)
+    try {
+      this.#route(url, request, response)
+    } catch (error) {
+      // One answer that cannot be made does not end the server, and what runs beside it.
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, `that cannot be shown: ${(error as Error).message}`)
+    }
   }
 
   #remember(response: ServerResponse, token: string): void {

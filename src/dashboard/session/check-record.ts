@@ -5,7 +5,8 @@ type Check = (value: unknown) => boolean
 
 /** No region of a recording has more pages: the page keeps two bytes of each. */
 export const RECORDED_PAGES_MAX: number = 2 ** 26
-const TEXT_MAX = 4096
+/** Nor are names and lines of the log longer. */
+export const RECORDED_TEXT_MAX = 4096
 const ROWS_MAX = 100_000
 const BLOCK_PAGES = 256
 /** As wire.ts has it. */
@@ -13,12 +14,16 @@ const LINK_NUMBERS = 7
 const LIST_MAX = 4_000_000
 
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
-const text: Check = (value) => typeof value === 'string' && value.length <= TEXT_MAX
+const text: Check = (value) => typeof value === 'string' && value.length <= RECORDED_TEXT_MAX
 const boolean: Check = (value) => typeof value === 'boolean'
 const orNull =
   (check: Check): Check =>
   (value) =>
     value === null || check(value)
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
 const whole =
   (most: number): Check =>
   (value) =>
@@ -36,6 +41,7 @@ const fields =
   (value) =>
     typeof value === 'object' &&
     value !== null &&
+    Object.keys(value).every((name) => Object.hasOwn(table, name)) &&
     Object.entries(table).every(([name, check]) => check((value as Record<string, unknown>)[name]))
 const numbers =
   (each: number): Check =>
@@ -96,7 +102,11 @@ const checks: Readonly<Record<string, Check>> = {
     lostEvents: number,
     links: numbers(LINK_NUMBERS),
   }),
-  histograms: fields({ isWhole: boolean, histograms: list(histogram) }),
+  histograms: fields({
+    isWhole: boolean,
+    histograms: list(histogram),
+    gone: optional(list((key) => Array.isArray(key) && key.length === 2 && text(key[0]) && rank(key[1]))),
+  }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))
@@ -109,17 +119,26 @@ const checks: Readonly<Record<string, Check>> = {
 function isBlock(pages: number, block: unknown, states: unknown): boolean {
   if (!whole(Math.ceil(pages / BLOCK_PAGES) - 1)(block)) return false
   if (whole(65_535)(states)) return true
-  const count = Math.min(BLOCK_PAGES, pages - (block as number) * BLOCK_PAGES)
   return (
-    typeof states === 'string' &&
-    states.length === 4 * Math.ceil((2 * count) / 3) &&
-    /^[A-Za-z0-9+/]*={0,2}$/.test(states)
+    typeof states === 'string' && isBase64Of(2 * Math.min(BLOCK_PAGES, pages - (block as number) * BLOCK_PAGES), states)
   )
 }
 
-/** Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on. A recording may come from anybody. */
+/** Exactly so many bytes: who reads them relies on each. */
+function isBase64Of(bytes: number, letters: string): boolean {
+  const padding = (3 - (bytes % 3)) % 3
+  return (
+    letters.length === 4 * Math.ceil(bytes / 3) &&
+    letters.endsWith('='.repeat(padding)) &&
+    /^[A-Za-z0-9+/]*$/.test(letters.slice(0, letters.length - padding))
+  )
+}
+
+const record = fields({ atMs: number, event: text, data: () => true })
+
+/** Whether this is a line that a recorder writes: all that the page goes by has the types that it relies on, and there is nothing else. A recording may come from anybody. */
 export function isRecord(value: unknown): value is SessionRecord {
-  if (!fields({ atMs: number, event: text })(value)) return false
+  if (!record(value)) return false
   const { event, data } = value as { readonly event: string; readonly data: unknown }
   return Object.hasOwn(checks, event) && checks[event]!(data)
 }

@@ -12,16 +12,18 @@ export interface PageAt {
   readonly coherence: string
 }
 
-/** Events of a page until a time. */
-export function eventsOf(
-  records: readonly SessionRecord[],
-  region: string,
-  page: number,
-  atMs: number,
-): readonly ReadEvent[] {
-  const found: ReadEvent[] = []
+/** Events of a page that were recorded with one look. */
+export interface LookEvents {
+  readonly atMs: number
+  readonly events: readonly ReadEvent[]
+}
+
+/** Events of a page, look by look; looks without any are left out. */
+export function eventsOf(records: readonly SessionRecord[], region: string, page: number): readonly LookEvents[] {
+  const looks: LookEvents[] = []
   for (const record of records) {
-    if (record.event !== 'events' || record.atMs > atMs || record.data.region !== region) continue
+    if (record.event !== 'events' || record.data.region !== region) continue
+    const found: ReadEvent[] = []
     const { events, beginNs } = record.data
     for (let at = 0; at < events.length; at += EVENT_NUMBERS) {
       if (events[at + 3] !== page) continue
@@ -50,8 +52,9 @@ export function eventsOf(
         tookNs,
       })
     }
+    if (found.length > 0) looks.push({ atMs: record.atMs, events: found })
   }
-  return found
+  return looks
 }
 
 /** A page as far as its recorded events tell of it: who has had it before the recording began is not known. */

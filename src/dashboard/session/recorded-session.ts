@@ -1,12 +1,15 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
-import { PAGES_PER_BLOCK, protocols } from '../../dsm/index.ts'
+import { PAGES_PER_BLOCK, protocols, type ReadEvent } from '../../dsm/index.ts'
 import type { PageFrame, PartFrame, RecordingFrame } from '../wire.ts'
 import { isRecord } from './check-record.ts'
-import { describeRecordedPage, eventsOf, type PageAt } from './recorded-page.ts'
+import { PageHistories } from './page-histories.ts'
+import { describeRecordedPage, type PageAt } from './recorded-page.ts'
 import { SessionFileError } from './session-error.ts'
 import {
   PART_HEADER_BYTES,
+  PART_LINES_MAX,
+  PARTS_MAX,
   type PartHeader,
   readPartHeader,
   SESSION_FORMAT,
@@ -14,16 +17,16 @@ import {
   type SessionHeader,
   type SessionRecord,
   unpackPart,
+  WHOLE_APART_MAX,
 } from './session-format.ts'
 
-/** Parts of more than this are not shown: two days and a half. */
-const PARTS_MAX = 200_000
-/** Unpacked parts that are kept, and bytes of their text. */
-const KEPT_MAX = 64
-const KEPT_BYTES_MAX: number = 64 * 2 ** 20
-/** So many parts the history of a page goes back. */
+/** So many parts the history of a page goes back, and through so many bytes of their text. */
 const HISTORY_PARTS = 120
+const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
 const ENOUGH_EVENTS = 240
+/** Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read, and what the state of a page and who plays need. */
+const KEPT_MAX: number = HISTORY_PARTS + 12
+const KEPT_BYTES_MAX: number = 64 * 2 ** 20
 
 interface Place extends PartHeader {
   readonly offset: number
@@ -43,6 +46,7 @@ export class RecordedSession {
   readonly #descriptor: number
   readonly #places: readonly Place[]
   readonly #kept = new Map<number, KeptPart>()
+  readonly #histories = new PageHistories(HISTORY_PARTS)
 
   private constructor(path: string, descriptor: number, header: SessionHeader, found: FoundParts) {
     this.path = path
@@ -65,8 +69,7 @@ export class RecordedSession {
       const first = readPlace(descriptor, 0)
       const header = readHeader(path, descriptor, first)
       const found = findParts(descriptor, first!.bytes)
-      if (found.places.length === 0)
-        throw new SessionFileError('DAMAGED', path, 'nothing was recorded before it was cut off: record again')
+      if (found.places.length === 0) throw new SessionFileError('DAMAGED', path, whyNothing(found.end))
       return new RecordedSession(path, descriptor, header, found)
     } catch (error) {
       closeSync(descriptor)
@@ -88,18 +91,25 @@ export class RecordedSession {
     const state = this.#stateOf(region, page, last, atMs)
     const protocol = state && protocols.get(state.coherence)
     if (state === undefined || protocol === undefined) return undefined
-    const groups = []
-    let count = 0
-    for (let number = last; number >= 0 && number > last - HISTORY_PARTS && count < ENOUGH_EVENTS; number--) {
-      const events = eventsOf(this.#part(number)?.records ?? [], region, page, atMs)
-      groups.unshift(events)
-      count += events.length
-    }
-    return describeRecordedPage(state, protocol, groups.flat())
+    return describeRecordedPage(state, protocol, this.#eventsOf(region, page, last, atMs))
   }
 
   close(): void {
     closeSync(this.#descriptor)
+  }
+
+  #eventsOf(region: string, page: number, last: number, atMs: number): readonly ReadEvent[] {
+    const groups: ReadEvent[][] = []
+    let [count, bytes] = [0, 0]
+    const first = Math.max(0, last - HISTORY_PARTS + 1)
+    for (let number = last; number >= first && count < ENOUGH_EVENTS && bytes < HISTORY_BYTES_MAX; number--) {
+      const part = this.#histories.of(region, page, number, () => this.#part(number)!)
+      const events = part.looks.flatMap((look) => (look.atMs <= atMs ? look.events : []))
+      groups.unshift(events)
+      count += events.length
+      bytes += part.bytes
+    }
+    return groups.flat()
   }
 
   #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {
@@ -202,20 +212,28 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
 function findParts(descriptor: number, offset: number): FoundParts {
   const { size } = fstatSync(descriptor)
   const places: Place[] = []
-  let lastMs = 0
+  let [lastMs, whole] = [0, 0]
   for (let at = offset; at < size; ) {
     const isCut = size - at < PART_HEADER_BYTES
     const place = isCut ? undefined : readPlace(descriptor, at)
     if (isCut || (place !== undefined && at + place.bytes > size))
       return { places, end: 'cut', endMs: endOf(lastMs, places) }
-    if (place === undefined || place.atMs < lastMs || places.length >= PARTS_MAX)
-      return { places, end: 'damaged', endMs: endOf(lastMs, places) }
+    if (place === undefined || place.atMs < lastMs) return { places, end: 'damaged', endMs: endOf(lastMs, places) }
     lastMs = place.atMs
     if (place.isEnd) return { places, end: whyEnded(descriptor, place), endMs: lastMs }
+    if (place.isWhole) whole = places.length
+    if (places.length >= PARTS_MAX || places.length - whole >= WHOLE_APART_MAX)
+      return { places, end: 'damaged', endMs: endOf(lastMs, places) }
     places.push(place)
     at += place.bytes
   }
   return { places, end: 'cut', endMs: endOf(lastMs, places) }
+}
+
+function whyNothing(end: RecordingFrame['end']): string {
+  if (end === 'closed') return 'is whole, but its recorder was ended before it had seen anything: record again'
+  if (end === 'limit') return 'has no room for what was seen first: record again with a larger --record-limit'
+  return 'nothing was recorded before it was cut off: record again'
 }
 
 /** Nobody has said how long the last part is: as long as parts are. */
@@ -232,21 +250,34 @@ function whyEnded(descriptor: number, place: Place): RecordingFrame['end'] {
   }
 }
 
-/** What is damaged is told, and shown as nothing. */
+/** What is damaged is told, and shown as nothing: a line, where it is only one. */
 function readPart(descriptor: number, { offset, bytes, atMs }: Place): KeptPart {
+  const damage = `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`
+  let text: string
   try {
-    const text = unpackPart(bytesAt(descriptor, offset, bytes))
-    const records = text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as unknown)
-    if (records.every(isRecord)) return { records, bytes: text.length }
+    text = unpackPart(bytesAt(descriptor, offset, bytes))
   } catch {
-    // Told below.
+    return { records: [], bytes: 0, damage }
   }
-  return {
-    records: [],
-    bytes: 0,
-    damage: `what was recorded ${(atMs / 1000).toFixed(1)} s after the beginning is damaged`,
+  const records: SessionRecord[] = []
+  let [lines, bad] = [0, 0]
+  for (let at = 0; at < text.length && lines < PART_LINES_MAX; lines++) {
+    const newline = text.indexOf('\n', at)
+    const end = newline < 0 ? text.length : newline
+    const record = recordOf(text.slice(at, end))
+    if (record !== undefined) records.push(record)
+    else bad++
+    at = end + 1
+    if (lines + 1 === PART_LINES_MAX && at < text.length) bad++
+  }
+  return { records, bytes: text.length, ...(bad > 0 && { damage }) }
+}
+
+function recordOf(line: string): SessionRecord | undefined {
+  try {
+    const value = JSON.parse(line) as unknown
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }

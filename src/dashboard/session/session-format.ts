@@ -26,9 +26,14 @@ const Flag = { Whole: 1, End: 2 } as const
 
 export const SESSION_FORMAT = 'aether-dashboard-session'
 export const SESSION_VERSION = 1
-/** No part is longer, as it stands in the file and unpacked: what claims to be is damaged. */
+/** No part is longer, as it stands in the file and unpacked, or has more lines: what claims to is damaged, and recorders begin another one. */
 export const PART_BYTES_MAX: number = 64 * 2 ** 20
-export const PART_TEXT_BYTES_MAX: number = 128 * 2 ** 20
+export const PART_TEXT_BYTES_MAX: number = 32 * 2 ** 20
+export const PART_LINES_MAX = 20_000
+/** No file has more parts: two days and a half. */
+export const PARTS_MAX = 200_000
+/** From any part to the one before it that tells all anew are fewer parts: that many have to be read to know a moment. */
+export const WHOLE_APART_MAX = 64
 
 export interface SessionHeader {
   readonly format: string

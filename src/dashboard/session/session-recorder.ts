@@ -2,9 +2,19 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import type { ReadEvent } from '../../dsm/index.ts'
 import type { EventsSince } from '../observed-space.ts'
 import { type PageSource, Telling } from '../telling.ts'
-import type { Frame, LogFrame } from '../wire.ts'
+import type { Frame, LogFrame, PagesFrame, RegionFrame } from '../wire.ts'
+import { isRecord, RECORDED_PAGES_MAX, RECORDED_TEXT_MAX } from './check-record.ts'
 import { SessionFileError } from './session-error.ts'
-import { packPart, SESSION_FORMAT, SESSION_VERSION, type SessionHeader, type SessionRecord } from './session-format.ts'
+import {
+  PART_LINES_MAX,
+  PART_TEXT_BYTES_MAX,
+  PARTS_MAX,
+  packPart,
+  SESSION_FORMAT,
+  SESSION_VERSION,
+  type SessionHeader,
+  type SessionRecord,
+} from './session-format.ts'
 
 /** A part is written so often: that much is lost at most when the recorder is killed. */
 const PART_MS = 1000
@@ -13,6 +23,8 @@ const WHOLE_EVERY = 10
 /** Events of pages that are recorded of one look. */
 export const EVENTS_A_LOOK_MAX = 2000
 const LOG_LINES_MAX = 500
+/** Blocks of pages in one line. */
+export const BLOCKS_A_LINE_MAX = 4096
 /** Kept free for the part that says how the recording ended. */
 const END_BYTES = 256
 export const RECORD_BYTES_MIN = 4096
@@ -50,7 +62,10 @@ export class SessionRecorder {
   #partMs = 0
   #parts = 0
   #isWhole = true
+  #sinceWhole = WHOLE_EVERY
   #lines: string[] = []
+  #textBytes = 0
+  readonly #leftOut = new Set<string>()
 
   /** @throws SessionFileError where the file is there already, or cannot be made. */
   constructor(options: RecorderOptions) {
@@ -74,7 +89,7 @@ export class SessionRecorder {
     if (this.#descriptor === undefined) return
     if (this.#lines.length === 0) {
       this.#partMs = atMs
-      this.#isWhole = this.#parts % WHOLE_EVERY === 0
+      this.#isWhole = this.#sinceWhole >= WHOLE_EVERY
       if (this.#isWhole) this.#telling.begin()
     }
     this.#take(frame, atMs)
@@ -101,43 +116,94 @@ export class SessionRecorder {
 
   #take(frame: Frame, atMs: number): void {
     const { source } = this.#options
-    this.#log.push(...frame.log)
-    this.#logged += frame.log.length
-    this.#log.splice(0, Math.max(0, this.#log.length - LOG_LINES_MAX))
-    const regions = frame.regions.filter(({ hasPages }) => hasPages).map(({ name }) => name)
-    for (const message of this.#telling.next(frame, this.#log, this.#logged, regions, source))
-      this.#say({ atMs, ...message })
+    for (const line of frame.log) this.#note({ ...line, text: line.text.slice(0, RECORDED_TEXT_MAX) })
+    const regions = this.#recordable(frame)
+    const names = regions.filter(({ hasPages }) => hasPages).map(({ name }) => name)
+    for (const message of this.#telling.next({ ...frame, regions }, this.#log, this.#logged, names, source))
+      if (message.event === 'pages') this.#sayPages(atMs, message.data)
+      else this.#say({ atMs, ...message })
     const since = source.takeEvents?.(EVENTS_A_LOOK_MAX)
     let left = since?.left ?? 0
     for (const [region, events] of since?.byRegion ?? []) {
+      if (!names.includes(region)) continue
       this.#say({ atMs, event: 'events', data: { region, left, ...inNumbers(events) } })
       left = 0
     }
   }
 
+  /** The regions of a look, those without their pages that are more than a reader takes, all together. */
+  #recordable({ regions, atMs }: Frame): readonly RegionFrame[] {
+    let pages = 0
+    return regions.map((region) => {
+      if (!region.hasPages) return region
+      if (pages + region.pages <= RECORDED_PAGES_MAX) {
+        pages += region.pages
+        return region
+      }
+      this.#leaveOut(`region '${region.name}'`, `it has ${region.pages} pages`, atMs)
+      return { ...region, hasPages: false }
+    })
+  }
+
+  #note(line: LogFrame): void {
+    this.#log.push(line)
+    this.#logged++
+    if (this.#log.length > LOG_LINES_MAX) this.#log.shift()
+  }
+
+  #leaveOut(what: string, why: string, atMs: number): void {
+    if (this.#leftOut.has(what)) return
+    this.#leftOut.add(what)
+    const text = `${what} is left out of the recording: ${why}, which is more than one holds`
+    this.#note({ atMs, kind: 'note', text: text.slice(0, RECORDED_TEXT_MAX) })
+  }
+
+  #sayPages(atMs: number, data: PagesFrame): void {
+    let { isNew } = data
+    for (let first = 0; isNew || first < data.blocks.length; first += BLOCKS_A_LINE_MAX) {
+      const blocks = data.blocks.slice(first, first + BLOCKS_A_LINE_MAX)
+      this.#say({ atMs, event: 'pages', data: { ...data, isNew, blocks } })
+      isNew = false
+    }
+  }
+
+  /** What a reader would refuse is left out, so that it does not cost what is beside it. */
   #say(record: SessionRecord): void {
-    this.#lines.push(JSON.stringify(record))
+    const line = JSON.stringify(record)
+    const bytes = Buffer.byteLength(line) + 1
+    if (bytes > PART_TEXT_BYTES_MAX || !isRecord(record)) {
+      this.#leaveOut(`what was seen of '${record.event}'`, `a line of ${bytes} bytes`, this.#begunMs + record.atMs)
+      return
+    }
+    if (this.#lines.length >= PART_LINES_MAX || this.#textBytes + bytes > PART_TEXT_BYTES_MAX) {
+      this.#flush()
+      this.#partMs = record.atMs
+      this.#isWhole = false
+    }
+    this.#lines.push(line)
+    this.#textBytes += bytes
   }
 
   #flush(): void {
     const part = packPart(`${this.#lines.join('\n')}\n`, { isWhole: this.#isWhole, isEnd: false, atMs: this.#partMs })
     this.#lines = []
-    this.#parts++
-    if (this.#bytes + part.length + END_BYTES <= this.#options.limitBytes) this.#write(part)
+    this.#textBytes = 0
+    this.#sinceWhole = this.#isWhole ? 1 : this.#sinceWhole + 1
+    if (this.#parts++ >= PARTS_MAX) this.#stop('limit', `the recording has reached ${PARTS_MAX} parts`)
+    else if (this.#bytes + part.length + END_BYTES <= this.#options.limitBytes) this.#write(part)
     else this.#stop('limit', `the recording has reached its limit of ${this.#options.limitBytes} bytes`)
   }
 
   #end(why: 'closed' | 'limit'): void {
     const record = { end: why, atMs: this.#lastMs, parts: this.#parts }
     this.#write(packPart(`${JSON.stringify(record)}\n`, { isWhole: false, isEnd: true, atMs: this.#lastMs }))
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
-    this.#descriptor = undefined
+    this.#shut('the end of the recording may not have been written')
   }
 
   #stop(why: 'limit', said: string): void {
     this.#lastMs = this.#partMs
     this.#end(why)
-    this.#options.onEnd?.(`${said}; what came before it is in ${this.#options.path}`)
+    this.#tellEnd(said)
   }
 
   /** A disk that is full ends the recording, and nothing else. */
@@ -147,12 +213,25 @@ export class SessionRecorder {
       for (let at = 0; at < part.length; ) at += writeSync(this.#descriptor, part, at)
       this.#bytes += part.length
     } catch (error) {
-      closeSync(this.#descriptor)
-      this.#descriptor = undefined
-      this.#options.onEnd?.(
-        `the recording cannot be written: ${(error as Error).message}; what came before is in ${this.#options.path}`,
-      )
+      this.#shut()
+      this.#tellEnd(`the recording cannot be written: ${(error as Error).message}`)
     }
+  }
+
+  /** Some file systems tell only here that there was no room, or that a disk failed; where nothing went wrong before, `otherwise` says what that means. */
+  #shut(otherwise?: string): void {
+    const descriptor = this.#descriptor
+    this.#descriptor = undefined
+    if (descriptor === undefined) return
+    try {
+      closeSync(descriptor)
+    } catch (error) {
+      if (otherwise !== undefined) this.#tellEnd(`${otherwise}: ${(error as Error).message}`)
+    }
+  }
+
+  #tellEnd(why: string): void {
+    this.#options.onEnd?.(`${why}; what came before is in ${this.#options.path}`)
   }
 }
 

@@ -30,7 +30,8 @@ class StillSpace implements DashboardSource {
     return region === 'grid' ? this.map : undefined
   }
 
-  page(): undefined {
+  page(region: string): undefined {
+    if (region === 'broken') throw new RangeError('out of range')
     return undefined
   }
 
@@ -74,6 +75,13 @@ describe('the server of the dashboard', () => {
       socket.on('close', () => resolve(text))
     })
   }
+
+  test('goes on when an answer cannot be made, and says so to who asked', async () => {
+    const broken = await ask('/page?region=broken&page=0')
+    assert.equal(broken.status, 500)
+    assert.match(broken.text, /out of range/)
+    assert.equal((await ask('/')).status, 200)
+  })
 
   test('gives the page and its parts, each with its type, and lets nothing in from elsewhere', async () => {
     const page = await ask('/')

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -33,6 +44,26 @@ function record(looks: number, limitBytes = 2 ** 30, close = true, size = {}): R
   for (let look = 0; look < looks; look++) recorder.look(space.look())
   if (close) recorder.close()
   return { path, space, ends }
+}
+
+/** A recorder with a look that is not written yet, and the descriptor of its file. */
+function recording() {
+  const path = join(folder, `${files++}.session`)
+  const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
+  const ends: string[] = []
+  const onEnd = (why: string): void => void ends.push(why)
+  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', onEnd })
+  recorder.look(space.look())
+  const numbers = readdirSync('/proc/self/fd').filter((each) => isLinkTo(`/proc/self/fd/${each}`, path))
+  return { recorder, ends, descriptor: Number(numbers[0]) }
+}
+
+function isLinkTo(link: string, path: string): boolean {
+  try {
+    return readlinkSync(link) === path
+  } catch {
+    return false
+  }
 }
 
 function open(path: string): RecordedSession & Disposable {
@@ -106,6 +137,29 @@ describe('a recording of the dashboard', () => {
     assert.deepEqual([late.version, late.home], [null, null], 'what was not recorded is not made up')
     assert.equal(session.page('grid', 2000, 4000), undefined)
     assert.equal(session.page('other', 3, 4000), undefined)
+  })
+
+  test('is not read again and again for the history of a page, however far that goes back', () => {
+    const path = join(folder, `${files++}.session`)
+    const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
+    // Only the first look tells of page 3.
+    const none = { count: 1, left: 0, byRegion: new Map() }
+    const source = {
+      pages: (region: string) => space.pages(region),
+      takeEvents: () => (space.looks === 1 ? space.takeEvents() : none),
+    }
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source, aether: '1' })
+    for (let look = 0; look < 5 * 110; look++) recorder.look(space.look())
+    recorder.close()
+    using session = open(path)
+    assert.equal(session.page('grid', 3, 108_000)?.history.length, 2)
+    // What has been read already is not wanted from the file any more.
+    const [, first = 0, second = 0] = partsOf(path)
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0, first + 40, second))
+    assert.equal(session.page('grid', 3, 109_000)?.history.length, 2, 'of the same page, a second later')
+    assert.deepEqual(session.page('grid', 8, 109_000)?.history, [], 'of another page')
+    assert.equal(session.part(0)?.damage, undefined, 'which did not need it anew, either')
   })
 
   test('is a gzip file of lines, and small', () => {
@@ -198,6 +252,79 @@ describe('a recording of the dashboard', () => {
     for (const [path, code, what] of cases) assert.throws(() => RecordedSession.open(path), refused(code, what), path)
   })
 
+  test('with a bad line loses that line, with too many all after those that a part may have, and says so', () => {
+    const source = open(record(10).path)
+    const good = JSON.stringify(source.part(0)!.messages[0])
+    source.close()
+    const header = JSON.stringify({ format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 })
+    const place = { isWhole: true, isEnd: false, atMs: 0 }
+    const [one, many] = [[good, '{}', good], Array.from({ length: 20_001 }, () => '{}').toSpliced(20_000, 1, good)]
+    const path = join(folder, 'lines')
+    const parts = [[header], one, many].map((lines) => packPart(`${lines.join('\n')}\n`, place))
+    writeFileSync(path, Buffer.concat(parts))
+    using session = open(path)
+    assert.equal(session.part(0)?.messages.length, 2)
+    assert.match(session.part(0)?.damage ?? '', /damaged/)
+    assert.equal(session.part(1)?.messages.length, 0)
+    assert.match(session.part(1)?.damage ?? '', /damaged/)
+  })
+
+  test('is damaged where too many parts would have to be read to know a moment', () => {
+    const header = JSON.stringify({ format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 })
+    const parts = Array.from({ length: 200 }, (_, number) =>
+      packPart('\n', { isWhole: number === 0 || number === 40, isEnd: false, atMs: number }),
+    )
+    const path = join(folder, 'apart')
+    writeFileSync(path, Buffer.concat([packPart(header, { isWhole: false, isEnd: false, atMs: 0 }), ...parts]))
+    using session = open(path)
+    assert.deepEqual([session.facts.end, session.facts.parts.length], ['damaged', 40 + 64])
+  })
+
+  test('has what a reader takes, and leaves the rest out with a note', () => {
+    const path = join(folder, `${files++}.session`)
+    const space = new SyntheticSpace({ members: 2, pages: 1000, blocksALook: 2, lookMs: 200 })
+    space.logText = 'x'.repeat(5000)
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1' })
+    for (let look = 0; look < 20; look++) {
+      const frame = space.look()
+      const huge = { ...frame.regions[0]!, name: 'huge', pages: 2 ** 26 }
+      recorder.look({ ...frame, regions: [...frame.regions, huge], lostEvents: look === 3 ? Number.NaN : 0 })
+    }
+    recorder.close()
+    using session = open(path)
+    for (const number of session.facts.parts.keys()) assert.equal(session.part(number)?.damage, undefined)
+    const all = messages(session)
+    const frames = all.flatMap((message) => (message.event === 'frame' ? [message.data] : []))
+    assert.equal(frames.length, 19, 'all but the look that no reader takes')
+    const log = frames.flatMap((frame) => frame.log.map(({ text }) => text)).join('\n')
+    assert.match(log, /region 'huge' is left out of the recording: it has 67108864 pages/)
+    assert.match(log, /what was seen of 'frame' is left out/)
+    assert.match(log, /x{4000}/)
+    assert.equal(session.page('grid', 3, 3000)?.class, 4)
+  })
+
+  test('has a large region in several lines', () => {
+    using session = open(record(2, 2 ** 30, true, { members: 2, pages: 5000 * 256, blocksALook: 5000 }).path)
+    const told = messages(session).flatMap((message) => (message.event === 'pages' ? [message.data] : []))
+    assert.deepEqual(
+      told.slice(0, 2).map(({ isNew, blocks }) => [isNew, blocks.length]),
+      [
+        [true, 4096],
+        [false, 904],
+      ],
+    )
+    assert.ok(session.page('grid', 4999 * 256, 0) !== undefined)
+  })
+
+  test('that was ended before anything was seen says so, and not that it was cut off', () => {
+    assert.throws(
+      () => RecordedSession.open(record(0).path),
+      refused('DAMAGED', /is whole.*seen anything: record again/),
+    )
+    const full = record(6, 700).path
+    assert.throws(() => RecordedSession.open(full), refused('DAMAGED', /no room.*--record-limit/))
+  })
+
   test('from a stranger gives the page nothing that is not of its kind', () => {
     const header = { format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 }
     const frame = {
@@ -222,14 +349,20 @@ describe('a recording of the dashboard', () => {
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[9, 1]] } },
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 'AAAA']] } },
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 70_000]] } },
+      // One byte too few for 256 pages, in as many letters.
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, `${'A'.repeat(682)}==`]] } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[0, 'A'.repeat(684)]] } },
+      { atMs: 0, event: 'pages', data: { ...pages, blocks: [[1, `${'A'.repeat(115)}=A===`]] } },
       { atMs: 0, event: 'constructor', data: {} },
       { atMs: 0, event: 'histograms', data: { isWhole: true, histograms: [{ name: 'x' }] } },
       { atMs: Number.NaN, event: 'frame', data: frame },
+      { atMs: 0, event: 'frame', data: { ...frame, more: [] } },
+      { atMs: 0, event: 'frame', data: frame, more: [] },
       null,
     ]
     const place = { isWhole: true, isEnd: false, atMs: 0 }
     const lines = [{ atMs: 0, event: 'frame', data: frame }, ...bad]
-    const bomb = packPart(' '.repeat(140 * 2 ** 20), place)
+    const bomb = packPart(' '.repeat(33 * 2 ** 20), place)
     const path = join(folder, 'stranger')
     writeFileSync(
       path,
@@ -244,6 +377,15 @@ describe('a recording of the dashboard', () => {
     assert.equal(session.part(0)?.messages.length, 1)
     for (let number = 1; number < bad.length + 3; number++)
       assert.match(session.part(number)?.damage ?? `part ${number} was taken`, /damaged/)
+  })
+
+  test('whose file fails at the end ends, and nothing else does', () => {
+    const { recorder, ends, descriptor } = recording()
+    closeSync(descriptor)
+    recorder.close()
+    recorder.close()
+    assert.equal(ends.length, 1)
+    assert.match(ends[0]!, /cannot be written.*EBADF/)
   })
 
   test('is not written over another file', () => {
