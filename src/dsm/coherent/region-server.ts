@@ -624,9 +624,9 @@ export class RegionServer implements EpochPort {
   }
 
   #tellOfLoss(sharing: SharingWatch, page: number, had: number): void {
-    const isTaken = page !== this.#evicting
-    if (had === PageRight.Write) sharing.writeEnded(page, isTaken ? 'writer' : 'nobody')
-    else if (had === PageRight.Read && isTaken) sharing.readEnded(page)
+    const by = page === this.#evicting ? 'nobody' : 'writer'
+    if (had === PageRight.Write) sharing.writeEnded(page, by)
+    else if (had === PageRight.Read) sharing.readEnded(page, by)
   }
 
   #frame(page: number): RegisteredFrame {

@@ -73,11 +73,60 @@ describe('the watch of a region', () => {
 
   test('readers and those who write for readers are counted apart', () => {
     const memory = new Memory()
-    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.watch.readEnded(3)
+    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.watch.readEnded(3, 'writer')
     for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.tenure(4, 1, 'reader')
     const [reads, writes] = memory.watch.records
     assert.deepEqual([reads?.page, reads?.readsLost, reads?.writesStopped], [3, BOUNCES_MIN + 1, 0])
     assert.deepEqual([writes?.page, writes?.readsLost, writes?.writesStopped], [4, 0, BOUNCES_MIN + 1])
+  })
+})
+
+describe('the watch of a region whose writes are fenced', () => {
+  /** Until the page is known to bounce; then every tenure is copied at first. */
+  function bouncing(): Memory {
+    const memory = new Memory()
+    for (let time = 0; time < BOUNCES_MIN; time++) memory.tenure(7, 1)
+    memory.bytes.fill(0)
+    return memory
+  }
+
+  test('a page that goes after a fence, with the right to read it only, is compared, and was lost by a writer', () => {
+    const memory = bouncing()
+    for (let time = 0; time < 4; time++) {
+      memory.watch.writable(7)
+      memory.bytes[9]! += 1
+      // The fence took the right to write, of which the watch is not told: the tenure goes on.
+      memory.watch.readEnded(7, 'writer')
+      // Another rank has it meanwhile.
+      memory.bytes[2000]! += 1
+    }
+    const [record] = memory.watch.records
+    assert.deepEqual(record?.written.ranges(), [{ begin: 9, end: 10 }])
+    assert.deepEqual([record?.writesLost, record?.readsLost, record?.changed], [5, 0, 4])
+  })
+
+  test('a tenure of which no copy was made is a writer\'s all the same', () => {
+    const memory = bouncing()
+    for (let time = 0; time < 100; time++) {
+      memory.watch.writable(7)
+      memory.watch.readEnded(7, 'writer')
+    }
+    memory.watch.readEnded(7, 'writer')
+    const [record] = memory.watch.records
+    assert.deepEqual([record?.writesLost, record?.readsLost], [101, 1])
+    assert.ok((record?.samples ?? 0) < 100)
+  })
+
+  test('one that is given up after a fence is compared, and is no bounce', () => {
+    const memory = bouncing()
+    memory.watch.writable(7)
+    memory.bytes[9]! += 1
+    memory.watch.readEnded(7, 'nobody')
+    memory.bytes[2000]! += 1
+    memory.tenure(7, 10)
+    const [record] = memory.watch.records
+    assert.deepEqual(record?.written.ranges(), [{ begin: 9, end: 11 }])
+    assert.deepEqual([record?.writesLost, record?.readsLost], [2, 0])
   })
 })
 
