@@ -142,18 +142,28 @@ export class SharingWatch {
   }
 
   #dropCold(nowNs: number): boolean {
-    for (const [page, { twin, lastLostNs }] of this.#records) {
-      if (twin !== undefined || nowNs - lastLostNs < COLD_NS) continue
-      this.#isFull = true
-      return this.#records.delete(page)
-    }
-    return false
+    const cold = this.#coldRecord(nowNs)
+    if (cold === undefined) return false
+    this.#giveTwinBack(cold)
+    this.#isFull = true
+    return this.#records.delete(cold.page)
+  }
+
+  /** One whose page has long not been lost, though it may be here, and written. */
+  #coldRecord(nowNs: number, hasTwin = false): Record | undefined {
+    for (const record of this.#records.values())
+      if (nowNs - record.lastLostNs >= COLD_NS && (!hasTwin || record.twin !== undefined)) return record
+    return undefined
   }
 
   #takeTwin(): Uint8Array | undefined {
     const spare = this.#spare.pop()
     if (spare !== undefined) return spare
-    if (this.#twins >= this.#twinsMax) return undefined
+    if (this.#twins >= this.#twinsMax) {
+      const cold = this.#coldRecord(this.#options.now(), true)
+      if (cold !== undefined) this.#giveTwinBack(cold)
+      return this.#spare.pop()
+    }
     this.#twins++
     return new Uint8Array(this.#options.pageBytes)
   }
@@ -162,7 +172,11 @@ export class SharingWatch {
     record.samples++
     this.#seen++
     if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed++
+    this.#giveTwinBack(record)
+  }
+
+  #giveTwinBack(record: Record): void {
+    if (record.twin !== undefined) this.#spare.push(record.twin)
     record.twin = undefined
-    this.#spare.push(twin)
   }
 }

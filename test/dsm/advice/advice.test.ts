@@ -117,14 +117,13 @@ for (const coherence of protocols.keys()) {
       )
     })
 
-    test('with replicas and fences, what others wrote meanwhile is not taken for a rank\'s own', async () => {
+    test("with replicas and fences, what others wrote meanwhile is not taken for a rank's own", async () => {
       const name = await region(two, { replicas: 1 })
       const { pages } = await adviceAfter(
         two,
         name,
         [9],
-        () =>
-          Promise.all([0, 1].map((rank) => two.on(rank, 'fillAndFence', name, 9 * PAGE + 64 + 64 * rank, 64, 300))),
+        () => Promise.all([0, 1].map((rank) => two.on(rank, 'fillAndFence', name, 9 * PAGE + 64 + 64 * rank, 64, 300))),
         ({ kind, writers }) => kind !== 'unclear' && writers.every(({ samples }) => samples > 16),
       )
       const { kind, writers, overlaps, readers } = pages[0] as PageAdvice
