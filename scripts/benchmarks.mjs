@@ -17,7 +17,7 @@ Runs the commands of each SECTION (all of them unless some are named; some ten m
 Needs a build (npm run build), and a machine that does nothing else: close the browser.
 
   --document FILE   default docs/benchmarks.md
-  --quick           short measurements: to see that it works, not to be kept
+  --quick           short measurements: to see that it works, not to be kept; only with --print or --document
   --print           print instead of writing
 
 Sections: ${sections.map(({ name }) => name).join(', ')}`
@@ -36,12 +36,19 @@ const quickly = {
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    document: { type: 'string', default: fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url)) },
+    document: { type: 'string' },
     quick: { type: 'boolean', default: false },
     print: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
+
+const document = options.document ?? fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
+
+/** What the caller profiles, traces or has advised on would be measured, too. */
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^AETHER_(PROFILE$|TRACE(_|$)|ADVISE)/.test(name)),
+)
 
 /** The command with short measurements: its own settings of them replaced, and those that it takes and has not set added. */
 function quick(words) {
@@ -62,7 +69,7 @@ function quick(words) {
 /** What it prints, and what it complains of. */
 function run(program, args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program, args, { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     const said = { text: '', complaint: '' }
     child.stdout.on('data', (chunk) => (said.text += chunk))
     child.stderr.on('data', (chunk) => (said.complaint += chunk))
@@ -95,7 +102,10 @@ async function measure({ commands, tables, isGuest = false }) {
 }
 
 function machine(isGuest) {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+  const git = (...words) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim()
+  // The document itself changes as it is written.
+  const isDirty = git('status', '--porcelain', '--', '.', ':!docs/benchmarks.md') !== ''
+  const commit = `${git('rev-parse', '--short', 'HEAD')}${isDirty ? '-dirty' : ''}`
   const where = `${cpus().length} processors, ${cpus()[0]?.model ?? 'of unknown kind'}, Linux ${release()}, Node.js ${process.versions.node}`
   const date = new Date().toISOString().slice(0, 10)
   return `${where}${isGuest ? `, in a guest of two processors${guestKind()}` : ''}; Aether ${commit}, ${date}`
@@ -121,6 +131,8 @@ function put(document, name, text) {
 
 async function main() {
   if (options.help) return console.log(help)
+  if (options.quick && !options.print && options.document === undefined)
+    throw new Error('--quick is not to be kept: say --print, or --document FILE')
   const unknown = positionals.find((word) => !sections.some(({ name }) => name === word))
   if (unknown !== undefined)
     throw new Error(`there is no section '${unknown}'; there are ${sections.map(({ name }) => name).join(', ')}`)
@@ -129,7 +141,7 @@ async function main() {
     console.error(`${index + 1} of ${wanted.length}: ${section.name}`)
     const text = await measure(section)
     if (options.print) console.log(`## ${section.name}\n\n${text}\n`)
-    else writeFileSync(options.document, put(readFileSync(options.document, 'utf8'), section.name, text))
+    else writeFileSync(document, put(readFileSync(document, 'utf8'), section.name, text))
   }
 }
 

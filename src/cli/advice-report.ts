@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { ADVISE_DIRECTORY_VARIABLE, ADVISE_VARIABLE, adviceText, readAdviceParts } from '../dsm/index.ts'
+import { ADVISE_DIRECTORY_VARIABLE, ADVISE_VARIABLE, type Advice, adviceText, readAdviceParts } from '../dsm/index.ts'
 
 /**
  * Run what starts ranks, with every coherent region of theirs open with `advise`, and say on standard error which pages bounced between them when they have ended,
@@ -21,12 +21,18 @@ export async function withAdvice<T>(run: () => Promise<T>): Promise<T> {
       else process.env[name] = value
     }
     process.stderr.write(reportOf(directory))
-    rmSync(directory, { recursive: true, force: true })
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
+/** Never throws: what the run came to must not be hidden by it. */
 function reportOf(directory: string): string {
-  const advice = readAdviceParts(directory)
+  let advice: Advice[]
+  try {
+    advice = readAdviceParts(directory)
+  } catch (error) {
+    return `aether: no advice: ${(error as Error).message}\n`
+  }
   if (advice.length === 0) return 'aether: no advice: the ranks opened no coherent region\n'
   return advice.map((each) => `aether: ${adviceText(each)}\n`).join('')
 }

@@ -12,6 +12,7 @@ import type { CoherentRegion } from './coherent/coherent-region.ts'
 import { DemandRing } from './coherent/demand-ring.ts'
 // Declare the layouts, so that profiles read here have the help of the agents' counters.
 import './advice/advice-counters.ts'
+import './coherent/busy-pages.ts'
 import './coherent/page-counters.ts'
 import './coherent/transition-counters.ts'
 import { native, UnsupportedError } from '../native/index.ts'

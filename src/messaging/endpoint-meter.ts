@@ -37,6 +37,7 @@ export class EndpointMeter {
   readonly #block: CounterBlock<EndpointCounter>
   /** Made when it is first needed: most endpoints never wait. */
   #waits: HistogramBlock | undefined
+  #closed = false
 
   private constructor(label: string) {
     this.#label = label
@@ -58,6 +59,8 @@ export class EndpointMeter {
   async waiting(sent: Promise<void>): Promise<void> {
     const beganNs = native.monotonicNs()
     await sent
+    // A block made now nobody would close.
+    if (this.#closed) return
     this.#waits ??= threadProfiling().histogram(waits, this.#label)
     this.#waits.record(native.monotonicNs() - beganNs)
   }
@@ -68,6 +71,7 @@ export class EndpointMeter {
   }
 
   close(): void {
+    this.#closed = true
     this.#waits?.close()
     this.#block.close()
   }

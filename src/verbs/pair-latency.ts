@@ -32,7 +32,14 @@ const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
 /** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
 const OWN_HISTOGRAMS_MAX = 8
 let ownHistograms = 0
-const shared = new Map<string, HistogramBlock>()
+
+/** What the pairs of a device share. */
+interface Sharing {
+  pairs: number
+  readonly histograms: Map<Kind, HistogramBlock>
+}
+
+const sharing = new Map<string, Sharing>()
 
 /**
  * Times requests of a queue pair. Ids may be used again, so a completion is known by its place: those of one send queue come in the order of their requests. Unsignaled requests have none
@@ -52,10 +59,14 @@ export class PairLatency {
   #beganNs = 0
   /** The order is lost: until the pair is reset. */
   #isLost = false
+  #isClosed = false
 
   constructor(device: string, number: number) {
     this.#device = device
     this.#number = number
+    const shared = sharing.get(device) ?? { pairs: 0, histograms: new Map<Kind, HistogramBlock>() }
+    shared.pairs += 1
+    sharing.set(device, shared)
   }
 
   /** A request that will complete was taken by the device. */
@@ -83,23 +94,31 @@ export class PairLatency {
 
   /** What was outstanding is forgotten. */
   reset(): void {
-    this.#isLost = false
+    this.#isLost = this.#isClosed
     this.#posted = 0
     this.#completed = 0
     this.#timed = 0
   }
 
+  /** What is shared ends with the last pair of the device. Idempotent. */
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.lose()
     for (const block of this.#own) block.close()
     ownHistograms -= this.#own.length
     this.#own.length = 0
     this.#histograms.clear()
+    const shared = sharing.get(this.#device)
+    if (shared === undefined || --shared.pairs > 0) return
+    for (const block of shared.histograms.values()) block.close()
+    sharing.delete(this.#device)
   }
 
   #histogramOf(kind: Kind): HistogramBlock {
     let block = this.#histograms.get(kind)
     if (block === undefined) {
-      block = ownHistograms < OWN_HISTOGRAMS_MAX ? this.#makeOwn(kind) : sharedOf(`${this.#device} others ${kind}`)
+      block = ownHistograms < OWN_HISTOGRAMS_MAX ? this.#makeOwn(kind) : sharedOf(this.#device, kind)
       this.#histograms.set(kind, block)
     }
     return block
@@ -113,11 +132,12 @@ export class PairLatency {
   }
 }
 
-function sharedOf(label: string): HistogramBlock {
-  let block = shared.get(label)
+function sharedOf(device: string, kind: Kind): HistogramBlock {
+  const { histograms } = sharing.get(device) as Sharing
+  let block = histograms.get(kind)
   if (block === undefined) {
-    block = threadProfiling().histogram(latency, label)
-    shared.set(label, block)
+    block = threadProfiling().histogram(latency, `${device} others ${kind}`)
+    histograms.set(kind, block)
   }
   return block
 }

@@ -196,6 +196,20 @@ describe('spans of streams', () => {
     )
   })
 
+  it('answers that nobody reads any more: when their signal is aborted', async () => {
+    await using pair = await tracedPair()
+    const end = new AbortController()
+    const items = pair.client.list(1_000_000, { signal: end.signal })[Symbol.asyncIterator]()
+    await items.next()
+    end.abort()
+    const { client } = await bothEnds()
+    assert.deepEqual(status(client), ['ABORTED', 'AbortError', true])
+    await assert.rejects(async () => {
+      for (;;) if ((await items.next()).done === true) return
+    })
+    assert.deepEqual(recorded.take(), [])
+  })
+
   it('requests', async () => {
     await using pair = await tracedPair()
     assert.equal(await pair.client.total([1, 2, 3]), 6)

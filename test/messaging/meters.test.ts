@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { EndpointMeter } from '../../src/messaging/endpoint-meter.ts'
 import { connectEndpoint, type Endpoint, listenEndpoints } from '../../src/messaging/index.ts'
 import { setProfiling, threadProfile } from '../../src/profiling/index.ts'
 import { Mesh } from './peers/mesh.ts'
@@ -95,4 +96,17 @@ test('collectives are counted by kind and algorithm', async () => {
   assert.equal(ring?.['bytesSent'], 2 * 2 * 800)
   assert.equal(ring?.['bytesReceived'], ring?.['bytesSent'])
   assert.equal(since.histogram('messaging.collective.time').count, 15)
+})
+
+test('a message that waits when its endpoint is closed makes no histogram that nobody closes', async () => {
+  const meter = EndpointMeter.of(4711, 'gone')!
+  let arrived = (): void => {}
+  const waiting = meter.waiting(new Promise<void>((resolve) => (arrived = resolve)))
+  meter.close()
+  arrived()
+  await waiting
+  const left = threadProfile()
+    .histograms()
+    .filter(({ label, rest }) => label === '4711 gone' && !rest)
+  assert.deepEqual(left, [])
 })

@@ -40,6 +40,12 @@ test('what stands in each place was measured by the commands of its section, and
   }
 })
 
+test('short measurements are not put into the document of the repository', () => {
+  const { status, stderr } = run('--quick', 'scaling')
+  assert.deepEqual([status, /--quick is not to be kept/.test(stderr)], [1, true])
+  assert.equal(readFileSync(path, 'utf8'), document)
+})
+
 test('measuring a section replaces its part of the document and nothing else', () => {
   const folder = mkdtempSync(join(tmpdir(), 'aether-benchmarks-'))
   try {

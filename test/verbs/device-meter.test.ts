@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Profile, prometheusText, setProfiling, threadProfile } from '../../src/profiling/index.ts'
+import { Opcode } from '../../src/providers/index.ts'
 import { CompletionBatch } from '../../src/verbs/index.ts'
+import { PairLatency } from '../../src/verbs/pair-latency.ts'
 import { Loopback } from './loopback.ts'
 
 before(() => setProfiling(true))
@@ -138,7 +140,32 @@ test('queue pairs beyond the eighth are timed together', () => {
       .map(({ label }) => label)
   assert.equal(labels().length, 9)
   assert.ok(labels().includes('shm0 others write'))
-  for (const ends of all) ends[Symbol.dispose]()
-  assert.deepEqual(labels(), ['shm0 others write'])
+  for (const ends of all.slice(1)) ends[Symbol.dispose]()
+  assert.ok(labels().includes('shm0 others write'))
+  all[0]![Symbol.dispose]()
+  assert.deepEqual(labels(), [])
   assert.equal(threadProfile().since(start).histogram('verbs.latency').count, 9)
+})
+
+test('what the pairs of a device share ends with the last of them, and begins anew with the next', () => {
+  const shared = (): number =>
+    threadProfile()
+      .histograms()
+      .filter(({ label, rest }) => label === 'shared0 others send' && !rest).length
+  for (let round = 0; round < 2; round++) {
+    const pairs = Array.from({ length: 12 }, (_, number) => new PairLatency('shared0', number))
+    for (const pair of pairs) {
+      pair.posted(Opcode.Send)
+      pair.completed()
+    }
+    assert.equal(shared(), 1)
+    for (const pair of pairs.slice(1)) pair.close()
+    assert.equal(shared(), 1)
+    // Twice does no harm, nor does what completes afterwards.
+    for (const _ of [1, 2]) pairs[0]!.close()
+    pairs[0]!.reset()
+    pairs[0]!.posted(Opcode.Send)
+    pairs[0]!.completed()
+    assert.equal(shared(), 0)
+  }
 })

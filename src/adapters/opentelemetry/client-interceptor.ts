@@ -3,11 +3,11 @@ import type { ClientCallInfo, ClientInterceptor, Metadata, Stream } from '../../
 import { ANSWERED, CallSpans, clientEnding, LEFT } from './call-span.ts'
 import { withinMetadata } from './metadata-room.ts'
 import type { OpenTelemetryOptions } from './open-telemetry-options.ts'
-import { TracedStream } from './traced-stream.ts'
+import { type StreamWatcher, TracedStream } from './traced-stream.ts'
 
 /**
  * A span of kind CLIENT around each call of a channel: `openChannel(source, { interceptors: [openTelemetryClientInterceptor()] })`. Its parent is the span that is active where the call is made, and the trace goes to the server in
- * the call's metadata, as the registered propagator writes it. A span ends with its call; that of a stream of answers when the stream has been read to its end, or left.
+ * the call's metadata, as the registered propagator writes it. A span ends with its call; that of a stream of answers when the stream has been read to its end, or left, or its `signal` is aborted; of one that nobody reads any more and that has no signal it does not end.
  * @throws PackageMissingError where `@opentelemetry/api` is not installed.
  */
 export function openTelemetryClientInterceptor(options: OpenTelemetryOptions = {}): ClientInterceptor {
@@ -43,14 +43,16 @@ function answered(spans: CallSpans, span: Span, result: unknown): unknown {
   return result
 }
 
-function watched(spans: CallSpans, span: Span, own: Context, { kind }: ClientCallInfo, result: unknown): unknown {
-  if (kind === 'server-stream' || kind === 'bidirectional')
-    return new TracedStream(result as Stream<unknown>, {
+function watched(spans: CallSpans, span: Span, own: Context, call: ClientCallInfo, result: unknown): unknown {
+  if (call.kind === 'server-stream' || call.kind === 'bidirectional') {
+    const watcher: StreamWatcher = {
       run: (act) => spans.api.context.with(own, act),
       completed: () => spans.end(span, ANSWERED),
       failed: (error) => spans.end(span, clientEnding(error)),
       left: () => spans.end(span, LEFT),
-    })
+    }
+    return new TracedStream(result as Stream<unknown>, watcher, call.options.signal)
+  }
   return Promise.resolve(result).then(
     (value) => answered(spans, span, value),
     (error: unknown) => {

@@ -10,15 +10,23 @@ export interface StreamWatcher {
   left(): void
 }
 
-/** A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. */
+/**
+ * A stream whose end is told, once; its items are made in a context of its own, not in that of who asks for them. With a signal, its abort is an end, too, also where
+ * nobody reads any more.
+ */
 export class TracedStream implements AsyncIterableIterator<unknown> {
   readonly #iterator: AsyncIterator<unknown>
   readonly #watcher: StreamWatcher
+  readonly #signal: AbortSignal | undefined
+  readonly #aborted = (): void => this.#end(() => this.#watcher.failed(this.#signal?.reason))
   #over = false
 
-  constructor(stream: Stream<unknown>, watcher: StreamWatcher) {
+  constructor(stream: Stream<unknown>, watcher: StreamWatcher, signal?: AbortSignal) {
     this.#iterator = watcher.run(() => asynchronous(stream)[Symbol.asyncIterator]())
     this.#watcher = watcher
+    this.#signal = signal
+    if (signal?.aborted === true) this.#aborted()
+    else signal?.addEventListener('abort', this.#aborted, { once: true })
   }
 
   async next(): Promise<IteratorResult<unknown>> {
@@ -50,6 +58,7 @@ export class TracedStream implements AsyncIterableIterator<unknown> {
   #end(tell: () => void): void {
     if (this.#over) return
     this.#over = true
+    this.#signal?.removeEventListener('abort', this.#aborted)
     tell()
   }
 }

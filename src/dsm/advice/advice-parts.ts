@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
+import { threadId } from 'node:worker_threads'
 import type { Advice } from './advice.ts'
 import { adviseOn } from './advise.ts'
-import { decodeRecord, type PageRecord } from './page-record.ts'
+import { addRecords, decodeRecord, type PageRecord } from './page-record.ts'
 import type { SharingWatch } from './sharing-watch.ts'
 
 /** A directory where agents write what they would say to `advice()`, for who starts ranks and tells of it when they have ended. */
@@ -10,6 +12,9 @@ export const ADVISE_DIRECTORY_VARIABLE = 'AETHER_ADVISE_DIRECTORY'
 
 /** A rank that is killed, or ends by process.exit, has written what it knew so long before. */
 const WRITE_NS = 100e6
+
+/** More than any launch has: what says so is no part. */
+const RANKS_MAX = 65_536
 
 /** What a part is of. */
 export interface PartFacts {
@@ -26,6 +31,9 @@ interface Part extends PartFacts {
   readonly records: readonly unknown[]
 }
 
+/** Ranks and regions have the same numbers again where a program that was launched launches others, or a process is in several groups. */
+let partsMade = 0
+
 /** What one rank says of one region, in a file of its own: written again where there is something new, and when the region is closed. */
 export class AdvicePart {
   readonly #path: string
@@ -36,7 +44,7 @@ export class AdvicePart {
   #said = -1
 
   constructor(directory: string, id: number, facts: PartFacts, watch: SharingWatch) {
-    this.#path = join(directory, `${id}.${facts.rank}.json`)
+    this.#path = join(directory, `${id}.${facts.rank}.${process.pid}.${threadId}.${++partsMade}.json`)
     this.#facts = facts
     this.#watch = watch
   }
@@ -66,11 +74,12 @@ export class AdvicePart {
   }
 }
 
-/** Advice on every region of which there are parts, the one with the worst page first. */
+/** Advice on every region of which there are parts, files that are none left out; the one with the worst page first. */
 export function readAdviceParts(directory: string): Advice[] {
   const regions = new Map<string, Part[]>()
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.json'))) {
-    const part = JSON.parse(readFileSync(join(directory, file), 'utf8')) as Part
+    const part = readPart(join(directory, file))
+    if (part === undefined) continue
     // The same name may have been used for regions of different lengths, one after the other.
     const key = JSON.stringify([part.region, part.size, part.pageSize])
     regions.set(key, [...(regions.get(key) ?? []), part])
@@ -79,12 +88,28 @@ export function readAdviceParts(directory: string): Advice[] {
   return [...regions.values()].map(adviceOf).sort((a, b) => worst(b) - worst(a) || (a.region < b.region ? -1 : 1))
 }
 
+/** Undefined for what no rank has written. */
+function readPart(path: string): Part | undefined {
+  try {
+    const part = JSON.parse(readFileSync(path, 'utf8')) as Partial<Part> | null
+    const { region, size, pageSize, rank, ranks, records } = part ?? {}
+    const isSound =
+      typeof region === 'string' &&
+      [size, pageSize, rank, ranks].every((figure) => Number.isSafeInteger(figure) && (figure as number) >= 0) &&
+      (ranks as number) <= RANKS_MAX &&
+      Array.isArray(records)
+    return isSound ? (part as Part) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function adviceOf(parts: readonly Part[]): Advice {
   const [{ region, size, pageSize, ranks }] = parts as [Part]
   const records = (part: Part): PageRecord[] =>
     part.records.map((record) => decodeRecord(record, pageSize)).filter((record) => record !== undefined)
   const said = new Map<number, PageRecord[]>()
-  for (const part of parts) said.set(part.rank, [...(said.get(part.rank) ?? []), ...records(part)])
+  for (const part of parts) said.set(part.rank, addRecords([...(said.get(part.rank) ?? []), ...records(part)]))
   return {
     region,
     pages: adviseOn({ name: region, size, pageSize }, said),

@@ -16,11 +16,14 @@ const KIND_WORDS = {
 } as const
 
 /** What was found of a page, as a sentence without its end. */
-export function findingOf({ kind, index, writers, readers, unseen, overlaps }: Found): string {
+export function findingOf({ kind, index, writers, readers, unseen, overlaps, grainBytes }: Found): string {
   const ranks = writers.map(({ rank }) => rank)
   const told = writers.slice(0, WRITERS_TOLD).map(({ ranges }) => bytesOf(ranges))
   const bytes = listed(told.length < writers.length ? [...told, `${writers.length - told.length} parts more`] : told)
-  if (kind === 'true-sharing') return `${ranksOf(ranks)} write the same bytes of page ${index}, ${bytesOf(overlaps)}`
+  if (kind === 'true-sharing')
+    return grainBytes === 1
+      ? `${ranksOf(ranks)} write the same bytes of page ${index}, ${bytesOf(overlaps)}`
+      : `${ranksOf(ranks)} write within the same ${grainBytes} bytes of page ${index}, bytes ${bytesOf(overlaps)}`
   if (kind === 'false-sharing') return `${ranksOf(ranks)} alternate in page ${index}, bytes ${bytes}`
   if (kind === 'reader-writer')
     return `${ranksOf(ranks)} writes page ${index}, bytes ${bytes}; ${ranksOf(readers)} ${readers.length > 1 ? 'read' : 'reads'} it`
@@ -45,8 +48,12 @@ function separate({ sharesLine, smallerPagesHelp }: Found, pageBytes: number): s
   return `pad to ${grain}, or place by rank, so that what different ranks write is on different pages${smaller}${line}`
 }
 
-function shareLess(): string {
-  return `let each rank add up on its own and write the sum now and then; or hold region.lock() over many changes at once; or let one rank make the changes that the others ask for by message`
+/** In long pages bytes side by side look like the same. */
+function shareLess(page: Found, pageBytes: number): string {
+  const less = `let each rank add up on its own and write the sum now and then; or hold region.lock() over many changes at once; or let one rank make the changes that the others ask for by message`
+  return page.grainBytes === 1
+    ? less
+    : `if they write the same bytes, ${less}; if they write side by side, ${separate(page, pageBytes)}`
 }
 
 function readLess(): string {

@@ -3,7 +3,7 @@ import type { ByteRange } from './byte-map.ts'
 /**
  * Why a page bounces between ranks:
  * - `false-sharing`: several ranks write it, each other bytes of it
- * - `true-sharing`: several ranks write the same bytes
+ * - `true-sharing`: several ranks write the same bytes, or, in pages of more than 4 KiB, within the same `grainBytes`: there it may be false sharing, too
  * - `reader-writer`: one rank writes it, others read it
  * - `unclear`: who writes what was not seen
  */
@@ -32,7 +32,7 @@ export interface PageAdvice {
   readonly readers: readonly number[]
   /** Ranks that had the right to write it, and were not seen to change a byte. */
   readonly unseen: readonly number[]
-  /** Bytes that several ranks write. */
+  /** Bytes that several ranks write, as far as bytes are told apart: whole multiples of `grainBytes`. */
   readonly overlaps: readonly ByteRange[]
   /** Bytes that cannot be told apart: 1 for pages of 4 KiB, a 4,096th of longer ones. */
   readonly grainBytes: number

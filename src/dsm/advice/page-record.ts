@@ -55,3 +55,25 @@ export function decodeRecord(sent: unknown, pageBytes: number): PageRecord | und
 export function movesOf({ writesLost, writesStopped, readsLost }: PageRecord): number {
   return writesLost + writesStopped + readsLost
 }
+
+/** One record for each page, of several that one rank has of some. */
+export function addRecords(records: readonly PageRecord[]): PageRecord[] {
+  const byPage = new Map<number, PageRecord>()
+  for (const record of records) {
+    const before = byPage.get(record.page)
+    byPage.set(record.page, before === undefined ? record : sumOf(before, record))
+  }
+  return [...byPage.values()]
+}
+
+function sumOf(one: PageRecord, other: PageRecord): PageRecord {
+  return {
+    page: one.page,
+    writesLost: one.writesLost + other.writesLost,
+    writesStopped: one.writesStopped + other.writesStopped,
+    readsLost: one.readsLost + other.readsLost,
+    samples: one.samples + other.samples,
+    changed: one.changed + other.changed,
+    written: one.written.or(other.written),
+  }
+}

@@ -22,6 +22,8 @@ interface Record extends Writable<PageRecord> {
   tenures: number
   /** The page as it was when this rank got to write it, while it is compared. */
   twin: Uint8Array | undefined
+  /** This rank has got to write it and has not lost it since, whatever right to it is left. */
+  isWritten: boolean
 }
 
 export interface SharingWatchOptions {
@@ -76,7 +78,9 @@ export class SharingWatch {
   /** Before a thread here can write the page, which none could until now. */
   writable(page: number): void {
     const record = this.#records.get(page)
-    if (record === undefined || record.twin !== undefined) return
+    // With a fence the right to write goes, and comes back: one tenure.
+    if (record === undefined || record.isWritten) return
+    record.isWritten = true
     record.tenures++
     if (record.samples >= SAMPLES_AT_ONCE && record.tenures % SAMPLE_EVERY !== 0) return
     const twin = this.#takeTwin()
@@ -89,14 +93,19 @@ export class SharingWatch {
   /** No thread here can write the page any more, which one could; for whom it goes to write or to read, or of its own accord. */
   writeEnded(page: number, by: 'writer' | 'reader' | 'nobody'): void {
     const record = this.#records.get(page)
+    if (record !== undefined) record.isWritten = false
     if (record?.twin !== undefined) this.#compare(record, record.twin)
     if (by === 'nobody') return
     this.#lost(page, by === 'writer' ? 'writesLost' : 'writesStopped')
   }
 
-  /** The page, which threads here could read, was taken away for a writer elsewhere. */
-  readEnded(page: number): void {
-    this.#lost(page, 'readsLost')
+  /**
+   * The page, which threads here could read, was taken away for a writer elsewhere, or of its own accord. Where a fence had taken the right to write it, of which
+   * nothing is told here, a writer has lost it.
+   */
+  readEnded(page: number, by: 'writer' | 'nobody'): void {
+    if (this.#records.get(page)?.isWritten === true) this.writeEnded(page, by)
+    else if (by === 'writer') this.#lost(page, 'readsLost')
   }
 
   close(): void {
@@ -127,24 +136,34 @@ export class SharingWatch {
     }
     const written = new ByteMap(this.#options.pageBytes)
     const none = { writesLost: 0, writesStopped: 0, readsLost: 0, samples: 0, changed: 0, tenures: 0 }
-    const record = { ...none, page, written, lastLostNs: nowNs, twin: undefined }
+    const record = { ...none, page, written, lastLostNs: nowNs, twin: undefined, isWritten: false }
     this.#records.set(page, record)
     return record
   }
 
   #dropCold(nowNs: number): boolean {
-    for (const [page, { twin, lastLostNs }] of this.#records) {
-      if (twin !== undefined || nowNs - lastLostNs < COLD_NS) continue
-      this.#isFull = true
-      return this.#records.delete(page)
-    }
-    return false
+    const cold = this.#coldRecord(nowNs)
+    if (cold === undefined) return false
+    this.#giveTwinBack(cold)
+    this.#isFull = true
+    return this.#records.delete(cold.page)
+  }
+
+  /** One whose page has long not been lost, though it may be here, and written. */
+  #coldRecord(nowNs: number, hasTwin = false): Record | undefined {
+    for (const record of this.#records.values())
+      if (nowNs - record.lastLostNs >= COLD_NS && (!hasTwin || record.twin !== undefined)) return record
+    return undefined
   }
 
   #takeTwin(): Uint8Array | undefined {
     const spare = this.#spare.pop()
     if (spare !== undefined) return spare
-    if (this.#twins >= this.#twinsMax) return undefined
+    if (this.#twins >= this.#twinsMax) {
+      const cold = this.#coldRecord(this.#options.now(), true)
+      if (cold !== undefined) this.#giveTwinBack(cold)
+      return this.#spare.pop()
+    }
     this.#twins++
     return new Uint8Array(this.#options.pageBytes)
   }
@@ -153,7 +172,11 @@ export class SharingWatch {
     record.samples++
     this.#seen++
     if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed++
+    this.#giveTwinBack(record)
+  }
+
+  #giveTwinBack(record: Record): void {
+    if (record.twin !== undefined) this.#spare.push(record.twin)
     record.twin = undefined
-    this.#spare.push(twin)
   }
 }

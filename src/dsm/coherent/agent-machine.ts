@@ -368,7 +368,7 @@ class RegionAgentMachine implements Machine {
     for (const server of this.#servers.values()) {
       const page = pageAtAddress(server.windows.windows(), address, server.plan.pageSize)
       if (page < 0) continue
-      server.countFault(write)
+      server.countFault(page, write)
       if (fault.answer === FaultAnswer.None) server.demand(page, write, fault.thread)
       else server.answered(page, fault)
       return

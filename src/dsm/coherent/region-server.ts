@@ -27,6 +27,7 @@ import type { Mmu } from '../mmu/mmu.ts'
 import { type Observation, RegionWatch } from '../observation/index.ts'
 import { RecordedNode, Recorder } from '../recording/index.ts'
 import type { MemoryUse } from '../region.ts'
+import { BusyPages } from './busy-pages.ts'
 import { COHERENCE_MESSAGE_BYTES, CoherenceCodec } from './coherence-channel.ts'
 import type { FaultLane, ReadFault } from './fault-lane.ts'
 import { FrameMemory, type RegisteredFrame } from './frame-memory.ts'
@@ -130,6 +131,8 @@ export class RegionServer implements EpochPort {
   #opened = NO_PAGE
   /** Where the region has replicas. */
   readonly #saving: PageSaving | undefined
+  /** Where somebody profiles. */
+  readonly #busyPages: BusyPages | undefined
   readonly #trace: RegionTrace
   /** Where the region is open with `advise`. */
   readonly #sharing: SharingWatch | undefined
@@ -146,6 +149,7 @@ export class RegionServer implements EpochPort {
     this.plan = plan
     this.#counters = threadProfiling().counters(pageCounters, plan.name)
     this.#faultNs = threadProfiling().histogram(faultHistogram, plan.name)
+    this.#busyPages = BusyPages.of(plan.name)
     this.windows = new WindowTable(plan.windows)
     this.#words = new PageWords(plan.words)
     const pages = pageCount(plan.size, plan.pageSize)
@@ -242,6 +246,7 @@ export class RegionServer implements EpochPort {
   demand(page: number, write: boolean, thread: number): void {
     const { runtime } = this.#options
     this.#counters.add('demands', 1)
+    if (thread === 0) this.#busyPages?.count(page, 'calls')
     if (thread !== 0 || !this.#demands.has(page))
       this.#demands.set(page, { sinceNs: runtime.now(), write, thread, turns: TURNS_UNKNOWN })
     this.#trace.demanded(page, write, thread === 0 ? 'call' : 'touch')
@@ -252,8 +257,10 @@ export class RegionServer implements EpochPort {
   }
 
   /** A thread of this process has faulted on a page. */
-  countFault(write: boolean): void {
-    this.#counters.add(write ? 'writeFaults' : 'readFaults', 1)
+  countFault(page: number, write: boolean): void {
+    const event = write ? 'writeFaults' : 'readFaults'
+    this.#counters.add(event, 1)
+    this.#busyPages?.count(page, event)
   }
 
   /** A thread has faulted on `page`, and that was answered where it was read. */
@@ -465,6 +472,7 @@ export class RegionServer implements EpochPort {
     this.#advicePart?.close()
     this.#sharing?.close()
     this.#faultNs.close()
+    this.#busyPages?.close()
     this.#cache.close()
     this.#memory.close(giveBack)
     // Peers find the frames through it, so it goes with the registrations.
@@ -511,6 +519,7 @@ export class RegionServer implements EpochPort {
 
   protect(page: number): void {
     this.#counters.add('downgrades', 1)
+    this.#busyPages?.count(page, 'downgrades')
     this.#trace.taken(page, 'read')
     this.#mmu.protect(page)
     this.#words.take(page, PageRight.Read)
@@ -519,6 +528,7 @@ export class RegionServer implements EpochPort {
 
   unmap(page: number): void {
     this.#counters.add('invalidations', 1)
+    if (page !== this.#evicting) this.#busyPages?.count(page, 'invalidations')
     this.#watch.lost(page)
     this.#trace.taken(page, 'none')
     this.#saving?.forget(page)
@@ -624,9 +634,9 @@ export class RegionServer implements EpochPort {
   }
 
   #tellOfLoss(sharing: SharingWatch, page: number, had: number): void {
-    const isTaken = page !== this.#evicting
-    if (had === PageRight.Write) sharing.writeEnded(page, isTaken ? 'writer' : 'nobody')
-    else if (had === PageRight.Read && isTaken) sharing.readEnded(page)
+    const by = page === this.#evicting ? 'nobody' : 'writer'
+    if (had === PageRight.Write) sharing.writeEnded(page, by)
+    else if (had === PageRight.Read) sharing.readEnded(page, by)
   }
 
   #frame(page: number): RegisteredFrame {

@@ -73,6 +73,11 @@ export class CollectiveRun {
     return [...this.#incoming].filter(([, stream]) => stream.awaited).map(([rank]) => rank)
   }
 
+  /** Ranks that have not taken yet what this round sends them. */
+  unsent(): number[] {
+    return [...this.#outgoing].filter(([, stream]) => stream.unsent).map(([rank]) => rank)
+  }
+
   start(): void {
     this.#advance()
   }

@@ -158,6 +158,12 @@ export class GroupEngine implements RunOwner {
     this.#early.clear()
   }
 
+  /** The collective that was begun first of those under way. */
+  get oldest(): CollectiveRun | undefined {
+    const [oldest] = this.#pending.values()
+    return oldest?.run
+  }
+
   /** A call of `timeoutMs` at most that waits says for whom. */
   awaited(): number[] {
     const [oldest] = this.#pending.values()

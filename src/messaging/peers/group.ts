@@ -29,6 +29,7 @@ import {
   type Shape,
 } from './calls.ts'
 import type { Channel } from './channel.ts'
+import { describeCollective } from './collective-waits.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
@@ -405,7 +406,7 @@ export class PeerGroup {
       over = true
       failure = error
     }
-    this.#engine.begin(plan, memory, performance.now(), end, end)
+    const run = this.#engine.begin(plan, memory, performance.now(), end, end)
     if (!over) {
       try {
         this.#hub.spin(
@@ -413,6 +414,7 @@ export class PeerGroup {
           this.#channels(),
           timeoutMs,
           () => plan.call,
+          () => describeCollective(this.#engine, run),
         )
       } catch (error) {
         if (!(error instanceof TimeoutError)) throw error

@@ -1,10 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
+import { type WaitDescription, WatchedWait, watchWaits } from '../../profiling/index.ts'
 import type { MessageLink } from '../message-link.ts'
 import type { AgreementCall } from './agreement.ts'
 import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
+import { collectiveWaits } from './collective-waits.ts'
 import { EarlyFrames } from './early-frames.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
@@ -55,6 +57,8 @@ export class Hub implements ChannelOwner {
   readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
   #timer: NodeJS.Timeout | undefined
+  /** Ends what the watchdog looks at. */
+  #unwatch: (() => void) | undefined
 
   constructor(number: number, limits: Required<PeerLimits>, owner: HubOwner) {
     this.number = number
@@ -182,31 +186,46 @@ export class Hub implements ChannelOwner {
   /** Something waits: from now on time goes by for groups. */
   watch(): void {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS)
+    this.#unwatch ??= watchWaits(() => collectiveWaits(this.#groups.values()))
   }
 
-  /** Spin until `over`, moving everything on meanwhile. @throws TimeoutError */
-  spin(over: () => boolean, channels: readonly Channel[], timeoutMs: number, what: () => string): void {
+  /** Spin until `over`, moving everything on meanwhile; `describe` is for the watchdog. @throws TimeoutError */
+  spin(
+    over: () => boolean,
+    channels: readonly Channel[],
+    timeoutMs: number,
+    what: () => string,
+    describe?: () => WaitDescription,
+  ): void {
     const startedMs = performance.now()
+    let watched: WatchedWait | undefined
     for (const { link } of channels) if (link.open) link.flush()
-    for (let idle = 0; !over(); ) {
-      let came = 0
-      for (const channel of channels) {
-        came += channel.link.poll()
-        channel.pump()
+    try {
+      for (let idle = 0; !over(); ) {
+        let came = 0
+        for (const channel of channels) {
+          came += channel.link.poll()
+          channel.pump()
+        }
+        idle = came > 0 ? 0 : idle + 1
+        if (idle === 0 || (idle & 255) !== 0) continue
+        const nowMs = performance.now()
+        for (const group of this.#groups.values()) group.tick(nowMs)
+        this.#agreements.tick(nowMs)
+        if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
+        if (idle < SPINS) continue
+        watched ??= describe && new WatchedWait(describe)
+        watched?.look()
+        Atomics.wait(this.#nap, 0, 0, NAP_MS)
       }
-      idle = came > 0 ? 0 : idle + 1
-      if (idle === 0 || (idle & 255) !== 0) continue
-      const nowMs = performance.now()
-      for (const group of this.#groups.values()) group.tick(nowMs)
-      this.#agreements.tick(nowMs)
-      if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
-      if (idle >= SPINS) Atomics.wait(this.#nap, 0, 0, NAP_MS)
+    } finally {
+      watched?.end()
     }
   }
 
   /** Resolves when those that were turned away know it. */
   close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#stopWatching()
     for (const group of [...this.#groups.values()]) {
       group.close()
       this.dropGroup(group)
@@ -222,9 +241,14 @@ export class Hub implements ChannelOwner {
       busy ||= group.busy
       group.tick(nowMs)
     }
-    if (busy) return
+    if (!busy) this.#stopWatching()
+  }
+
+  #stopWatching(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
+    this.#unwatch?.()
+    this.#unwatch = undefined
   }
 
   // ---- what comes ----------------------------------------------------------------------------------------------------------------

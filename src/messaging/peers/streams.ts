@@ -46,6 +46,11 @@ export class OutgoingStream {
     return Math.min(this.#limit, this.#queued) - this.#sent
   }
 
+  /** Whether bytes wait for the receiver, or the way to it. */
+  get unsent(): boolean {
+    return this.#queued > this.#sent
+  }
+
   queue(bytes: Uint8Array): void {
     this.#stretches.push({ bytes, at: 0 })
     this.#queued += bytes.length

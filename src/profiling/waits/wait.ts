@@ -1,5 +1,5 @@
-/** What is waited for: the right to a page, a lock, all ranks at a barrier, … */
-export type WaitKind = 'page' | 'lock' | 'barrier' | 'agent' | 'structure' | 'call' | 'connection'
+/** What is waited for: the right to a page, a lock, all ranks at a barrier, the others of a collective, … */
+export type WaitKind = 'page' | 'lock' | 'barrier' | 'collective' | 'agent' | 'structure' | 'call' | 'connection'
 
 /** Somebody waits: for what, in which state, since when, and for whom. */
 export interface Wait {

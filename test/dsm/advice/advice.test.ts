@@ -117,6 +117,26 @@ for (const coherence of protocols.keys()) {
       )
     })
 
+    test("with replicas and fences, what others wrote meanwhile is not taken for a rank's own", async () => {
+      const name = await region(two, { replicas: 1 })
+      const { pages } = await adviceAfter(
+        two,
+        name,
+        [9],
+        () => Promise.all([0, 1].map((rank) => two.on(rank, 'fillAndFence', name, 9 * PAGE + 64 + 64 * rank, 64, 300))),
+        ({ kind, writers }) => kind !== 'unclear' && writers.every(({ samples }) => samples > 16),
+      )
+      const { kind, writers, overlaps, readers } = pages[0] as PageAdvice
+      assert.deepEqual([kind, overlaps, readers], ['false-sharing', [], []])
+      assert.deepEqual(
+        writers.map(({ rank, ranges }) => [rank, ranges]),
+        [
+          [0, [{ begin: 64, end: 128 }]],
+          [1, [{ begin: 128, end: 192 }]],
+        ],
+      )
+    })
+
     test('one writes, the other reads', async () => {
       const name = await region(two)
       const { pages } = await adviceAfter(two, name, [200], () =>

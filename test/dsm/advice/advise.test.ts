@@ -111,6 +111,23 @@ describe('advice', () => {
     assert.equal(helps(run(0, 100), run(200, 300)), false)
   })
 
+  test('of a longer page it says how near to each other ranks write, where that may or may not be the same bytes, and what to do about either', () => {
+    const pageSize = 16 * PAGE
+    const of = (written: readonly number[]): PageRecord => wrote([], { written: mapOf(pageSize, written) })
+    // Side by side in one of the 16 bytes that a bit stands for.
+    const said = new Map([run(32, 40), run(40, 48)].map((written, rank) => [rank, [of(written)]]))
+    const [page] = adviseOn({ ...region, pageSize }, said)
+    assert.deepEqual([page?.kind, page?.grainBytes], ['true-sharing', 16])
+    assert.equal(page?.finding, 'ranks 0 and 1 write within the same 16 bytes of page 812, bytes 32-47')
+    assert.match(
+      page?.remedy ?? '',
+      /^if they write the same bytes, let each rank add up .*; if they write side by side, pad to 64 KiB/,
+    )
+    const small = judged(wrote(run(32, 40)), wrote(run(36, 48)))
+    assert.equal(small.finding, 'ranks 0 and 1 write the same bytes of page 812, 36-39')
+    assert.match(small.remedy, /^let each rank add up/)
+  })
+
   test('tells of the worst page first, and ends where the region does', () => {
     const other = (page: number, writesLost: number): PageRecord => wrote([1], { page, writesLost })
     const said = new Map([[0, [other(3, 10), other(999, 30), other(4, 20)]]])

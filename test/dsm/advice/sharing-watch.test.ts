@@ -71,13 +71,101 @@ describe('the watch of a region', () => {
     assert.ok(memory.watch.records.some(({ page }) => page === 50_000))
   })
 
+  test('makes room for others where pages went quiet while they were here to be written', () => {
+    const memory = new Memory()
+    for (let page = 0; page < RECORDS_MAX; page++) {
+      for (let time = 0; time < BOUNCES_MIN; time++) memory.tenure(page, 1)
+      memory.watch.writable(page)
+    }
+    memory.nowNs += 20e9
+    for (let page = 1000; page < 1010; page++) for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.tenure(page, 1)
+    const found = memory.watch.records.filter(({ page }) => page >= 1000)
+    assert.deepEqual([memory.watch.records.length, found.length], [RECORDS_MAX, 10])
+    assert.ok(found.every(({ changed }) => changed > 0))
+  })
+
+  test('takes a copy from a page that went quiet where there is memory for no more', () => {
+    const pageBytes = 4 * 2 ** 20
+    const bytes = new Uint8Array(pageBytes)
+    let nowNs = 0
+    const watch = new SharingWatch({ region: 'r', pageBytes, now: () => nowNs, bytesOf: () => bytes })
+    const tenure = (page: number): void => {
+      watch.writable(page)
+      bytes[5 * page * 4096]! += 1
+      watch.writeEnded(page, 'writer')
+    }
+    for (const page of [0, 1, 2]) for (let time = 0; time < BOUNCES_MIN; time++) tenure(page)
+    watch.writable(0)
+    watch.writable(1)
+    tenure(2)
+    assert.equal(watch.records[2]?.samples, 0)
+    nowNs += 20e9
+    tenure(2)
+    tenure(2)
+    assert.deepEqual([watch.records[2]?.samples, watch.records[2]?.changed], [2, 2])
+    // What was given back is not compared: it tells nothing of that page any more.
+    watch.writeEnded(0, 'writer')
+    watch.writeEnded(1, 'writer')
+    assert.deepEqual([0, 1].map((page) => watch.records[page]?.samples).sort(), [0, 1])
+    watch.close()
+  })
+
   test('readers and those who write for readers are counted apart', () => {
     const memory = new Memory()
-    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.watch.readEnded(3)
+    for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.watch.readEnded(3, 'writer')
     for (let time = 0; time < 2 * BOUNCES_MIN; time++) memory.tenure(4, 1, 'reader')
     const [reads, writes] = memory.watch.records
     assert.deepEqual([reads?.page, reads?.readsLost, reads?.writesStopped], [3, BOUNCES_MIN + 1, 0])
     assert.deepEqual([writes?.page, writes?.readsLost, writes?.writesStopped], [4, 0, BOUNCES_MIN + 1])
+  })
+})
+
+describe('the watch of a region whose writes are fenced', () => {
+  /** Until the page is known to bounce; then every tenure is copied at first. */
+  function bouncing(): Memory {
+    const memory = new Memory()
+    for (let time = 0; time < BOUNCES_MIN; time++) memory.tenure(7, 1)
+    memory.bytes.fill(0)
+    return memory
+  }
+
+  test('a page that goes after a fence, with the right to read it only, is compared, and was lost by a writer', () => {
+    const memory = bouncing()
+    for (let time = 0; time < 4; time++) {
+      memory.watch.writable(7)
+      memory.bytes[9]! += 1
+      // The fence took the right to write, of which the watch is not told: the tenure goes on.
+      memory.watch.readEnded(7, 'writer')
+      // Another rank has it meanwhile.
+      memory.bytes[2000]! += 1
+    }
+    const [record] = memory.watch.records
+    assert.deepEqual(record?.written.ranges(), [{ begin: 9, end: 10 }])
+    assert.deepEqual([record?.writesLost, record?.readsLost, record?.changed], [5, 0, 4])
+  })
+
+  test("a tenure of which no copy was made is a writer's all the same", () => {
+    const memory = bouncing()
+    for (let time = 0; time < 100; time++) {
+      memory.watch.writable(7)
+      memory.watch.readEnded(7, 'writer')
+    }
+    memory.watch.readEnded(7, 'writer')
+    const [record] = memory.watch.records
+    assert.deepEqual([record?.writesLost, record?.readsLost], [101, 1])
+    assert.ok((record?.samples ?? 0) < 100)
+  })
+
+  test('one that is given up after a fence is compared, and is no bounce', () => {
+    const memory = bouncing()
+    memory.watch.writable(7)
+    memory.bytes[9]! += 1
+    memory.watch.readEnded(7, 'nobody')
+    memory.bytes[2000]! += 1
+    memory.tenure(7, 10)
+    const [record] = memory.watch.records
+    assert.deepEqual(record?.written.ranges(), [{ begin: 9, end: 11 }])
+    assert.deepEqual([record?.writesLost, record?.readsLost], [2, 0])
   })
 })
 
