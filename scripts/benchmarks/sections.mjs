@@ -150,20 +150,19 @@ export const sections = [
       }),
     ],
   },
-  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--rounds', '5', '--kron', '14']] },
+  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--rounds', '3', '--kron', '14']] },
   {
     name: 'soft-roce',
     isGuest: true,
     commands: [
       [
-        ...['bench', 'rpc', '--device', 'rxe0', '--sizes', '32', '--depths', '1,16', '--clients', '1'],
-        ...['--peers', 'none', '--time-ms', '5000'],
+        ...['bench', 'rpc', '--device', 'rxe0', '--sizes', '32', '--depths', '1', '--clients', '1'],
+        ...['--peers', 'none', '--time-ms', '3000'],
       ],
-      ['bench', 'messaging', '--device', 'rxe0', '--sizes', '32', '--peers', 'none', '--time-ms', '5000'],
     ],
-    tables: ([calls, messages]) => [
+    tables: ([calls]) => [
       pivot(
-        [...calls, ...messages].filter(({ provider }) => provider === 'ibverbs'),
+        calls.filter(({ provider }) => provider === 'ibverbs'),
         {
           title: '32 bytes',
           line: ({ op }) => op,
