@@ -18,7 +18,7 @@ test('collectives begin and end in the trace, each rank its own', options, async
     await Promise.all(
       all.map(async (peers) => {
         using group = peers.group()
-        await group.allReduce(Float64Array.of(4711), 'sum')
+        await group.allReduce(Float64Array.of(4711047110), 'sum')
       }),
     )
   } finally {
@@ -31,5 +31,5 @@ test('collectives begin and end in the trace, each rank its own', options, async
   assert.deepEqual(of('collective'), [undefined, undefined])
   assert.deepEqual(of('collectiveEnd'), ['OK', 'OK'])
   assert.match(String(heard.find(({ type }) => type === 'collective')?.fields['call']), /allReduce/)
-  assert.doesNotMatch(JSON.stringify(heard), /4711/)
+  assert.doesNotMatch(JSON.stringify(heard), /4711047110/)
 })
