@@ -150,7 +150,6 @@ export const sections = [
       }),
     ],
   },
-  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--rounds', '3', '--kron', '14']] },
   {
     name: 'soft-roce',
     isGuest: true,
