@@ -6,7 +6,7 @@ import { Baton } from './dsm-baton.ts'
 import { Grid, gridBoardWords } from './dsm-grid.ts'
 import { type DsmBenchPlan, type DsmRow, nameOf, type RowHead, rowFrom } from './dsm-row.ts'
 import { type Act, LOCAL_FAULT, type Scenario, scenarios } from './dsm-scenario.ts'
-import { type Traffic, trafficOf } from './dsm-traffic.ts'
+import { type Traffic, trafficAtRest } from './dsm-traffic.ts'
 
 /** Pages that are touched for the first time, of each home: they cannot be used again. */
 const FRESH_PAGES = 128
@@ -14,7 +14,6 @@ const FRESH_PAGES = 128
 const CALM_MS = 0.3
 /** Repetitions whose messages are counted, apart from those whose time is taken. */
 const COUNTED = 12
-const COUNT_CALM_MS = 4
 const WARM_SHARE = 0.1
 const WARM_TURNS = 300
 /** Operations in one sample of what is too short for the clock. */
@@ -145,12 +144,10 @@ class DsmBench {
     for (let index = 0; index < COUNTED; index++) {
       let before: Traffic = { messages: 0, bytes: 0, faults: 0 }
       const mark = (): void => {
-        pause(COUNT_CALM_MS)
-        before = trafficOf(this.#group)
+        before = trafficAtRest(this.#group)
       }
       this.#once(region, scenario, pageOf(index), mark, () => {
-        pause(COUNT_CALM_MS)
-        const after = trafficOf(this.#group)
+        const after = trafficAtRest(this.#group)
         messages += after.messages - before.messages
         bytes += after.bytes - before.bytes
       })

@@ -9,6 +9,27 @@ export interface Traffic {
   readonly faults: number
 }
 
+const CALM_LOOKS = 3
+const LOOK_MS = 4
+/** Of a cluster that never comes to rest. */
+const LOOKS_MAX = 250
+const nap = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * The same when nothing is under way any more: when looks some milliseconds apart see the same. What follows an
+ * access (a copy for the home, say) is not waited for by who made it, and an agent may have to wait for a processor.
+ */
+export function trafficAtRest(group: RegionGroup): Traffic {
+  let last = trafficOf(group)
+  for (let look = 0, calm = 0; calm < CALM_LOOKS && look < LOOKS_MAX; look++) {
+    Atomics.wait(nap, 0, 0, LOOK_MS)
+    const now = trafficOf(group)
+    calm = now.messages === last.messages && now.bytes === last.bytes ? calm + 1 : 0
+    last = now
+  }
+  return last
+}
+
 export function trafficOf(group: RegionGroup): Traffic {
   let [messages, bytes, faults] = [0, 0, 0]
   for (let rank = 0; rank < group.size; rank++) {
