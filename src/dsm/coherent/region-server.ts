@@ -1,11 +1,8 @@
-import process from 'node:process'
 import type { Mesh } from '../../cluster/index.ts'
 import { FaultAnswer, native } from '../../native/index.ts'
 import { type CounterBlock, type HistogramBlock, threadProfiling } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { ADVISE_DIRECTORY_VARIABLE, AdvicePart } from '../advice/advice-parts.ts'
 import { type AdviceAnswer, type AdviceQuestion, answerAdvice } from '../advice/gathering.ts'
-import { SharingWatch } from '../advice/sharing-watch.ts'
 import {
   type CoherenceMessage,
   CoherenceNode,
@@ -45,6 +42,7 @@ import { PageRight, PageWords } from './page-words.ts'
 import { homeFunction, NO_HOME } from './placement.ts'
 import { type PageRange, Readahead } from './readahead.ts'
 import { encodeRecovery } from './recovery-channel.ts'
+import { RegionAdviser } from './region-adviser.ts'
 import { type PageFailure, pageCount, type RegionPlan } from './region-plan.ts'
 import { RegionTrace } from './region-trace.ts'
 import type { ReplicaStore } from './replica-store.ts'
@@ -135,9 +133,7 @@ export class RegionServer implements EpochPort {
   readonly #busyPages: BusyPages | undefined
   readonly #trace: RegionTrace
   /** Where the region is open with `advise`. */
-  readonly #sharing: SharingWatch | undefined
-  /** Where who started the ranks wants to know it, too. */
-  readonly #advicePart: AdvicePart | undefined
+  readonly #adviser: RegionAdviser | undefined
   /** The page that is being given up: nobody takes it away. */
   #evicting = NO_PAGE
 
@@ -179,8 +175,8 @@ export class RegionServer implements EpochPort {
       this.#markUntouched(offsetBytes, lengthBytes),
     )
     if (plan.advise) {
-      this.#sharing = this.#newSharing(frames)
-      this.#advicePart = this.#newAdvicePart(this.#sharing)
+      const { id, mesh, runtime } = options
+      this.#adviser = new RegionAdviser({ id, plan, rank, ranks: mesh.size, runtime, frames })
     }
     this.#cache = new PageCache({
       limitBytes: plan.cacheBytes,
@@ -221,7 +217,7 @@ export class RegionServer implements EpochPort {
       pageBytes: plan.pageSize,
       size: plan.size,
     }
-    this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES, this.#sharing)
+    this.#watch = new RegionWatch(options.observation, protocol, facts, COHERENCE_MESSAGE_BYTES, this.#adviser?.watch)
     const watch = countedToo(this.#watch.transition, countTransitions(protocol))
     this.#node = new EpochNode({
       rank,
@@ -443,7 +439,7 @@ export class RegionServer implements EpochPort {
 
   /** What this rank saw of a page that bounces. */
   adviceAnswer(question: AdviceQuestion): AdviceAnswer {
-    return answerAdvice(this.#sharing, question)
+    return answerAdvice(this.#adviser?.watch, question)
   }
 
   memoryUse(): Omit<MemoryUse, 'cacheSize'> {
@@ -469,8 +465,7 @@ export class RegionServer implements EpochPort {
     this.#watch.close()
     this.#recorder?.close()
     this.#counters.close()
-    this.#advicePart?.close()
-    this.#sharing?.close()
+    this.#adviser?.close()
     this.#faultNs.close()
     this.#busyPages?.close()
     this.#cache.close()
@@ -523,7 +518,7 @@ export class RegionServer implements EpochPort {
     this.#trace.taken(page, 'read')
     this.#mmu.protect(page)
     this.#words.take(page, PageRight.Read)
-    this.#sharing?.writeEnded(page, 'reader')
+    this.#adviser?.protected(page)
   }
 
   unmap(page: number): void {
@@ -535,7 +530,7 @@ export class RegionServer implements EpochPort {
     this.#mmu.unmap(page)
     const had = this.#words.right(page)
     this.#words.take(page, PageRight.None)
-    if (this.#sharing !== undefined) this.#tellOfLoss(this.#sharing, page, had)
+    this.#adviser?.unmapped(page, had, page === this.#evicting)
   }
 
   evicted(page: number): void {
@@ -596,47 +591,14 @@ export class RegionServer implements EpochPort {
       this.#faultNs.record(tookNs)
       this.#watch.granted(page, right, tookNs)
     }
-    if (this.#sharing !== undefined && right === PageRight.Write) this.#tellOfWriting(this.#sharing, page)
+    // What the lane has opened may have been written by now.
+    if (right === PageRight.Write && page !== this.#opened) this.#adviser?.writable(page, this.#words.right(page))
     // Left unmapped, so that the first touch is seen.
     if (page !== this.#opened && (demand !== undefined || !this.#readahead.isMarker(page))) map()
     this.#words.grant(page, right)
     if (right === PageRight.Write) this.#saving?.written(page)
     if (!this.#isHome(page)) this.#cache.granted(page)
     this.#givingUp.gone(page)
-  }
-
-  #newSharing(frames: Frames): SharingWatch {
-    const { name: region, pageSize: pageBytes } = this.plan
-    const bytesOf = (page: number): Uint8Array => {
-      const { bytes, offsetBytes } = frames.chunkAt(page * pageBytes)
-      const begin = page * pageBytes - offsetBytes
-      return bytes.subarray(begin, begin + pageBytes)
-    }
-    return new SharingWatch({ region, pageBytes, now: () => this.#options.runtime.now(), bytesOf })
-  }
-
-  #newAdvicePart(sharing: SharingWatch): AdvicePart | undefined {
-    const directory = process.env[ADVISE_DIRECTORY_VARIABLE]
-    if (!directory) return undefined
-    const { id, mesh, runtime } = this.#options
-    const { name: region, size, pageSize } = this.plan
-    const part = new AdvicePart(directory, id, { region, size, pageSize, rank: mesh.rank, ranks: mesh.size }, sharing)
-    part.begin(
-      (atNs, run) => runtime.timers.at(atNs, run),
-      () => runtime.now(),
-    )
-    return part
-  }
-
-  /** What the lane has opened may have been written by now. */
-  #tellOfWriting(sharing: SharingWatch, page: number): void {
-    if (page !== this.#opened && this.#words.right(page) !== PageRight.Write) sharing.writable(page)
-  }
-
-  #tellOfLoss(sharing: SharingWatch, page: number, had: number): void {
-    const by = page === this.#evicting ? 'nobody' : 'writer'
-    if (had === PageRight.Write) sharing.writeEnded(page, by)
-    else if (had === PageRight.Read) sharing.readEnded(page, by)
   }
 
   #frame(page: number): RegisteredFrame {
