@@ -1,7 +1,19 @@
 // Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. No network, no other tool than a C++ compiler.
-//   node native/build.mjs [--sanitize]     --sanitize: AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
+//   node native/build.mjs [--sanitize | --prebuilt]
+//     --sanitize: AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
+//     --prebuilt: and a copy for who installs the package and has no compiler, into ../prebuilds/PLATFORM; npm pack does it
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,6 +60,16 @@ if (compiler === undefined) {
   process.exit(1)
 }
 
+function finish() {
+  if (process.argv.includes('--prebuilt')) {
+    const libc = readdirSync('/lib').some((name) => name.startsWith('ld-musl-')) ? '-musl' : ''
+    const folder = join(here, '..', 'prebuilds', `${process.platform}-${process.arch}${libc}`)
+    mkdirSync(folder, { recursive: true })
+    copyFileSync(target, join(folder, 'aether.node'))
+  }
+  process.exit(0)
+}
+
 const hasHeader = (name) => {
   try {
     execFileSync(compiler, ['-E', '-x', 'c++', '-'], {
@@ -65,7 +87,7 @@ const sources = files.filter((name) => name.endsWith('.cc') && !missing.some((pa
 // Installing the headers makes what was built without them stale.
 const builtWith = join(output, 'parts.txt')
 const isSame = existsSync(builtWith) && readFileSync(builtWith, 'utf8') === defines.join(' ')
-if (isFresh(target) && isSame) process.exit(0)
+if (isFresh(target) && isSame) finish()
 for (const part of missing)
   console.log(
     `aether-dsm: <${part.header}> is not there, so the addon is built without RDMA devices (Debian, Ubuntu: apt-get install ${part.package})`,
@@ -104,3 +126,4 @@ try {
 for (const name of sources) renameSync(scratch(name), join(output, name.replace(/\.cc$/, '.o')))
 renameSync(scratch('aether.node'), target)
 writeFileSync(builtWith, defines.join(' '))
+finish()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { root, SeededTree } from './checkout.ts'
@@ -41,7 +41,8 @@ test('the package carries all that a user needs and nothing that only a develope
   ])
     assert.ok(files.includes(name), name)
   const foreign = files.filter(
-    (path) => !/^(dist\/(src|web)\/|native\/|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(path),
+    (path) =>
+      !/^(dist\/(src|web)\/|native\/|prebuilds\/linux-|package\.json$|LICENSE$|README\.md$|CITATION\.cff$)/.test(path),
   )
   assert.deepEqual(foreign, [])
   assert.deepEqual(
@@ -55,6 +56,10 @@ test('what package.json points to is there', () => {
     typeof target === 'string' ? [target] : Object.values(target),
   )
   for (const path of [...targets, ...Object.values(description.bin)]) assert.ok(existsSync(join(root, path)), path)
+})
+
+test('packing builds what is loaded where there is no compiler', () => {
+  assert.equal(description.scripts['prepack'], 'node native/build.mjs --prebuilt')
 })
 
 test('the commands start with the line that makes them programs', () => {
@@ -90,7 +95,8 @@ test('what is packed builds from its own sources and works where it is installed
     'installed/node_modules/aether-dsm/.keep': '',
   })
   const target = join(tree.path, 'installed/node_modules/aether-dsm')
-  for (const path of packedFiles()) cpSync(join(root, path), join(target, path))
+  const sources = packedFiles().filter((path) => !path.startsWith('prebuilds/'))
+  for (const path of sources) cpSync(join(root, path), join(target, path))
   symlinkSync(join(root, 'node_modules/node-api-headers'), join(tree.path, 'installed/node_modules/node-api-headers'))
   const run = (script: string, environment: NodeJS.ProcessEnv = process.env) =>
     spawnSync(process.execPath, [script], { cwd: join(tree.path, 'installed'), encoding: 'utf8', env: environment })
@@ -103,6 +109,11 @@ test('what is packed builds from its own sources and works where it is installed
   assert.equal(run(build).status, 0)
   const after = run('main.mjs')
   assert.equal(after.stdout, '5\n', after.stderr)
+  const prebuild = spawnSync(process.execPath, [build, '--prebuilt'], { cwd: join(tree.path, 'installed') })
+  assert.equal(prebuild.status, 0)
+  rmSync(join(target, 'native/build'), { recursive: true })
+  const prebuilt = run('main.mjs', { ...process.env, PATH: '' })
+  assert.equal(prebuilt.stdout, '5\n', `what is packed beside the sources is found: ${prebuilt.stderr}`)
 })
 
 test('the lock file names the packages of every platform, so that npm ci works on each', () => {
