@@ -52,7 +52,11 @@ export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: nu
  * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason; LinkError `incompatible`, `full`. Then nothing is left behind.
  */
 export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
+  if (typeof options?.address !== 'string' || options.address === '')
+    throw new ArgumentError('address', 'an address is IPv4 or IPv6 in figures, or a name')
   const { connectTimeoutMs = 10_000, signal, privateData, address, port } = options
+  if (!(connectTimeoutMs > 0))
+    throw new ArgumentError('connectTimeoutMs', `a time-out is more than 0 ms, not ${connectTimeoutMs}`)
   const settings = linkSettings(options)
   const deadline = performance.now() + connectTimeoutMs
   const wait = (): { timeoutMs: number; signal?: AbortSignal } => ({
@@ -106,6 +110,7 @@ export function connectionOptions(
 
 /** This room's own private data, and behind it the program's. */
 export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): Uint8Array {
+  if (!(privateData instanceof Uint8Array)) throw new ArgumentError('privateData', 'private data are a Uint8Array')
   if (privateData.length > most)
     throw new ArgumentError(
       'privateData',

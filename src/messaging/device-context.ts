@@ -1,3 +1,4 @@
+import { ArgumentError } from '../native/index.ts'
 import { type CompletionChannel, type Device, openDevice, type ProtectionDomain } from '../verbs/index.ts'
 import { Departures } from './departures.ts'
 import { ProgressLoop } from './progress-loop.ts'
@@ -33,6 +34,8 @@ export class DeviceContext {
 
   /** Each `acquire` needs its `release`. */
   static acquire(of: ContextOf): DeviceContext {
+    if (typeof of !== 'string' && typeof of?.createQueuePair !== 'function')
+      throw new ArgumentError('device', `a device is the name of one, not ${typeof of}`)
     let context = contexts.get(of)
     if (context === undefined) {
       context = new DeviceContext(of)

@@ -2,6 +2,7 @@ import { ArgumentError } from '../native/index.ts'
 import { EndpointKind, putWritten, takeWritten, WRITTEN_BYTES } from './endpoint-message.ts'
 import { EndpointMeter } from './endpoint-meter.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
+import { bytesOf, lengthOf } from './memory-range.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import { type Message, MessageQueue } from './message-queue.ts'
 import {
@@ -32,6 +33,15 @@ export interface EndpointHandlers {
   /** The connection is over, and was not closed. */
   readonly error?: (error: LinkError, endpoint: Endpoint) => void
 }
+
+const HANDLERS: readonly (keyof EndpointHandlers)[] = [
+  'receive',
+  'written',
+  'writeDone',
+  'readDone',
+  'disconnected',
+  'error',
+]
 
 export interface EndpointOptions {
   readonly handlers?: EndpointHandlers
@@ -78,7 +88,7 @@ export class Endpoint {
     this.link = link
     this.remote = remote
     this.privateData = privateData
-    this.#handlers = options.handlers ?? {}
+    this.#handlers = checkedHandlers(options.handlers ?? {})
     this.#outbox = new Outbox(link)
     this.#staging = new Staging((lengthBytes) => link.allocate(lengthBytes))
     const { messageBytesMax = DEFAULT_MESSAGE_BYTES_MAX } = options
@@ -105,7 +115,7 @@ export class Endpoint {
   }
 
   set handlers(handlers: EndpointHandlers) {
-    this.#handlers = handlers
+    this.#handlers = checkedHandlers(handlers)
     if (handlers.receive !== undefined && !this.#queue.isEmpty) setImmediate(() => this.#emptyQueue())
   }
 
@@ -122,7 +132,11 @@ export class Endpoint {
 
   /** The same with 32 bits that the peer gets beside the message. */
   sendWithImmediate(data: Uint8Array | LocalRange, immediate: number, options: SendOptions = {}): Promise<void> {
-    checkImmediate(immediate)
+    try {
+      checkImmediate(immediate)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     return this.#send(data, immediate, options.signal)
   }
 
@@ -132,6 +146,8 @@ export class Endpoint {
    */
   trySend(data: Uint8Array, immediate?: number): boolean {
     if (immediate !== undefined) checkImmediate(immediate)
+    if (!(data instanceof Uint8Array))
+      throw new ArgumentError('data', 'a message is a Uint8Array here; send takes ranges')
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
     const isSent = this.#outbox.tryCopy(data, immediate ?? 0, kind)
     if (this.#meter !== undefined && isSent) this.#meter.sent(data.length)
@@ -272,28 +288,26 @@ export class Endpoint {
 
   #send(data: Uint8Array | LocalRange, immediate: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (this.#closing !== undefined) return Promise.reject(closedError())
-    const bytes = data instanceof Uint8Array ? data : undefined
-    const length = bytes?.length ?? lengthOf(data as LocalRange)
-    const sent = this.#give(data, bytes, length, immediate, signal)
-    if (this.#meter === undefined) return sent
-    this.#meter.sent(length)
-    return sent === DONE ? sent : this.#meter.waiting(sent)
+    try {
+      const length = lengthOf(data)
+      const sent = this.#give(data, length, immediate, signal)
+      if (this.#meter === undefined) return sent
+      this.#meter.sent(length)
+      return sent === DONE ? sent : this.#meter.waiting(sent)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   #give(
     data: Uint8Array | LocalRange,
-    bytes: Uint8Array | undefined,
     length: number,
     immediate: number | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (length > this.link.messageBytesMax) return this.#rendezvous.send(data, immediate, signal)
     const kind = immediate === undefined ? EndpointKind.Plain : EndpointKind.WithImmediate
-    try {
-      return this.#outbox.copy(bytes ?? bytesOf(data as LocalRange), immediate ?? 0, kind, signal)
-    } catch (error) {
-      return Promise.reject(error)
-    }
+    return this.#outbox.copy(data instanceof Uint8Array ? data : bytesOf(data), immediate ?? 0, kind, signal)
   }
 
   async #drained(): Promise<void> {
@@ -377,17 +391,18 @@ export class Endpoint {
   }
 }
 
+/** Found out here, and not when the first message is there for it. */
+function checkedHandlers(handlers: EndpointHandlers): EndpointHandlers {
+  if (typeof handlers !== 'object' || handlers === null)
+    throw new ArgumentError('handlers', `handlers are an object of functions: ${HANDLERS.join(', ')}`)
+  for (const name of HANDLERS)
+    if (handlers[name] !== undefined && typeof handlers[name] !== 'function')
+      throw new ArgumentError(`handlers.${name}`, `'${name}' is a function, not ${typeof handlers[name]}`)
+  return handlers
+}
+
 function closedError(): LinkError {
   return new LinkError('destroyed', 'none', 'the endpoint was closed')
-}
-
-function lengthOf({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange): number {
-  return length
-}
-
-function bytesOf(range: LocalRange): Uint8Array {
-  const { buffer, offset = 0 } = range
-  return buffer.bytes.subarray(offset, offset + lengthOf(range))
 }
 
 function checkImmediate(immediate: number): void {

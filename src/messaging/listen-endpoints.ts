@@ -1,3 +1,4 @@
+import { ArgumentError } from '../native/index.ts'
 import { Endpoint, type EndpointOptions } from './endpoint.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from './link-listener.ts'
 
@@ -9,7 +10,9 @@ export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink
 }
 
 /** Wait for connections; `handlers` are those of each, until `accept` gives it others. Keeps the program alive until it is closed. */
-export function listenEndpoints(options: ListenEndpointsOptions): Promise<LinkListener> {
+export async function listenEndpoints(options: ListenEndpointsOptions): Promise<LinkListener> {
+  if (typeof options?.accept !== 'function')
+    throw new ArgumentError('accept', "a listener's accept is a function: it is given the endpoint of each client")
   const { accept, clientError, ...rest } = options
   return listenLinks({
     ...rest,

@@ -1,5 +1,6 @@
-import { TimeoutError } from '../native/index.ts'
+import { ArgumentError, TimeoutError } from '../native/index.ts'
 import type { PreparedRequest, QueuePair } from '../verbs/index.ts'
+import { checkRemote } from './memory-range.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { OperationDone } from './send-requests.ts'
 import { segmentOf } from './verbs-buffer.ts'
@@ -54,6 +55,7 @@ export class OneSided {
   /** A WRITE that is found good now, and is posted when what this gives is called. Throws ArgumentError, or LinkError once the link has ended. */
   prepareWrite(local: LocalRange, remote: RemoteAddress): (done: OperationDone) => void {
     this.#link.checkOpen('write')
+    checkRemote(remote)
     const request = this.#link.pair.prepareWrite({ local: segmentOf(local), remote })
     return (done) => this.#link.post('write', request, done)
   }
@@ -64,6 +66,7 @@ export class OneSided {
 
   postRead(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
     this.#link.checkOpen('read')
+    checkRemote(remote)
     this.#link.post('read', this.#link.pair.prepareRead({ local: segmentOf(local), remote }), done)
   }
 
@@ -76,19 +79,21 @@ export class OneSided {
   }
 
   fetchAdd(remote: RemoteAddress, add: bigint): Promise<bigint> {
-    return this.#atomic('fetchAdd', (pair, local) => pair.prepareFetchAdd({ local, remote, add }))
+    return this.#atomic('fetchAdd', remote, (pair, local) => pair.prepareFetchAdd({ local, remote, add }))
   }
 
   compareSwap(remote: RemoteAddress, operands: CompareSwapOperands): Promise<bigint> {
-    return this.#atomic('compareSwap', (pair, local) => pair.prepareCompareSwap({ ...operands, local, remote }))
+    return this.#atomic('compareSwap', remote, (pair, local) => pair.prepareCompareSwap({ ...operands, local, remote }))
   }
 
   maskedFetchAdd(remote: RemoteAddress, operands: MaskedFetchAddOperands): Promise<bigint> {
-    return this.#atomic('maskedFetchAdd', (pair, local) => pair.prepareMaskedFetchAdd({ ...operands, local, remote }))
+    return this.#atomic('maskedFetchAdd', remote, (pair, local) =>
+      pair.prepareMaskedFetchAdd({ ...operands, local, remote }),
+    )
   }
 
   maskedCompareSwap(remote: RemoteAddress, operands: MaskedCompareSwapOperands): Promise<bigint> {
-    return this.#atomic('maskedCompareSwap', (pair, local) =>
+    return this.#atomic('maskedCompareSwap', remote, (pair, local) =>
       pair.prepareMaskedCompareSwap({ ...operands, local, remote }),
     )
   }
@@ -101,6 +106,7 @@ export class OneSided {
 
   #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => void): void {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `a time-out is more than 0 ms, not ${timeoutMs}`)
     const end: { error?: unknown; over: boolean } = { over: false }
     begin((error) => {
       end.error = error
@@ -115,9 +121,10 @@ export class OneSided {
     if (end.error !== undefined) throw end.error
   }
 
-  #atomic(name: string, prepare: PrepareAtomic): Promise<bigint> {
+  #atomic(name: string, remote: RemoteAddress, prepare: PrepareAtomic): Promise<bigint> {
     return new Promise<bigint>((resolve, reject) => {
       this.#link.checkOpen(name)
+      checkRemote(remote)
       this.#withCell((cell, giveBack) => {
         const words = this.#words as BigUint64Array
         const range = { buffer: this.#cells as RegisteredBuffer, offset: cell * CELL_BYTES, length: CELL_BYTES }

@@ -36,12 +36,13 @@ export class VerbsBuffer implements RegisteredBuffer {
   }
 }
 
-/** The range as a segment of a request. Throws ArgumentError beyond its buffer. */
-export function segmentOf({ buffer, offset = 0, length = buffer.bytes.length - offset }: LocalRange): Segment {
-  if (!(buffer instanceof VerbsBuffer))
+/** The range as a segment of a request. Throws ArgumentError where it is none, or goes beyond its buffer. */
+export function segmentOf(range: LocalRange): Segment {
+  if (!(range?.buffer instanceof VerbsBuffer))
     throw new ArgumentError(
-      'buffer',
-      'the memory was registered with a link of another kind; use allocate or register of this one',
+      'local',
+      'a range is { buffer, offset, length }, where buffer comes from allocate or register of this link',
     )
+  const { buffer, offset = 0, length = buffer.bytes.length - offset } = range
   return buffer.memory.subarray(offset, offset + length)
 }

@@ -17,6 +17,7 @@ import type { LinkEnd } from './link-end.ts'
 import type { CompletionMode } from './link-options.ts'
 import { RECEIVE_ID } from './link-receives.ts'
 import { type MemoryLending, VerbsLending } from './memory-lending.ts'
+import { checkRemote } from './memory-range.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { Progressing } from './progress-loop.ts'
 import { RingLink } from './ring-link.ts'
@@ -179,11 +180,11 @@ export class VerbsLink extends RingLink {
   }
 
   read(local: LocalRange, remote: RemoteAddress): Promise<void> {
-    return this.#operate('read', () => this.pair.prepareRead({ local: segmentOf(local), remote }))
+    return this.#operate('read', remote, () => this.pair.prepareRead({ local: segmentOf(local), remote }))
   }
 
   write(local: LocalRange, remote: RemoteAddress): Promise<void> {
-    return this.#operate('write', () => this.pair.prepareWrite({ local: segmentOf(local), remote }))
+    return this.#operate('write', remote, () => this.pair.prepareWrite({ local: segmentOf(local), remote }))
   }
 
   /**
@@ -357,9 +358,10 @@ export class VerbsLink extends RingLink {
     this.#trouble ??= error
   }
 
-  #operate(name: string, prepare: () => PreparedRequest): Promise<void> {
+  #operate(name: string, remote: RemoteAddress, prepare: () => PreparedRequest): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       this.checkOpen(name)
+      checkRemote(remote)
       this.post(name, prepare(), (error) => {
         if (error === undefined) resolve()
         else reject(error)

@@ -137,7 +137,7 @@ export class Caller {
   ): ClientCall {
     checkTimeout(timeoutMs)
     const { signal, onMetadata } = options
-    signal?.throwIfAborted()
+    if (signal !== undefined) checkSignal(signal)
     const call = session.open(method, deadline)
     call.onMetadata = onMetadata
     return call
@@ -266,6 +266,7 @@ export class Caller {
     requests: Stream<unknown>,
     options: StreamCallOptions = NO_OPTIONS,
   ): Promise<unknown> {
+    checkStream(method.name, requests)
     const timeoutMs = options.timeoutMs ?? Infinity
     const session = await this.#connection.session(method.name, performance.now() + timeoutMs, options.signal)
     const promise = new Promise<unknown>(take)
@@ -280,6 +281,7 @@ export class Caller {
   }
 
   #answerStream(method: MethodInfo, request: unknown, options: StreamCallOptions = NO_OPTIONS): AnswerStream<unknown> {
+    if (method.streamsRequests) checkStream(method.name, request as Stream<unknown>)
     const session = this.#connection.current
     return session === undefined
       ? this.#answersLater(method, request, options)
@@ -341,6 +343,23 @@ function extensionOf(options: CallOptions, key?: string, repeated?: Repetition):
 
 function checkTimeout(timeoutMs: number): void {
   if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `a time-out is more than 0 ms, not ${timeoutMs}`)
+}
+
+/** Throws its reason where it is aborted already. */
+function checkSignal(signal: AbortSignal): void {
+  if (typeof signal?.throwIfAborted !== 'function')
+    throw new ArgumentError('options.signal', 'a signal is that of an AbortController')
+  signal.throwIfAborted()
+}
+
+/** What a method takes whose requests are a stream. */
+function checkStream(method: string, requests: Stream<unknown>): void {
+  const isStream =
+    typeof requests === 'object' &&
+    requests !== null &&
+    (Symbol.asyncIterator in requests || Symbol.iterator in requests)
+  if (isStream) return
+  throw new ArgumentError('requests', `${method} takes its requests from an iterable or an async iterable`)
 }
 
 function asyncInterceptor(method: string, result: Promise<unknown>): ArgumentError {

@@ -48,6 +48,7 @@ export class Channel implements AsyncDisposable {
       if (!(value >= 1)) throw new ArgumentError(`options.${name}`, `it is at least 1, not ${value}`)
     if (fenceMs > TIMER_MS_MAX)
       throw new ArgumentError('options.fenceMs', `it is at most ${TIMER_MS_MAX}, not ${fenceMs}`)
+    checkSource(source)
     this.#reconnection = new Reconnection(
       connector(source),
       typeof source === 'function' || isAddress(source),
@@ -110,6 +111,16 @@ export class Channel implements AsyncDisposable {
 
 function isAddress(source: LinkSource): source is ConnectLinkOptions {
   return 'port' in source
+}
+
+/** @throws ArgumentError for what leads nowhere. */
+function checkSource(source: LinkSource): void {
+  const isOne = typeof source === 'function' || (typeof source === 'object' && source !== null)
+  if (isOne && (typeof source === 'function' || isAddress(source) || 'onMessage' in source)) return
+  throw new ArgumentError(
+    'source',
+    'a channel takes { address, port, … } of a server, a link, or a function that makes one',
+  )
 }
 
 function connector(source: LinkSource): () => Promise<MessageLink> {

@@ -61,6 +61,12 @@ export function encodeExtension({
 }
 
 function metadataBytes(metadata: Metadata): Uint8Array {
+  // What is undefined does not travel.
+  if (!isObject(metadata) || !Object.values(metadata).every((text) => text === undefined || typeof text === 'string'))
+    throw new ArgumentError(
+      'options.metadata',
+      'metadata is an object whose values are texts; put the rest into the request',
+    )
   const bytes = Buffer.from(JSON.stringify(metadata))
   if (bytes.length <= METADATA_BYTES_MAX) return bytes
   throw new ArgumentError(
@@ -70,6 +76,8 @@ function metadataBytes(metadata: Metadata): Uint8Array {
 }
 
 function keyBytes(key: string): Uint8Array {
+  if (typeof key !== 'string')
+    throw new ArgumentError('options.idempotencyKey', `a key is true or a text, not ${typeof key}`)
   const bytes = Buffer.from(key)
   if (bytes.length > 0 && bytes.length <= KEY_BYTES_MAX) return bytes
   throw new ArgumentError('options.idempotencyKey', `a key has 1 to ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
@@ -141,13 +149,13 @@ function decodeMetadata(bytes: Uint8Array): Metadata {
   } catch {
     throw new MalformedFrameError('metadata is no JSON')
   }
-  const isTexts =
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((text) => typeof text === 'string')
-  if (!isTexts) throw new MalformedFrameError('metadata is no object of texts')
+  if (!isObject(value) || !Object.values(value).every((text) => typeof text === 'string'))
+    throw new MalformedFrameError('metadata is no object of texts')
   return value as Metadata
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** An encoded extension with entries more. */

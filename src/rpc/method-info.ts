@@ -1,3 +1,4 @@
+import { ArgumentError } from '../native/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { RpcError } from './errors.ts'
 import { methodNumber } from './frame.ts'
@@ -46,6 +47,7 @@ export class MethodInfo {
 
 /** The methods of a service, by name, as one end uses them. */
 export function methodsOf(service: Service, side: CallSide): ReadonlyMap<string, MethodInfo> {
+  if (typeof service?.methods !== 'object') throw new ArgumentError('service', 'a service comes from defineService')
   return new Map(
     Object.entries(service.methods).map(([name, each]) => [name, new MethodInfo(side, service.name, name, each)]),
   )

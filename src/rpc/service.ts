@@ -6,7 +6,9 @@ import { type SchemaOutput, type StandardSchema, type } from './standard-schema.
 import { values } from './value-codec.ts'
 
 /** How requests and answers follow each other. */
-export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirectional' | 'rdma'
+export type MethodKind = (typeof KINDS)[number]
+
+const KINDS = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma'] as const
 
 /** What a method of kind `rdma` takes of its caller's memory: a part to read from, a part to write into, or one of each. */
 export type BufferUse = 'source' | 'target' | 'both'
@@ -47,12 +49,24 @@ function method<K extends MethodKind, Q extends StandardSchema, A extends Standa
   kind: K,
   { request, response, codec }: MethodOptions<Q, A>,
 ): Method<K, Q, A> {
+  checkSchema('request', request)
+  checkSchema('response', response)
+  if (codec !== undefined && !(typeof codec.encode === 'function' && typeof codec.decode === 'function'))
+    throw new ArgumentError('options.codec', 'a codec has a name and the functions encode and decode')
   return {
     kind,
     request: request ?? (type<void>() as unknown as Q),
     response: response ?? (type<void>() as unknown as A),
     codec: (codec as RpcCodec | undefined) ?? values,
   }
+}
+
+function checkSchema(name: string, schema: StandardSchema | undefined): void {
+  if (schema === undefined || typeof schema['~standard']?.validate === 'function') return
+  throw new ArgumentError(
+    `options.${name}`,
+    `'${name}' takes a schema of a library that follows Standard Schema, or type<T>()`,
+  )
 }
 
 /** One request, one answer. */
@@ -163,14 +177,21 @@ export interface ServiceOptions<M extends Methods, E extends ServiceErrors> {
 /**
  * A contract of both ends.
  *
- * @throws ArgumentError where two methods have the same number on the wire: rename one.
+ * @throws ArgumentError where two methods have the same number on the wire, or would be one function of a client: rename one.
  */
 export function defineService<M extends Methods, E extends ServiceErrors = Record<never, never>>(
   options: ServiceOptions<M, E>,
 ): Service<M, E> {
   const { name, methods, errors = {} as E } = options
+  if (typeof name !== 'string' || name === '') throw new ArgumentError('options.name', 'a service has a name')
+  if (typeof methods !== 'object' || methods === null)
+    throw new ArgumentError(
+      'options.methods',
+      'the methods of a service are an object, each made by unary, serverStream, …',
+    )
   const names = new Map<number, string>()
-  for (const each of Object.keys(methods)) {
+  for (const [each, method] of Object.entries(methods)) {
+    checkMethod(methods, each, method?.kind)
     const number = methodNumber(name, each)
     const other = names.get(number)
     if (other !== undefined)
@@ -178,4 +199,14 @@ export function defineService<M extends Methods, E extends ServiceErrors = Recor
     names.set(number, each)
   }
   return new Service(name, methods, errors)
+}
+
+/** A client is an object of functions: `await` would call one named `then`, and a unary method has a second one that blocks. */
+function checkMethod(methods: Methods, name: string, kind: MethodKind | undefined): void {
+  if (kind === undefined || !KINDS.includes(kind))
+    throw new ArgumentError(`options.methods.${name}`, `'${name}' is no method: make it by unary, serverStream, …`)
+  if (name === 'then')
+    throw new ArgumentError('options.methods', "a method cannot be named 'then': a client would be taken for a promise")
+  if (kind === 'unary' && Object.hasOwn(methods, `${name}Sync`))
+    throw new ArgumentError('options.methods', `'${name}Sync' is the form of '${name}' that blocks; rename one of them`)
 }

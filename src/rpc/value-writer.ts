@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { serialize } from 'node:v8'
+import { ArgumentError } from '../native/index.ts'
 import { DEPTH_MAX, kinds, SHORT_TEXT_MAX, Tag } from './value-tag.ts'
 
 const loneSurrogate = /\p{Surrogate}/u
@@ -205,8 +206,17 @@ function writeCloned(value: unknown): number {
   return written.length
 }
 
+function cloneOf(value: unknown): Uint8Array {
+  try {
+    return serialize(value)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ArgumentError('value', `the codec 'values' takes what structuredClone takes: ${why}`, { cause: error })
+  }
+}
+
 function cloned(value: unknown): Uint8Array {
-  const body = serialize(value)
+  const body = cloneOf(value)
   const whole = Buffer.alloc(5 + body.length)
   whole[0] = Tag.Cloned
   whole.writeUInt32LE(body.length, 1)

@@ -1,5 +1,5 @@
 import { Opcode, RequestSlot } from '../providers/index.ts'
-import { PreparedRequest, type RemoteTarget, type SendRequestFields } from './prepared-request.ts'
+import { PreparedRequest, type RemoteTarget, type SendRequestFields, word64 } from './prepared-request.ts'
 import type { QueuePair } from './queue-pair.ts'
 
 /** 64 ones. */
@@ -35,11 +35,11 @@ export class PreparedMaskedCompareSwap extends PreparedRequest {
   }
 
   set compareMask(value: bigint) {
-    this.encoded.bits[RequestSlot.CompareMask] = value
+    this.encoded.bits[RequestSlot.CompareMask] = word64('compareMask', value)
   }
 
   set swapMask(value: bigint) {
-    this.encoded.bits[RequestSlot.SwapMask] = value
+    this.encoded.bits[RequestSlot.SwapMask] = word64('swapMask', value)
   }
 }
 
@@ -52,6 +52,6 @@ export class PreparedMaskedFetchAdd extends PreparedRequest {
   }
 
   set boundaries(value: bigint) {
-    this.encoded.bits[RequestSlot.BoundaryMask] = value
+    this.encoded.bits[RequestSlot.BoundaryMask] = word64('boundaries', value)
   }
 }

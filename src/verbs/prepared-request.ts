@@ -48,6 +48,13 @@ function word32(name: string, value: number): number {
   return value
 }
 
+/** @internal */
+export function word64(name: string, value: bigint): bigint {
+  if (typeof value !== 'bigint')
+    throw new ArgumentError(name, `${name} must be a bigint of 64 bits, not ${typeof value}`)
+  return value
+}
+
 /** Fields that send and receive requests share. Encoded once, patched in place, posted without allocating. */
 export abstract class Request {
   /** @internal */
@@ -147,8 +154,8 @@ export class PreparedRequest extends Request {
     if (fields.remote !== undefined) this.setRemote(fields.remote)
     if (fields.to !== undefined) this.setDestination(fields.to)
     if (fields.immediate !== undefined) this.immediate = fields.immediate
-    this.encoded.bits[RequestSlot.CompareAdd] = fields.compare ?? fields.add ?? 0n
-    this.encoded.bits[RequestSlot.Swap] = fields.swap ?? 0n
+    this.encoded.bits[RequestSlot.CompareAdd] = word64('operand', fields.compare ?? fields.add ?? 0n)
+    this.encoded.bits[RequestSlot.Swap] = word64('swap', fields.swap ?? 0n)
   }
 
   /**
@@ -218,15 +225,15 @@ export class PreparedRequest extends Request {
   }
 
   set add(value: bigint) {
-    this.encoded.bits[RequestSlot.CompareAdd] = value
+    this.encoded.bits[RequestSlot.CompareAdd] = word64('add', value)
   }
 
   set compare(value: bigint) {
-    this.encoded.bits[RequestSlot.CompareAdd] = value
+    this.encoded.bits[RequestSlot.CompareAdd] = word64('compare', value)
   }
 
   set swap(value: bigint) {
-    this.encoded.bits[RequestSlot.Swap] = value
+    this.encoded.bits[RequestSlot.Swap] = word64('swap', value)
   }
 
   #setFlag(flag: number, on: boolean): void {

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { ArgumentError } from '../../src/native/index.ts'
+import {
+  bidirectional,
+  clientStream,
+  createServer,
+  defineService,
+  openChannel,
+  rdmaCall,
+  type,
+  unary,
+} from '../../src/rpc/index.ts'
+
+/** What a program without types may give. */
+// biome-ignore lint/suspicious/noExplicitAny: that it has no type is what these tests are about
+type Anything = any
+
+const place = { device: 'shm0', address: '127.0.0.1' }
+const method = unary({ request: type<Anything>(), response: type<Anything>() })
+const service = defineService({
+  name: 'taken',
+  methods: {
+    echo: method,
+    upload: clientStream({ request: type<Anything>(), response: type<number>() }),
+    both: bidirectional({ request: type<Anything>(), response: type<number>() }),
+    lent: rdmaCall({ buffers: 'source', request: type<void>(), response: type<void>() }),
+    badMetadata: method,
+  },
+})
+
+async function refuses(name: string, run: () => unknown, expected: RegExp): Promise<void> {
+  const error = await (async () => run())().then(
+    () => assert.fail(`${name} was taken`),
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof ArgumentError, `${name}: ${error}`)
+  assert.match(error.message, expected, name)
+}
+
+test('what a call cannot take is an ArgumentError before anything leaves; the connection and its other calls live on', async () => {
+  const handlers: Anything = {
+    echo: (value: Anything) => value,
+    upload: async () => 0,
+    both: async function* () {},
+    lent: () => undefined,
+    badMetadata: (_: Anything, context: Anything) => {
+      context.answerMetadata = { count: 3 }
+    },
+  }
+  await using server = createServer().serve(service, handlers)
+  const { port } = await server.listen(place)
+  await using channel = openChannel({ ...place, port })
+  const client: Anything = channel.client(service)
+  await channel.ready()
+  const isTexts = /metadata is an object whose values are texts/
+  const cases: readonly (readonly [name: string, run: () => unknown, expected: RegExp])[] = [
+    ['a function', () => client.echo(() => 3), /takes what structuredClone takes: .*could not be cloned/],
+    ['a symbol', () => client.echo(Symbol('x')), /takes what structuredClone takes/],
+    ['metadata of numbers', () => client.echo(1, { metadata: { a: 3 } }), isTexts],
+    ['metadata that is a text', () => client.echo(1, { metadata: 'x' }), isTexts],
+    ['metadata that is a list', () => client.echo(1, { metadata: ['x'] }), isTexts],
+    ['metadata of nothing', () => client.echo(1, { metadata: null }), isTexts],
+    ['a key that is a number', () => client.echo(1, { idempotencyKey: 3 }), /a key is true or a text, not number/],
+    ['a signal that is none', () => client.echo(1, { signal: 3 }), /a signal is that of an AbortController/],
+    ['no time', () => client.echo(1, { timeoutMs: Number.NaN }), /more than 0 ms, not NaN/],
+    ['no stream', () => client.upload(), /upload takes its requests from an iterable/],
+    ['a number for a stream', () => client.upload(3), /upload takes its requests from an iterable/],
+    ['a number for a stream of both', () => client.both(3), /both takes its requests from an iterable/],
+    ['bytes for a buffer', () => client.lent(undefined, { source: new Uint8Array(8) }), /needs a buffer of `allocate`/],
+    ['no buffer', () => client.lent(), /needs it: a registered buffer/],
+    ['metadata of numbers, blocking', () => client.echoSync(1, { metadata: { a: 3 } }), isTexts],
+    ['a service that is none', () => channel.client({} as Anything), /a service comes from defineService/],
+  ]
+  const other = client.echo('beside', { timeoutMs: 30_000 })
+  for (const [name, run, expected] of cases) await refuses(name, run, expected)
+  await assert.rejects(client.badMetadata(), { code: 'ERR_AETHER_RPC_INVALID_RESPONSE', outcome: 'failed' })
+  assert.equal(
+    await client.echo(7, { metadata: { token: undefined, user: 'Ada' } }),
+    7,
+    'what is undefined does not travel',
+  )
+  assert.equal(await other, 'beside')
+})
+
+test('a contract that could not be called is refused where it is made', async () => {
+  const define = defineService as Anything
+  await refuses('a service without a name', () => define({ methods: {} }), /a service has a name/)
+  await refuses('a service without methods', () => define({ name: 's' }), /methods of a service are an object/)
+  await refuses('a method that is none', () => define({ name: 's', methods: { x: 3 } }), /'x' is no method/)
+  await refuses('a method that is missing', () => define({ name: 's', methods: { x: undefined } }), /'x' is no method/)
+  // biome-ignore lint/suspicious/noThenProperty: that it is refused is what is tested
+  await refuses('then', () => define({ name: 's', methods: { then: method } }), /taken for a promise/)
+  await refuses(
+    'two forms of one name',
+    () => define({ name: 's', methods: { x: method, xSync: method } }),
+    /'xSync' is the form of 'x' that blocks/,
+  )
+  await refuses('a schema that is none', () => unary({ request: 3 as Anything }), /Standard Schema/)
+  await refuses('a codec that is none', () => unary({ codec: {} as Anything }), /encode and decode/)
+})
+
+test('a server and a channel say what they need', async () => {
+  const server: Anything = createServer()
+  await refuses('no service', () => server.serve(undefined, {}), /a service comes from defineService/)
+  await refuses('no handlers', () => server.serve(service), /handlers are an object/)
+  await refuses('a handler missing', () => server.serve(service, {}), /'echo' of service 'taken' has no handler/)
+  const open = openChannel as Anything
+  for (const source of [undefined, null, 3, 'x', {}, { device: 'shm0', address: '127.0.0.1' }])
+    await refuses(`a channel to ${JSON.stringify(source)}`, () => open(source), /a channel takes \{ address, port/)
+  await server.close()
+})
