@@ -17,7 +17,7 @@ export interface PeerLimits {
   readonly messageWindowBytes?: number
   /** The longest message, sent or received; default 64 MiB. */
   readonly messageBytesMax?: number
-  /** How long one that connects here may take to say who it is; default 30,000. As many as `peersMax` may be silent at a time. */
+  /** How long one that connects here may take until the connection stands, and then to say who it is; default 30,000. As many as `peersMax` may be silent at a time. */
   readonly greetingTimeoutMs?: number
 }
 

@@ -108,6 +108,7 @@ export class Peers {
     const listening: ListenLinksOptions = {
       ...this.#linkOptions(),
       ...options,
+      connectTimeoutMs: this.limits.greetingTimeoutMs,
       onLink: (link) => this.#greetStranger(link),
       onClientError: (error) => this.#note(error as Error),
     }
