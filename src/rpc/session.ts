@@ -21,6 +21,8 @@ export const NO_BYTES: Uint8Array = new Uint8Array(0)
 const BODY_ENTRY_BYTES = 24
 /** Up to here a loop is faster than a call. */
 const LOOP_BYTES_MAX = 16
+/** The engine looks methods of typed arrays up at each call, unless they are taken once. */
+const { set: setBytes } = Uint8Array.prototype
 
 /**
  * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message is offered to the peer, which fetches it, or goes in parts.
@@ -296,7 +298,7 @@ export class Session {
   /** The first `length` bytes of `body`. */
   #copy(body: Uint8Array, length: number, at: number): void {
     const outgoing = this.#outgoing
-    if (length > LOOP_BYTES_MAX) outgoing.set(length === body.length ? body : body.subarray(0, length), at)
+    if (length > LOOP_BYTES_MAX) setBytes.call(outgoing, length === body.length ? body : body.subarray(0, length), at)
     else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index] as number
   }
 
