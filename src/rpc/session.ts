@@ -290,7 +290,7 @@ export class Session {
   ): void {
     const header = this.#header
     header.setUint32(at, kind | (flags << 8) | (extensionBytes << 16), true)
-    header.setUint32(at + 4, call, true)
+    header.setInt32(at + 4, call, true)
     header.setUint32(at + 8, word, true)
     header.setUint32(at + 12, budget, true)
   }
@@ -322,7 +322,8 @@ export class Session {
   #parse(bytes: Uint8Array, offset: number, length: number): void {
     const words = this.#words
     const head = words.getUint32(offset, true)
-    const call = words.getUint32(offset + 4, true)
+    // With its sign, as both ends have it: numbers beyond 2^31 are objects to the engine.
+    const call = words.getInt32(offset + 4, true)
     const kind = head & 0xff
     if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
     else if (kind === FrameKind.Fetched) this.#offers.fetched(call)
