@@ -170,7 +170,7 @@ export class PreparedRequest extends Request {
     words[RequestSlot.Segments + 1] = length
     words[RequestSlot.RemoteAddress] = remote
     words[RequestSlot.Immediate] = immediate
-    if (signaled !== this.signaled) this.signaled = signaled
+    this.#setFlag(RequestFlag.Signaled, signaled)
     this.pair.post(this.encoded)
   }
 

@@ -47,7 +47,7 @@ export interface SharedSource {
 /** Polls between two looks at everything, whatever was announced (a peer may be killed between publishing and counting). A power of two. */
 const HOUSEKEEPING_POLLS = 1024
 /** Polls between two atomic looks at the arrivals. A power of two. */
-const ATOMIC_POLLS = 64
+const ATOMIC_POLLS = 256
 
 /**
  * Completions of own sends, pushed by this thread, merged at poll with those that peers published in the blocks of the attached queue pairs.
