@@ -220,7 +220,10 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     let count = 0
     try {
       this.progress()
-      if (this.#isQuiet) return 0
+      if (this.#isQuiet) {
+        this.#in.touch()
+        return 0
+      }
       count = this.#deliver()
       if (count > 0 && trace.wants(TraceLevel.Trace))
         trace.publish(TraceLevel.Trace, 'delivered', () => ({ link: this.label, messages: count }))
