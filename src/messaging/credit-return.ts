@@ -21,6 +21,11 @@ export class CreditReturn {
     this.#quarterBytes = ring.bytes.length >>> 2
   }
 
+  /** Nothing is due. */
+  get isQuiet(): boolean {
+    return !this.#isOwed && !this.#peerWants && !this.#budget.isDue
+  }
+
   /** The peer waits for room; of receives where it lacks those. */
   want(lacksReceives: boolean): void {
     if (this.#peerWants) throw new ProtocolViolation('the peer asked for room twice')

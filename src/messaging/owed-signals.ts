@@ -14,11 +14,16 @@ export class OwedSignals {
     return this.#owed.some((each) => each.signal === signal)
   }
 
+  get isEmpty(): boolean {
+    return this.#owed.length === 0
+  }
+
   add(signal: Signal, argument: number): void {
     this.#owed.push({ signal, argument })
   }
 
   pay(): void {
+    if (this.isEmpty) return
     for (let first = this.#owed[0]; first !== undefined; first = this.#owed[0]) {
       if (!this.#transmit(first.signal, first.argument)) return
       this.#owed.shift()

@@ -220,6 +220,10 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     let count = 0
     try {
       this.progress()
+      if (this.#isQuiet) {
+        this.#in.touch()
+        return 0
+      }
       count = this.#deliver()
       if (count > 0 && trace.wants(TraceLevel.Trace))
         trace.publish(TraceLevel.Trace, 'delivered', () => ({ link: this.label, messages: count }))
@@ -337,6 +341,19 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
 
   get #hasWork(): boolean {
     return this.#in.available > 0 || this.#peerClosed
+  }
+
+  /** Nothing has come, and nothing is to be done or said: what most polls of who spins find. */
+  get #isQuiet(): boolean {
+    return (
+      this.#in.available === 0 &&
+      this.#out.pending === 0 &&
+      this.#creditReturn.isQuiet &&
+      this.#owed.isEmpty &&
+      !this.#waiters.waiting &&
+      !this.#peerClosed &&
+      this.#closing === undefined
+    )
   }
 
   #deliver(): number {

@@ -60,6 +60,15 @@ export class SendRequests {
     if (signaled) this.#lastSignaled = id
   }
 
+  /** As {@link post}, a WRITE with an immediate of other bytes to another place. */
+  postNext(request: PreparedRequest, local: number, length: number, remote: number, immediate: number): void {
+    const id = this.#posted + 1
+    const signaled = id - this.#lastSignaled >= this.#signalEvery
+    request.postNext(id, signaled, local, length, remote, immediate)
+    this.#posted = id
+    if (signaled) this.#lastSignaled = id
+  }
+
   /** Post one that makes a completion. There is room. */
   postSignaled(request: PreparedRequest): number {
     const id = this.#posted + 1

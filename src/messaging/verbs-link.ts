@@ -48,9 +48,10 @@ export class VerbsLink extends RingLink {
   /** What the peer sent along beside this room's own, filled up with zeros. */
   readonly privateData: Uint8Array
   readonly #end: LinkEnd
-  readonly #peer: Hello
   readonly #carrier: LinkCarrier
   readonly #outgoingMemory: MemoryRegion
+  readonly #outgoingAddress: number
+  readonly #peerAddress: number
   readonly #credit: CreditWords
   readonly #creditOut: Uint32Array
   readonly #requests: SendRequests
@@ -98,9 +99,10 @@ export class VerbsLink extends RingLink {
     this.closeTimeoutMs = settings.closeTimeoutMs
     this.privateData = privateData
     this.#end = end
-    this.#peer = peer
     this.#carrier = carrier
     this.#outgoingMemory = outgoingMemory
+    this.#outgoingAddress = outgoingMemory.address
+    this.#peerAddress = peer.address
     this.#credit = new CreditWords(memory, settings.ringBytes)
     this.#creditOut = countsAt(outgoingMemory, outgoingBytes)
     // A device may give more than was asked for; what its completion queue holds is not more.
@@ -217,21 +219,30 @@ export class VerbsLink extends RingLink {
 
   protected transmit(offset: number, first: number, rest: number): boolean {
     if (!this.#hasRoom(rest > 0 ? 2 : 1)) return false
-    const { address, localKey } = this.#outgoingMemory
     const immediate = (first + rest) / UNIT_BYTES
+    if (rest === 0 && first > this.#inlineBytes) {
+      this.#requests.postNext(
+        this.#tellingWrite,
+        this.#outgoingAddress + offset,
+        first,
+        this.#peerAddress + offset,
+        immediate,
+      )
+      return true
+    }
     if (rest === 0) {
-      const request = first <= this.#inlineBytes ? this.#stage(offset, first) : this.#tellingWrite
-      if (request === this.#tellingWrite) request.setSegment(0, address + offset, first, localKey)
-      request.remoteAddress = this.#peer.address + offset
+      const request = this.#stage(offset, first)
+      request.remoteAddress = this.#peerAddress + offset
       request.immediate = immediate
       this.#requests.post(request)
       return true
     }
+    const { address, localKey } = this.#outgoingMemory
     this.#plainWrite.setSegment(0, address + offset, first, localKey)
-    this.#plainWrite.remoteAddress = this.#peer.address + offset
+    this.#plainWrite.remoteAddress = this.#peerAddress + offset
     this.#requests.post(this.#plainWrite)
     this.#tellingWrite.setSegment(0, address, rest, localKey)
-    this.#tellingWrite.remoteAddress = this.#peer.address
+    this.#tellingWrite.remoteAddress = this.#peerAddress
     this.#tellingWrite.immediate = immediate
     this.#requests.post(this.#tellingWrite)
     return true

@@ -12,6 +12,9 @@ const LOOP_BYTES_MAX = 16
 /** The same of a view and a call. */
 const VIEW_LOOP_BYTES_MAX = 32
 
+/** The engine looks methods of typed arrays up at each call, unless they are taken once. */
+const { slice: copyOf, subarray: viewOf } = Uint8Array.prototype
+
 /** What the peer can write is copied here before it is looked at. */
 let scratch = new Uint8Array(4096)
 
@@ -20,6 +23,7 @@ export class BodyCodec {
   readonly codec: RpcCodec
   readonly #isValues: boolean
   readonly #isBytes: boolean
+  readonly #borrows: boolean
   /** {@link RpcCodec.keeps}. */
   readonly keeps: boolean
 
@@ -27,6 +31,7 @@ export class BodyCodec {
     this.codec = codec
     this.#isValues = codec === values
     this.#isBytes = codec === plainBytes || codec === borrowedBytes
+    this.#borrows = codec.borrows === true
     this.keeps = codec.keeps === true
   }
 
@@ -52,7 +57,7 @@ export class BodyCodec {
 
   /** The request of a unary call; lent where its codec wants it so. @throws MalformedFrameError. */
   decodeRequest(bytes: Uint8Array, offset: number, length: number, memory: number): unknown {
-    if (this.codec.borrows === true) return bytes.subarray(offset, offset + length)
+    if (this.#borrows) return viewOf.call(bytes, offset, offset + length)
     return this.decode(bytes, offset, length, memory)
   }
 
@@ -86,7 +91,7 @@ export class BodyCodec {
 
 function ownCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array {
   // A Buffer's own slice would be no copy.
-  if (length > LOOP_BYTES_MAX) return Uint8Array.prototype.slice.call(bytes, offset, offset + length)
+  if (length > LOOP_BYTES_MAX) return copyOf.call(bytes, offset, offset + length)
   const copy = new Uint8Array(length)
   for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index] as number
   return copy

@@ -23,7 +23,7 @@ type Settle = (value: never) => void
  */
 export class ClientCall {
   readonly slot: number
-  /** As it goes over the wire. */
+  /** As it goes over the wire, read with a sign: so the engine need not box it. */
   id: number
   /** Somebody waits. */
   open = false
@@ -115,7 +115,7 @@ export class CallTable {
     call.busy = false
     call.waiting = undefined
     call.method = undefined
-    call.id = (call.id + SLOTS_MAX) >>> 0
+    call.id = (call.id + SLOTS_MAX) | 0
     this.#free.push(call.slot)
     if (call.onLast !== undefined) last(call)
   }

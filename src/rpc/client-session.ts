@@ -51,7 +51,7 @@ export class ClientSession implements FrameTaker {
   readonly #options: ClientSessionOptions
   readonly #timer: DeadlineTimer
   /** Tells this connection from others of the same server, in traces. */
-  readonly #greeting = randomBytes(4).readUInt32LE()
+  readonly #greeting = randomBytes(4).readInt32LE()
   readonly #pings: Pings
   #keepAlive: NodeJS.Timeout | undefined
   #unwatch: (() => void) | undefined

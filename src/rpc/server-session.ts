@@ -35,6 +35,8 @@ export class ServerSession implements FrameTaker {
   /** The number that the client drew for this connection. */
   #greeting = 0
   #clientWindow = 0
+  #lastNumber = -1
+  #lastServed: ServedMethod | undefined
 
   constructor(link: MessageLink, number: number, core: ServerCore) {
     this.number = number
@@ -212,12 +214,13 @@ export class ServerSession implements FrameTaker {
     length: number,
     memory: number,
   ): void {
-    const served = this.#core.methods.get(number)
+    const served = this.#served(number)
     if (served === undefined) {
       this.#refuse(id, FailureCode.UnknownMethod, `nothing is served under number ${number}`)
       return
     }
-    if (this.#calls.has(id) || this.#keyed.has(id)) throw new MalformedFrameError('a call began that is under way')
+    if (this.#running > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
+      throw new MalformedFrameError('a call began that is under way')
     const { info } = served
     const { key, metadata } = extension
     const { meter } = info
@@ -251,6 +254,21 @@ export class ServerSession implements FrameTaker {
     else this.#runStream(call, served, request)
   }
 
+  /** Most calls are of the method of the one before. */
+  #served(number: number): ServedMethod | undefined {
+    if (number !== this.#lastNumber) {
+      this.#lastServed = this.#core.methods.get(number)
+      // What is not served may be later.
+      this.#lastNumber = this.#lastServed === undefined ? -1 : number
+    }
+    return this.#lastServed
+  }
+
+  /** Calls of this client that run. */
+  get #running(): number {
+    return this.#calls.size + this.#keyed.size
+  }
+
   /** The caller's memory for the handler; false where the call names other parts than its method takes. */
   #reach(call: ServerCall, { source, target }: Extension): boolean {
     const { info } = call
@@ -271,7 +289,7 @@ export class ServerSession implements FrameTaker {
     if (draining) this.#refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
     else if (active >= options.callsMax)
       this.#refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
-    else if (this.#calls.size + this.#keyed.size >= options.callsPerSessionMax) {
+    else if (this.#running >= options.callsPerSessionMax) {
       const { callsPerSessionMax } = options
       const message = `as many calls of this client run as the server takes of one (options.callsPerSessionMax ${callsPerSessionMax})`
       this.#refuse(id, FailureCode.Overloaded, message)
@@ -494,7 +512,9 @@ export class ServerSession implements FrameTaker {
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  // Bytes, of which there are most, first: looking for what they do not have takes the engine longest.
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false
+  return typeof (value as { then?: unknown }).then === 'function'
 }
 
 function textOf(error: unknown): string {

@@ -21,6 +21,8 @@ export const NO_BYTES: Uint8Array = new Uint8Array(0)
 const BODY_ENTRY_BYTES = 24
 /** Up to here a loop is faster than a call. */
 const LOOP_BYTES_MAX = 16
+/** The engine looks methods of typed arrays up at each call, unless they are taken once. */
+const { set: setBytes } = Uint8Array.prototype
 
 /**
  * Frames over a link, both ways, in order. What finds no room waits here; a body that is longer than a message is offered to the peer, which fetches it, or goes in parts.
@@ -288,7 +290,7 @@ export class Session {
   ): void {
     const header = this.#header
     header.setUint32(at, kind | (flags << 8) | (extensionBytes << 16), true)
-    header.setUint32(at + 4, call, true)
+    header.setInt32(at + 4, call, true)
     header.setUint32(at + 8, word, true)
     header.setUint32(at + 12, budget, true)
   }
@@ -296,7 +298,7 @@ export class Session {
   /** The first `length` bytes of `body`. */
   #copy(body: Uint8Array, length: number, at: number): void {
     const outgoing = this.#outgoing
-    if (length > LOOP_BYTES_MAX) outgoing.set(length === body.length ? body : body.subarray(0, length), at)
+    if (length > LOOP_BYTES_MAX) setBytes.call(outgoing, length === body.length ? body : body.subarray(0, length), at)
     else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index] as number
   }
 
@@ -320,7 +322,8 @@ export class Session {
   #parse(bytes: Uint8Array, offset: number, length: number): void {
     const words = this.#words
     const head = words.getUint32(offset, true)
-    const call = words.getUint32(offset + 4, true)
+    // With its sign, as both ends have it: numbers beyond 2^31 are objects to the engine.
+    const call = words.getInt32(offset + 4, true)
     const kind = head & 0xff
     if (kind === FrameKind.Part) this.#part(call, bytes, offset + HEADER_BYTES, length - HEADER_BYTES)
     else if (kind === FrameKind.Fetched) this.#offers.fetched(call)

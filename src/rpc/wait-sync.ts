@@ -3,8 +3,9 @@ import { describeCall } from './call-waits.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import type { ClientSession } from './client-session.ts'
 
-/** Between two looks at the clock. */
-const POLLS = 32
+/** Polls between two looks at the clock: of those that find nothing, and of those that find something, each of which may be many messages. */
+const IDLE_POLLS = 128
+const BUSY_POLLS = 32
 const NAP_MS = 0.05
 const pillow = new Int32Array(new SharedArrayBuffer(4))
 
@@ -23,10 +24,10 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
       if (isBusy) {
         // Other traffic may never pause.
         busy += 1
-        if (busy % POLLS !== 0 || answer.done) continue
+        if (busy % BUSY_POLLS !== 0 || answer.done) continue
       } else {
         idle += 1
-        if (idle % POLLS !== 0) continue
+        if (idle % IDLE_POLLS !== 0) continue
       }
       // What waits for room has only us.
       session.push()

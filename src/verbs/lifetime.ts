@@ -5,19 +5,20 @@ import { AetherError, ClosedError } from '../native/index.ts'
  * A child holds its parent; the parent knows its children by kind, so that they are closed in an order that the provider accepts.
  */
 export abstract class Closable {
-  #closed = false
+  /** No private name: of one that many classes have the engine forgets in hot loops which it was, and looks it up each time. */
+  private isClosed = false
   /** How messages call this object. */
   abstract readonly label: string
 
   get closed(): boolean {
-    return this.#closed
+    return this.isClosed
   }
 
   /** Close children, then this. Where a child or the provider refuses (EBUSY), the error is thrown and this stays open. */
   close(): void {
-    if (this.#closed) return
+    if (this.isClosed) return
     this.release()
-    this.#closed = true
+    this.isClosed = true
   }
 
   [Symbol.dispose](): void {
@@ -26,7 +27,7 @@ export abstract class Closable {
 
   /** @internal */
   assertOpen(): void {
-    if (this.#closed) throw new ClosedError(this.label)
+    if (this.isClosed) throw new ClosedError(this.label)
   }
 
   protected abstract release(): void

@@ -166,6 +166,21 @@ export class PreparedRequest extends Request {
     this.submit()
   }
 
+  /**
+   * @internal Post it for other bytes of the same memory, for another place and with another immediate: what changes between messages of a ring, in one go. Of its one segment the key stays.
+   * The caller answers for the numbers.
+   */
+  postNext(id: number, signaled: boolean, local: number, length: number, remote: number, immediate: number): void {
+    const { words } = this.encoded
+    words[RequestSlot.Id] = id
+    words[RequestSlot.Segments] = local
+    words[RequestSlot.Segments + 1] = length
+    words[RequestSlot.RemoteAddress] = remote
+    words[RequestSlot.Immediate] = immediate
+    this.#setFlag(RequestFlag.Signaled, signaled)
+    this.pair.post(this.encoded)
+  }
+
   /** @internal Hand it to the queue as it is. */
   submit(): void {
     this.pair.post(this.encoded)

@@ -14,13 +14,11 @@ export function completeReceive(
   queue: ShmCompletionQueue,
   covered: number,
 ): number {
-  const { results, resultDoubles } = block
+  const { results } = block
   const at = slot * RESULT_WORDS
   const status = (results[at + ResultWord.Status] as number) & 0xff
   const opcode = (results[at + ResultWord.Opcode] as number) & 0xff
-  const length = resultDoubles[(at + ResultWord.ByteLength) / 2] as number
-  const byteLength = length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
-  const row = queue.push(owner, covered, id, status, opcode, byteLength)
+  const row = queue.push(owner, covered, id, status, opcode, lengthOf(block, slot))
   queue.annotate(
     row,
     results[at + ResultWord.Flags] as number,
@@ -29,4 +27,10 @@ export function completeReceive(
     results[at + ResultWord.VendorError] as number,
   )
   return status
+}
+
+/** How many bytes a message had, as its sender says; 0 where that is nonsense. */
+export function lengthOf(block: Block, slot: number): number {
+  const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2] as number
+  return length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
 }

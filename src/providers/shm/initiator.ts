@@ -55,13 +55,13 @@ export class Initiator {
     const opcode = words[RequestSlot.Opcode] as number
     const plain =
       words[RequestSlot.SegmentCount] === 1 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
-    if (plain && (opcode === Opcode.Write || opcode === Opcode.Read || opcode === Opcode.WriteWithImmediate))
-      return this.#direct(request, opcode, target)
+    if (plain && opcode === Opcode.WriteWithImmediate) return this.#directTelling(request, target)
+    if (plain && (opcode === Opcode.Write || opcode === Opcode.Read)) return this.#direct(request, opcode, target)
     return this.carryOut(request, opcode, target)
   }
 
   /**
-   * WRITE (with immediate, too) and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to
+   * WRITE and READ of one segment, the hot path: the same checks, without lists. Whatever is not plainly right goes to
    * `carryOut`, which finds the status for it.
    */
   #direct(request: EncodedRequest, opcode: number, target: Target): number {
@@ -71,15 +71,49 @@ export class Initiator {
     const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
     if (entry === undefined || target.peer.died || !target.enter()) return this.carryOut(request, opcode, target)
     const memory = this.#directMemory(request, opcode, target, entry.access, length)
-    const inbox = opcode === Opcode.WriteWithImmediate ? target.ownInbox : undefined
-    if (memory === undefined || (opcode === Opcode.WriteWithImmediate && (inbox === undefined || inbox.peek() < 0))) {
+    if (memory === undefined) {
       target.leave()
       return this.carryOut(request, opcode, target)
     }
     const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
     if (opcode === Opcode.Read) copySpan(entry.span, address - entry.address, memory.span, offset, length, request)
     else copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
-    if (inbox !== undefined) this.#tellWritten(request, target, inbox, length)
+    target.leave()
+    this.byteLength = length
+    return CompletionStatus.Success
+  }
+
+  /** The same of WRITE with immediate, which is what messages of a ring are: each function that it does without is one that the engine need not call. */
+  #directTelling(request: EncodedRequest, target: Target): number {
+    const { words } = request
+    const address = words[RequestSlot.Segments] as number
+    const length = words[RequestSlot.Segments + 1] as number
+    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
+    if (entry === undefined || target.peer.died || !target.enter())
+      return this.carryOut(request, Opcode.WriteWithImmediate, target)
+    const { peer } = target
+    const block = target.block as Block
+    const inbox = target.ownInbox
+    const memory = peer.memory(words[RequestSlot.RemoteKey] as number)
+    const offset = memory === undefined ? -1 : (words[RequestSlot.RemoteAddress] as number) - memory.address
+    if (
+      memory === undefined ||
+      inbox === undefined ||
+      !memory.direct ||
+      (memory.access & Access.RemoteWrite) === 0 ||
+      memory.domainId !== block.words[BlockWord.Domain] ||
+      !(offset >= 0 && offset + length <= memory.length && length <= MAX_MESSAGE_BYTES) ||
+      !enabled(block, Access.RemoteWrite) ||
+      inbox.peek() < 0
+    ) {
+      target.leave()
+      return this.carryOut(request, Opcode.WriteWithImmediate, target)
+    }
+    copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
+    const immediate = words[RequestSlot.Immediate] as number
+    const opcode = CompletionOpcode.ReceiveWriteWithImmediate
+    inbox.publish(opcode, CompletionFlag.WithImmediate, immediate, 0, length, this.#number, target.number)
+    peer.announce(target.queueIndex, ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0)
     target.leave()
     this.byteLength = length
     return CompletionStatus.Success
@@ -309,16 +343,6 @@ export class Initiator {
   #invalidate(request: EncodedRequest, target: Responder): boolean {
     const key = request.words[RequestSlot.Immediate] as number
     return target.peer.invalidate(key, target.number, target.domainId)
-  }
-
-  /** The receiver's completion of a WRITE with immediate whose bytes lie in its memory. */
-  #tellWritten(request: EncodedRequest, target: Target, inbox: Inbox, byteLength: number): void {
-    const { words } = request
-    const immediate = words[RequestSlot.Immediate] as number
-    const opcode = CompletionOpcode.ReceiveWriteWithImmediate
-    inbox.publish(opcode, CompletionFlag.WithImmediate, immediate, 0, byteLength, this.#number, target.number)
-    const solicited = ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
-    target.peer.announce(target.queueIndex, solicited)
   }
 
   #writeWithImmediate(request: EncodedRequest, target: Responder, block: Block): number {

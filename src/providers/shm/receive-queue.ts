@@ -1,9 +1,10 @@
+import type { CompletionBatch } from '../completion-batch.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Block } from './block.ts'
-import { completeReceive } from './complete-receive.ts'
+import { completeReceive, lengthOf } from './complete-receive.ts'
 import type { ArrivalRing, ShmCompletionQueue } from './completion-queue.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
@@ -81,6 +82,31 @@ export class ReceiveQueue implements Receives, ArrivalRing {
     // Who could not put a message down has left a fault before it said so.
     if (status !== CompletionStatus.Success) pair.lookAround()
     return queue.hasRoom(1) || !this.hasArrived
+  }
+
+  take(batch: CompletionBatch, number: number): number {
+    const results = this.#results
+    let row = 0
+    do {
+      // The result is read behind this one.
+      if (this.#collected === this.#posted || Atomics.load(results, this.#nextAt) !== this.#nextNumber) break
+      const slot = this.#collected & this.#block.mask
+      const at = slot * RESULT_WORDS
+      if (((results[at + ResultWord.Status] as number) & 0xff) !== CompletionStatus.Success) break
+      batch.id[row] = this.#ids[slot] as number
+      batch.status[row] = CompletionStatus.Success
+      batch.opcode[row] = (results[at + ResultWord.Opcode] as number) & 0xff
+      batch.flags[row] = results[at + ResultWord.Flags] as number
+      batch.byteLength[row] = lengthOf(this.#block, slot)
+      batch.queuePairNumber[row] = number
+      batch.immediate[row] = results[at + ResultWord.Immediate] as number
+      batch.vendorError[row] = results[at + ResultWord.VendorError] as number
+      batch.sourceQueuePair[row] = results[at + ResultWord.SourceNumber] as number
+      this.#retired = (this.#retired + 1) | 0
+      this.#setCollected((this.#collected + 1) | 0)
+      row += 1
+    } while (row < batch.capacity && this.hasArrived)
+    return row
   }
 
   /** Flushed completions for the rest, oldest first; false when `queue` has no room. */
