@@ -41,7 +41,7 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
       if (isBusy) continue
       if (napAt === 0) {
         lookedFrom = now
-        napAt = now + spinTime.ms
+        napAt = now + spinTime.begin()
       } else if (now > napAt) {
         watched ??= new WatchedWait(() => describeCall(call))
         watched.look()
