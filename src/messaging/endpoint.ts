@@ -297,6 +297,7 @@ export class Endpoint {
   }
 
   async #drained(): Promise<void> {
+    await this.#rendezvous.answeredAll()
     await this.#outbox.drained()
     await this.#rendezvous.drained()
   }

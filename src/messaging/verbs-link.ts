@@ -187,6 +187,24 @@ export class VerbsLink extends RingLink {
   }
 
   /**
+   * Resolves when no READ of this end that is done reaches the peer's memory any more: await it before the peer is told that it may take that memory back. A device asks once more for a READ whose
+   * answer seems to be lost, and networks repeat packets: where the key has gone when such a request comes, the peer's device refuses it, and that ends the connection. Answers come in the order of the requests,
+   * so that the answer to a READ of nothing, posted now, comes behind all others. At once where no packets travel. Rejects with a LinkError when the link ends first.
+   */
+  fenceReads(): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.postReadFence((error) => (error === undefined ? resolve() : reject(error)))
+    })
+  }
+
+  /** @internal The same, told by a call: at once, or out of a later `poll`. */
+  postReadFence(done: OperationDone): void {
+    this.checkOpen('read')
+    if (this.throughSharedMemory) done(undefined)
+    else this.post('read', this.pair.prepareRead({ local: [], remote: this.#peer }), done)
+  }
+
+  /**
    * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`. Throws LinkError once the
    * link has ended.
    */
