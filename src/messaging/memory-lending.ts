@@ -182,6 +182,7 @@ export class VerbsLending implements MemoryLending {
     const bind = pair.prepareBind({ window, memory: buffer.memory, offset, length, access, keyTag })
     try {
       this.#post('bind', bind)
+      if (!this.#link.open) throw new LinkError('lost', 'none', 'the link has ended')
     } catch (error) {
       closed(() => window.close())
       throw error

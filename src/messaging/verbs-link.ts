@@ -205,19 +205,23 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`. Throws LinkError once the
-   * link has ended.
+   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`, or at once where the messages before it cannot leave, which
+   * ends the link. Throws LinkError once the link has ended.
    */
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     this.checkOpen(name)
     this.flush()
+    if (!this.open) {
+      done(endedBefore(name))
+      return
+    }
     this.#requests.operate({ request, name, done })
     this.wakeSoon()
   }
 
   /** @internal Throws LinkError once the link has ended: before a request is made, for which its queue pair has to be there. */
   checkOpen(name: string): void {
-    if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
+    if (!this.open) throw endedBefore(name)
   }
 
   /** Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler. */
@@ -396,4 +400,8 @@ export class VerbsLink extends RingLink {
       this.fail(error)
     }
   }
+}
+
+function endedBefore(name: string): LinkError {
+  return new LinkError('lost', 'none', `the link has ended before the ${name}`)
 }
