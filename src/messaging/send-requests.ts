@@ -120,11 +120,22 @@ export class SendRequests {
       next.operation.done(next.error)
   }
 
-  /** All that are under way or wait end with this. What a program throws ended the link, or would: there is nothing left that it could end. */
+  /** One that is not posted any more, since the link has ended. */
+  refuse(operation: Operation, error: unknown): void {
+    this.#settled.push({ operation, error })
+    this.#tellLast()
+  }
+
+  /** All that are under way or wait end with this. */
   end(error: unknown): void {
     const left = [...this.#operations.values(), ...this.#waiting.splice(0)]
     this.#operations.clear()
     for (const operation of left) this.#settled.push({ operation, error })
+    this.#tellLast()
+  }
+
+  /** What a program throws now ended the link, or would have: there is nothing left that it could end. */
+  #tellLast(): void {
     while (this.#settled.length > 0) {
       try {
         this.tellSettled()

@@ -211,11 +211,12 @@ export class VerbsLink extends RingLink {
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     this.checkOpen(name)
     this.flush()
+    const operation = { request, name, done }
     if (!this.open) {
-      done(endedBefore(name))
+      this.#requests.refuse(operation, endedBefore(name))
       return
     }
-    this.#requests.operate({ request, name, done })
+    this.#requests.operate(operation)
     this.wakeSoon()
   }
 
