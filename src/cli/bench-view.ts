@@ -29,7 +29,7 @@ export const batchNotes: readonly string[] = [
 export const messagingNotes: readonly string[] = [
   'Of message and send both ends spin; of message-loop and stream-loop both are in their event loops, and times are of single messages or of means over',
   'batches of a stream. UCX is ucx_perftest (tag matching over shared memory), libfabric fi_pingpong (messages of its shm provider,',
-  'means only); both are in C. cpu is of all processes, the server of Redis among',
+  'means only); both are in C. Of rendezvous both are in their event loops, and times are of messages, there and said so. cpu is of all processes, the server of Redis among',
   'them. ratio is how many times the time of the row it names.',
 ]
 

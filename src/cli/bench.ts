@@ -78,7 +78,8 @@ bandwidth    32 operations outstanding, one completion for all of them; write-bo
              operations a second of both together, times of one end, and the ratio to one end alone (1: neither is in the other's way; 2: no gain)
 messaging    endpoints: half of a round trip with both ends spinning (message) and in their event loops (message-loop), and messages one way
              as fast as they are taken (message-stream, stream-loop); beside bare SEND, UCX, libfabric, child_process messages, a Unix socket,
-             a stream of gRPC, PUBLISH of Redis and memcpy in the same run
+             a stream of gRPC, PUBLISH of Redis and memcpy in the same run. From 64 KiB on also messages that are too long for a ring, each until
+             its receiver has fetched it and said so (rendezvous), and the same from registered memory, without a copy first (rendezvous-placed)
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
              of N client processes with 16 under way each (clients-N); object is a small one in the default codec. Beside child_process

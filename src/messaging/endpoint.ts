@@ -93,7 +93,7 @@ export class Endpoint {
     this.#staging = new Staging((lengthBytes) => link.allocate(lengthBytes))
     const { messageBytesMax = DEFAULT_MESSAGE_BYTES_MAX } = options
     this.#rendezvous = new Rendezvous(link, this.#outbox, this.#staging, messageBytesMax)
-    this.#oneSided = new OneSided(link)
+    this.#oneSided = new OneSided(link, this.#outbox)
     this.#meter = EndpointMeter.of(link.pair.number, remote)
     this.#queue = new MessageQueue((full) => this.#hold(Hold.Queue, full))
     link.onMessage = this.#take
@@ -198,7 +198,7 @@ export class Endpoint {
 
   /** WRITE to the peer's memory; it learns nothing of it. What is sent after this call arrives after its bytes. */
   write(local: LocalRange, remote: RemoteAddress): Promise<void> {
-    return this.link.write(local, remote)
+    return this.#oneSided.write(local, remote)
   }
 
   /**
@@ -212,6 +212,7 @@ export class Endpoint {
     await new Promise<void>((resolve, reject) => {
       const fill = (outgoing: Uint8Array, at: number): void => {
         putWritten(outgoing, at, remote.address, lengthOf(local))
+        this.link.charge(lengthOf(local))
         post((error) => (error === undefined ? resolve() : reject(error)))
       }
       this.#outbox.put(WRITTEN_BYTES, immediate, EndpointKind.Written, fill).catch(reject)
@@ -219,7 +220,7 @@ export class Endpoint {
   }
 
   read(local: LocalRange, remote: RemoteAddress): Promise<void> {
-    return this.link.read(local, remote)
+    return this.#oneSided.read(local, remote)
   }
 
   /** WRITE; `handlers.writeDone` is told of its end with this id. */
@@ -311,6 +312,7 @@ export class Endpoint {
   }
 
   async #drained(): Promise<void> {
+    await this.#rendezvous.answeredAll()
     await this.#outbox.drained()
     await this.#rendezvous.drained()
   }
@@ -381,6 +383,7 @@ export class Endpoint {
 
   #over(error: LinkError | undefined): void {
     const end = error ?? new LinkError('lost', 'unknown', 'the connection was closed')
+    this.#outbox.move()
     this.#rendezvous.fail(end)
     this.#queue.end(error)
     this.#oneSided.close()

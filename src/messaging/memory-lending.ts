@@ -50,6 +50,8 @@ export interface MemoryLending {
   giveBack(buffer: RegisteredBuffer): void
   /** READ as of the link, whose end is told by a call out of a later `poll`: for who does not come back to the event loop. Throws LinkError once the link has ended. */
   read(local: LocalRange, remote: RemoteAddress, done: OperationDone): void
+  /** `done` is told when no READ of this end that is done reaches the peer's memory any more, however often the network repeats it: before the peer hears that it may take the memory back. Throws LinkError once the link has ended. */
+  fenceReads(done: OperationDone): void
   /** Whether operations and loans of this link may name the buffer: it belongs to the same device and protection domain. */
   accepts(buffer: RegisteredBuffer): boolean
   /** Lets the peer read, or write, that part. Throws ArgumentError for an empty one, or beyond the buffer; LinkError once the link has ended; VerbsError where the device has no room for one more. */
@@ -61,6 +63,7 @@ export interface LendingLink {
   readonly open: boolean
   readonly pair: QueuePair
   post(name: string, request: PreparedRequest, done: OperationDone): void
+  postReadFence(done: OperationDone): void
   destroy(reason?: Error): void
 }
 
@@ -113,6 +116,10 @@ export class VerbsLending implements MemoryLending {
   read(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
     if (!this.#link.open) throw new LinkError('lost', 'none', 'the link has ended before the read')
     this.#link.post('read', this.#link.pair.prepareRead({ local: segmentOf(local), remote }), done)
+  }
+
+  fenceReads(done: OperationDone): void {
+    this.#link.postReadFence(done)
   }
 
   accepts(buffer: RegisteredBuffer): boolean {
@@ -175,6 +182,7 @@ export class VerbsLending implements MemoryLending {
     const bind = pair.prepareBind({ window, memory: buffer.memory, offset, length, access, keyTag })
     try {
       this.#post('bind', bind)
+      if (!this.#link.open) throw new LinkError('lost', 'none', 'the link has ended')
     } catch (error) {
       closed(() => window.close())
       throw error

@@ -1,7 +1,8 @@
 import { ArgumentError, TimeoutError } from '../native/index.ts'
 import type { PreparedRequest, QueuePair } from '../verbs/index.ts'
-import { checkRemote } from './memory-range.ts'
+import { checkRemote, lengthOf } from './memory-range.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
+import type { Outbox } from './outbox.ts'
 import type { OperationDone } from './send-requests.ts'
 import { segmentOf } from './verbs-buffer.ts'
 import type { VerbsLink } from './verbs-link.ts'
@@ -34,6 +35,9 @@ const DEFAULT_TIMEOUT_MS = 10_000
 const CELL_BYTES = 8
 const CELLS = 64
 
+/** Takes an operation back: false where it was posted already. */
+type Withdraw = () => boolean
+
 /** A request on an 8-byte word, made for the cell where the old value is to land. */
 type PrepareAtomic = (pair: QueuePair, local: ReturnType<typeof segmentOf>) => PreparedRequest
 
@@ -43,13 +47,15 @@ type PrepareAtomic = (pair: QueuePair, local: ReturnType<typeof segmentOf>) => P
  */
 export class OneSided {
   readonly #link: VerbsLink
+  readonly #outbox: Outbox
   #cells: RegisteredBuffer | undefined
   #words: BigUint64Array | undefined
   readonly #freeCells: number[] = []
   readonly #whenFree: (() => void)[] = []
 
-  constructor(link: VerbsLink) {
+  constructor(link: VerbsLink, outbox: Outbox) {
     this.#link = link
+    this.#outbox = outbox
   }
 
   /** A WRITE that is found good now, and is posted when what this gives is called. Throws ArgumentError, or LinkError once the link has ended. */
@@ -60,14 +66,24 @@ export class OneSided {
     return (done) => this.#link.post('write', request, done)
   }
 
-  postWrite(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
-    this.prepareWrite(local, remote)(done)
+  write(local: LocalRange, remote: RemoteAddress): Promise<void> {
+    return promised((done) => this.postWrite(local, remote, done))
   }
 
-  postRead(local: LocalRange, remote: RemoteAddress, done: OperationDone): void {
+  read(local: LocalRange, remote: RemoteAddress): Promise<void> {
+    return promised((done) => this.postRead(local, remote, done))
+  }
+
+  postWrite(local: LocalRange, remote: RemoteAddress, done: OperationDone): Withdraw {
+    const post = this.prepareWrite(local, remote)
+    return this.#leave(lengthOf(local), post, done)
+  }
+
+  postRead(local: LocalRange, remote: RemoteAddress, done: OperationDone): Withdraw {
     this.#link.checkOpen('read')
     checkRemote(remote)
-    this.#link.post('read', this.#link.pair.prepareRead({ local: segmentOf(local), remote }), done)
+    const request = this.#link.pair.prepareRead({ local: segmentOf(local), remote })
+    return this.#leave(lengthOf(local), (told) => this.#link.post('read', request, told), done)
   }
 
   writeSync(local: LocalRange, remote: RemoteAddress, options: WaitSyncOptions): void {
@@ -104,18 +120,27 @@ export class OneSided {
     this.#cells?.close()
   }
 
-  #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => void): void {
+  /** At once, or, where bytes are limited, in its place among all that leaves. */
+  #leave(bytes: number, post: (done: OperationDone) => void, done: OperationDone): Withdraw {
+    if (this.#link.limitsBytes) return this.#outbox.operate(bytes, () => post(done), done)
+    post(done)
+    return wasPosted
+  }
+
+  #waitSync(name: string, options: WaitSyncOptions, begin: (done: OperationDone) => Withdraw): void {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
     if (!(timeoutMs > 0)) throw new ArgumentError('options.timeoutMs', `a time-out is more than 0 ms, not ${timeoutMs}`)
     const end: { error?: unknown; over: boolean } = { over: false }
-    begin((error) => {
+    const withdraw = begin((error) => {
       end.error = error
       end.over = true
     })
     const deadline = performance.now() + timeoutMs
     while (!end.over) {
+      this.#outbox.move()
       this.#link.reap()
       if (end.over || performance.now() < deadline) continue
+      if (withdraw()) throw new TimeoutError(`${name} was not begun within ${timeoutMs} ms: sendLimit holds it back`)
       throw new TimeoutError(`${name} did not complete within ${timeoutMs} ms; whether it was carried out is not known`)
     }
     if (end.error !== undefined) throw end.error
@@ -130,7 +155,9 @@ export class OneSided {
         const range = { buffer: this.#cells as RegisteredBuffer, offset: cell * CELL_BYTES, length: CELL_BYTES }
         try {
           this.#link.checkOpen(name)
-          this.#link.post(name, prepare(this.#link.pair, segmentOf(range)), (error) => {
+          const request = prepare(this.#link.pair, segmentOf(range))
+          const post = (done: OperationDone): void => this.#link.post(name, request, done)
+          this.#leave(CELL_BYTES, post, (error) => {
             if (error === undefined) resolve(words[cell] as bigint)
             else reject(error)
             giveBack()
@@ -165,4 +192,16 @@ export class OneSided {
     this.#words = new BigUint64Array(buffer, byteOffset, CELLS)
     for (let cell = 0; cell < CELLS; cell += 1) this.#freeCells.push(cell)
   }
+}
+
+const wasPosted: Withdraw = () => false
+
+
+function promised(begin: (done: OperationDone) => void): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    begin((error) => {
+      if (error === undefined) resolve()
+      else reject(error)
+    })
+  })
 }

@@ -1,3 +1,4 @@
+import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import type { MessageLink } from './message-link.ts'
 
 /** Puts the message into the link's memory at the offset given. */
@@ -6,29 +7,49 @@ type Fill = (outgoing: Uint8Array, at: number) => void
 /** What is given for a message that did not have to wait. */
 export const DONE: Promise<void> = Promise.resolve()
 
-/** Messages of one end in the order of the calls, also where some of them wait for room. */
-export class Outbox {
-  readonly #link: MessageLink
-  /** The end of the row of those who wait; undefined where nobody does. */
-  #last: Promise<void> | undefined
+/** A link that may bound the bytes which leave. */
+export interface LimitedLink extends MessageLink {
+  /** Until so many bytes that do not go through the ring may leave, in milliseconds; 0: now. */
+  limitDelayMs(bytes: number): number
+  /** Has `onAllowed` called after so long, or earlier. */
+  wakeAllowed(delayMs: number): void
+  onAllowed: (() => void) | undefined
+  charge(bytes: number): void
+}
 
-  constructor(link: MessageLink) {
+/** One that has to wait. */
+interface Waiting {
+  /** Leaves now, where it may. Throws what it failed by. */
+  readonly leave: () => boolean
+  /** Has the line moved when it may be its time. */
+  readonly ask: () => void
+  /** It has left, or failed. */
+  readonly over: (error: unknown) => void
+}
+
+/**
+ * What leaves one end, in the order of the calls, also where some of it waits: messages for room, and for their time where a limit is set; operations on the peer's memory for their time. It is moved by
+ * whoever has room or time to tell of, and by who blocks the thread meanwhile.
+ */
+export class Outbox {
+  readonly #link: LimitedLink
+  readonly #line: Waiting[] = []
+  #emptied: (() => void)[] = []
+  #moving = false
+
+  constructor(link: LimitedLink) {
     this.#link = link
+    link.onAllowed = this.advance
   }
 
   /** False where there is no room just now, or others wait. */
   tryPut(length: number, immediate: number, kind: number, fill: Fill): boolean {
-    if (this.#last !== undefined) return false
-    const at = this.#link.reserve(length)
-    if (at < 0) return false
-    fill(this.#link.outgoing, at)
-    this.#link.commit(length, immediate, kind)
-    return true
+    return this.#line.length === 0 && this.#put(length, immediate, kind, fill)
   }
 
   /** `tryPut` for bytes, which makes nothing. */
   tryCopy(data: Uint8Array, immediate: number, kind: number): boolean {
-    if (this.#last !== undefined) return false
+    if (this.#line.length > 0) return false
     const at = this.#link.reserve(data.length)
     if (at < 0) return false
     this.#link.outgoing.set(data, at)
@@ -40,14 +61,32 @@ export class Outbox {
   put(length: number, immediate: number, kind: number, fill: Fill, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     if (this.tryPut(length, immediate, kind, fill)) return DONE
-    const turn = (this.#last ?? DONE).then(() => this.#wait(length, immediate, kind, fill, signal))
-    const last = turn
-      .catch(() => {})
-      .then(() => {
-        if (this.#last === last) this.#last = undefined
-      })
-    this.#last = last
-    return turn
+    return new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        this.#remove(waiting)
+        reject(signal?.reason)
+      }
+      let isAsked = false
+      const answered = (): void => {
+        isAsked = false
+        this.advance()
+      }
+      const waiting: Waiting = {
+        leave: () => this.#put(length, immediate, kind, fill),
+        ask: () => {
+          // What it rejects with `leave` throws.
+          if (!isAsked) this.#link.writable(length, signal).then(answered, answered)
+          isAsked = true
+        },
+        over: (error) => {
+          if (signal !== undefined) removeAbortCallback(signal, abort)
+          if (error === undefined) resolve()
+          else reject(error)
+        },
+      }
+      if (signal !== undefined) addAbortCallback(signal, abort)
+      this.#wait(waiting)
+    })
   }
 
   copy(data: Uint8Array, immediate: number, kind: number, signal?: AbortSignal): Promise<void> {
@@ -55,27 +94,81 @@ export class Outbox {
     return this.put(data.length, immediate, kind, (outgoing, at) => outgoing.set(data, at), signal)
   }
 
-  /** Resolves when nobody waits. */
-  async drained(): Promise<void> {
-    while (this.#last !== undefined) await this.#last
+  /**
+   * An operation that moves so many bytes past the ring: `post` is called when they may leave, now or later; `failed` where that throws later. What it gives takes the operation back: false where it was
+   * posted already.
+   */
+  operate(bytes: number, post: () => void, failed: (error: unknown) => void): () => boolean {
+    const leave = (): boolean => {
+      if (this.#link.open && this.#link.limitDelayMs(bytes) > 0) return false
+      this.#link.charge(bytes)
+      post()
+      return true
+    }
+    if (this.#line.length === 0 && leave()) return () => false
+    const waiting: Waiting = {
+      leave,
+      ask: () => this.#link.wakeAllowed(this.#link.limitDelayMs(bytes)),
+      over: (error) => {
+        if (error !== undefined) failed(error)
+      },
+    }
+    this.#wait(waiting)
+    return () => this.#remove(waiting)
   }
 
-  async #wait(
-    length: number,
-    immediate: number,
-    kind: number,
-    fill: Fill,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    signal?.throwIfAborted()
-    for (;;) {
-      const at = this.#link.reserve(length)
-      if (at >= 0) {
-        fill(this.#link.outgoing, at)
-        this.#link.commit(length, immediate, kind)
-        return
-      }
-      await this.#link.writable(length, signal)
+  /** Those that may leave do; once the link has ended all others fail. */
+  readonly advance = (): void => {
+    this.move()
+    this.#line[0]?.ask()
+  }
+
+  /** The same for who comes again by itself. */
+  move(): void {
+    if (this.#moving) return
+    this.#moving = true
+    for (let first = this.#line[0]; first !== undefined && this.#leave(first); first = this.#line[0]);
+    this.#moving = false
+    if (this.#line.length === 0) for (const each of this.#emptied.splice(0)) each()
+  }
+
+  /** Resolves when nobody waits. */
+  async drained(): Promise<void> {
+    if (this.#line.length > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve))
+  }
+
+  #put(length: number, immediate: number, kind: number, fill: Fill): boolean {
+    const at = this.#link.reserve(length)
+    if (at < 0) return false
+    fill(this.#link.outgoing, at)
+    this.#link.commit(length, immediate, kind)
+    return true
+  }
+
+  #wait(waiting: Waiting): void {
+    this.#line.push(waiting)
+    if (this.#line.length === 1) waiting.ask()
+  }
+
+  /** It waits no longer: whether it did. */
+  #remove(waiting: Waiting): boolean {
+    const index = this.#line.indexOf(waiting)
+    if (index < 0) return false
+    this.#line.splice(index, 1)
+    if (index === 0) this.advance()
+    return true
+  }
+
+  /** Whether it has left, or failed. */
+  #leave(waiting: Waiting): boolean {
+    let error: unknown
+    try {
+      if (!waiting.leave()) return false
+    } catch (cause) {
+      error = cause
     }
+    this.#line.shift()
+    waiting.over(error)
+    return true
   }
 }

@@ -26,6 +26,8 @@ export class Rendezvous {
   readonly #offers = new Map<number, Waiting>()
   #nextNumber = 1
   #idle: (() => void) | undefined
+  /** Until what was delivered last is answered. */
+  #answering: Promise<void> | undefined
 
   constructor(link: VerbsLink, outbox: Outbox, staging: Staging, bytesMax: number) {
     this.#link = link
@@ -57,7 +59,7 @@ export class Rendezvous {
     }
   }
 
-  /** Fetch what the peer offers, give it to `deliver`, and say so. */
+  /** Fetch what the peer offers, give it to `deliver`, and say so once nothing reads it any more. */
   async fetch(
     bytes: Uint8Array,
     at: number,
@@ -75,11 +77,18 @@ export class Rendezvous {
     const buffer = this.#staging.take(offer.length)
     try {
       await this.#link.read({ buffer, length: offer.length }, offer)
+      this.#answering = this.#link.fenceReads().then(() => this.#answer(EndpointKind.Fetched, offer.number))
+      this.#answering.catch(() => {})
       deliver(buffer.bytes.subarray(0, offer.length), immediate)
     } finally {
       this.#staging.giveBack(buffer)
     }
-    this.#answer(EndpointKind.Fetched, offer.number)
+    await this.#answering
+  }
+
+  /** When the peer is told of all that was delivered here. */
+  async answeredAll(): Promise<void> {
+    await this.#answering?.catch(() => {})
   }
 
   /** The peer's answer to an offer. */

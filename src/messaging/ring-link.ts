@@ -50,6 +50,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   readonly #owed: OwedSignals
   readonly #waiters = new RoomWaiters()
   readonly #limiter: SendLimiter | undefined
+  /** @internal Told when more may leave than before, where a limit is set. */
+  onAllowed: (() => void) | undefined
   readonly #place: DeparturePlace | undefined
   #onMessage: MessageHandler | undefined
   #onEnd: ((error: Error | undefined) => void) | undefined
@@ -132,9 +134,24 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     else process.nextTick(this.#flushTurn)
   }
 
-  /** Count `bytes`, which the peer fetches by itself, as bytes of the message that was committed last. */
+  /** Count `bytes` that do not go through the ring. */
   charge(bytes: number): void {
     this.#limiter?.take(bytes, 0)
+  }
+
+  /** @internal Whether bytes are limited, and not messages alone. */
+  get limitsBytes(): boolean {
+    return this.#limiter?.limitsBytes === true
+  }
+
+  /** @internal Until so many bytes that do not go through the ring may leave, in milliseconds; 0: now. */
+  limitDelayMs(bytes: number): number {
+    return this.#limiter?.delayMs(bytes, 0) ?? 0
+  }
+
+  /** @internal Have `onAllowed` called after so long, or earlier. */
+  wakeAllowed(delayMs: number): void {
+    this.#limiter?.wakeAfter(delayMs, this.#allowed)
   }
 
   flush(): void {
@@ -389,7 +406,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     const { firstLength } = this.#waiters
     if (firstLength < 0) return
     const delayMs = this.#limiter?.delayMs(firstLength, 1) ?? 0
-    if (delayMs > 0) this.#limiter?.wakeAfter(delayMs, this.#settleNow)
+    if (delayMs > 0) this.#limiter?.wakeAfter(delayMs, this.#allowed)
     // What waits for its turn here takes room that the peer cannot give back.
     const isLeaving = this.#place?.isOrdered === true && this.#flushScheduled && this.#out.pending > 0
     if (!isLeaving && (delayMs === 0 || !this.#out.hasRoom(firstLength))) this.#want()
@@ -401,6 +418,11 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  readonly #allowed = (): void => {
+    this.#settleNow()
+    this.onAllowed?.()
   }
 
   readonly #mayLeave = (length: number, messages: number): boolean =>

@@ -1,8 +1,8 @@
 import { ArgumentError } from '../native/index.ts'
 
-/** How fast messages may leave. Where both are given, a message needs both. */
+/** How fast messages, and operations on the peer's memory, may leave. Where both are given, a message needs both, an operation its bytes alone. */
 export interface SendLimit {
-  /** Bytes of messages, without what the ring adds; default: no limit. */
+  /** Bytes of messages, without what the ring adds, and of an endpoint's READs, WRITEs and atomics; default: no limit. */
   readonly bytesPerSecond?: number
   /** Bytes that may leave at once after a pause; default: those of a tenth of a second. A longer message leaves when the burst is full, and what follows waits the longer. */
   readonly burstBytes?: number
@@ -80,6 +80,10 @@ export class SendLimiter {
       this.#bytes = new Bucket(bytesPerSecond, limit.burstBytes ?? defaultBurst(bytesPerSecond), nowMs)
     if (messagesPerSecond !== undefined)
       this.#messages = new Bucket(messagesPerSecond, limit.burstMessages ?? defaultBurst(messagesPerSecond), nowMs)
+  }
+
+  get limitsBytes(): boolean {
+    return this.#bytes !== undefined
   }
 
   /** Until so many messages with so many bytes may leave; 0: now. */

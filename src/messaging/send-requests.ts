@@ -21,7 +21,7 @@ export class SendRequests {
   /** Operations for which there was no room. */
   readonly #waiting: Operation[] = []
   /** Ended, and their programs not told yet. */
-  #settled: { readonly operation: Operation; readonly error: unknown }[] = []
+  readonly #settled: { readonly operation: Operation; readonly error: unknown }[] = []
   #posted = 0
   #done = 0
   #lastSignaled = 0
@@ -123,19 +123,34 @@ export class SendRequests {
     this.#settled.push({ operation, error })
   }
 
-  /** Tell programs of what has ended. Not while completions are read, since they may wait for further operations. */
+  /** Tell programs of what has ended. Not while completions are read, since they may wait for further operations. Where one throws, the rest is told by the next call. */
   tellSettled(): void {
-    if (this.#settled.length === 0) return
-    const settled = this.#settled
-    this.#settled = []
-    for (const { operation, error } of settled) operation.done(error)
+    for (let next = this.#settled.shift(); next !== undefined; next = this.#settled.shift())
+      next.operation.done(next.error)
+  }
+
+  /** One that is not posted any more, since the link has ended. */
+  refuse(operation: Operation, error: unknown): void {
+    this.#settled.push({ operation, error })
+    this.#tellLast()
   }
 
   /** All that are under way or wait end with this. */
   end(error: unknown): void {
-    this.tellSettled()
     const left = [...this.#operations.values(), ...this.#waiting.splice(0)]
     this.#operations.clear()
-    for (const operation of left) operation.done(error)
+    for (const operation of left) this.#settled.push({ operation, error })
+    this.#tellLast()
+  }
+
+  /** What a program throws now ended the link, or would have: there is nothing left that it could end. */
+  #tellLast(): void {
+    while (this.#settled.length > 0) {
+      try {
+        this.tellSettled()
+      } catch {
+        // The next one.
+      }
+    }
   }
 }

@@ -190,19 +190,42 @@ export class VerbsLink extends RingLink {
   }
 
   /**
-   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`. Throws LinkError once the
-   * link has ended.
+   * Resolves when no READ of this end that is done reaches the peer's memory any more: await it before the peer is told that it may take that memory back. A device asks once more for a READ whose
+   * answer seems to be lost, and networks repeat packets: where the key has gone when such a request comes, the peer's device refuses it, and that ends the connection. Answers come in the order of the requests,
+   * so that the answer to a READ of nothing, posted now, comes behind all others. At once where no packets travel. Rejects with a LinkError when the link ends first.
+   */
+  fenceReads(): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.postReadFence((error) => (error === undefined ? resolve() : reject(error)))
+    })
+  }
+
+  /** @internal The same, told by a call: at once, or out of a later `poll`. */
+  postReadFence(done: OperationDone): void {
+    this.checkOpen('read')
+    if (this.throughSharedMemory) done(undefined)
+    else this.post('read', this.pair.prepareRead({ local: [], remote: this.#peer }), done)
+  }
+
+  /**
+   * Post a request, now or as soon as the send queue has room, in order with messages; `done` is told of its end by a later `poll` or `reap`, or at once where the messages before it cannot leave, which
+   * ends the link. Throws LinkError once the link has ended.
    */
   post(name: string, request: PreparedRequest, done: OperationDone): void {
     this.checkOpen(name)
     this.flush()
-    this.#requests.operate({ request, name, done })
+    const operation = { request, name, done }
+    if (!this.open) {
+      this.#requests.refuse(operation, endedBefore(name))
+      return
+    }
+    this.#requests.operate(operation)
     this.wakeSoon()
   }
 
   /** @internal Throws LinkError once the link has ended: before a request is made, for which its queue pair has to be there. */
   checkOpen(name: string): void {
-    if (!this.open) throw new LinkError('lost', 'none', `the link has ended before the ${name}`)
+    if (!this.open) throw endedBefore(name)
   }
 
   /** Take completions, and tell operations of their end, without delivering messages: for who waits inside a handler. */
@@ -391,4 +414,8 @@ export class VerbsLink extends RingLink {
       this.fail(error)
     }
   }
+}
+
+function endedBefore(name: string): LinkError {
+  return new LinkError('lost', 'none', `the link has ended before the ${name}`)
 }

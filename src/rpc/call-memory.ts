@@ -62,6 +62,8 @@ export class CallMemory {
   readonly #owner: MemoryOwner
   #isClosed = false
   #underWay = 0
+  /** It was read since the last fence. */
+  #wasRead = false
   #waiting: (() => void)[] = []
 
   constructor(link: MessageLink, owner: MemoryOwner, { source, target }: RemoteParts) {
@@ -88,9 +90,9 @@ export class CallMemory {
     return new RdmaBuffer(this.#lending.register(bytes))
   }
 
-  /** Whether something is under way in the caller's memory. */
+  /** Whether something is under way in the caller's memory, or may be repeated there. */
   get busy(): boolean {
-    return this.#underWay > 0
+    return this.#underWay > 0 || this.#wasRead
   }
 
   /** Nothing more is begun. */
@@ -98,10 +100,17 @@ export class CallMemory {
     this.#isClosed = true
   }
 
-  /** When nothing is under way. */
-  idle(): Promise<void> {
-    if (this.#underWay === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  /** When nothing is under way, nor anything repeated. Nothing more is begun. */
+  async idle(): Promise<void> {
+    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (!this.#wasRead) return
+    await this.#fenced()
+    this.#wasRead = false
+  }
+
+  /** Where the link ends first, nothing of it reaches anything. */
+  async #fenced(): Promise<void> {
+    if (this.#link.open) await new Promise((resolve) => this.#lending.fenceReads(resolve))
   }
 
   /** What a handler gives, once it is done with the caller's memory, too. */
@@ -179,6 +188,7 @@ export class CallMemory {
     const local = { buffer: own.memory, offset: own.offset + at, length }
     const there = { address: remote.address + at, key: remote.key }
     this.#underWay += 1
+    this.#wasRead ||= direction === 'read'
     try {
       await this.#link[direction](local, there)
     } catch (error) {

@@ -393,9 +393,16 @@ export class Session {
     this.send(FrameKind.Fetched, call, 0, 0, undefined, NO_BYTES, true)
   }
 
+  /** The peer may take the memory back then: READs of it that the network repeats come first. */
+  #sayFenced(call: number): void {
+    this.link.lending?.fenceReads((error) => {
+      if (error === undefined && this.#open) this.#say(call)
+    })
+  }
+
   #fetched(head: FrameHead, body: Uint8Array | undefined, memory: number, shortage: unknown): void {
     this.#assemblies.ended()
-    this.#say(head.call)
+    this.#sayFenced(head.call)
     if (body === undefined) this.#taker.dropped(head.kind, head.call, shortage)
     else if (head.due === undefined) this.#whole(head, body, memory)
     else this.#whole({ ...head, budget: Math.max(1, Math.round((head.due - performance.now()) * 1000)) }, body, memory)

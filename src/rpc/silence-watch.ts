@@ -17,14 +17,20 @@ export class SilenceWatch {
   }
 
   turn(): void {
-    const { received, link } = this.#session
-    const isSilent = received === this.#heardAtLastTurn
-    if (isSilent && this.#asked) {
-      link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', this.#text))
-      return
+    if (this.#isSilent && this.#asked) {
+      // Where this thread was held up, what has come meanwhile lies in the ring.
+      this.#session.link.poll()
+      if (this.#isSilent) {
+        this.#session.link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', this.#text))
+        return
+      }
     }
-    this.#asked = isSilent
-    this.#heardAtLastTurn = received
-    if (isSilent) this.#ask()
+    this.#asked = this.#isSilent
+    this.#heardAtLastTurn = this.#session.received
+    if (this.#asked) this.#ask()
+  }
+
+  get #isSilent(): boolean {
+    return this.#session.received === this.#heardAtLastTurn
   }
 }

@@ -48,6 +48,20 @@ test('bench messaging measures messages and streams, and each peer that is here 
   assert.ok(beside.every(({ ratio, baseline }) => ratio! > 0 && baseline!.endsWith(', shm')))
 })
 
+test('bench messaging measures messages that are too long for the ring from 64 KiB on, beside memcpy', async () => {
+  const rows = await benchMessaging({ sizes: [64, 65_536, 200_000], timeMs: 1, peers: [] })
+  const found = rows.filter(({ op }) => op.startsWith('rendezvous'))
+  for (const row of found) checkTimes(row)
+  assert.deepEqual(
+    found.map(({ op, bytes, provider, baseline }) => [op, bytes, provider, baseline]),
+    [65_536, 200_000].flatMap((bytes) => [
+      ['rendezvous', bytes, 'shm', null],
+      ['rendezvous-placed', bytes, 'shm', 'rendezvous, shm'],
+    ]),
+  )
+  for (const { bytes } of found) assert.ok(rows.some((row) => row.op === 'memcpy' && row.bytes === bytes))
+})
+
 test('bench rpc measures calls of one and of several client processes, and each peer that is here beside them', async () => {
   const absent: string[] = []
   const rows = await benchRpc({

@@ -275,3 +275,122 @@ test('over shm: the limit of one connection holds no other up, and long messages
   await assert.rejects(lateToo, LinkError)
   listener.close()
 })
+
+/** Two ends, of which one may send so much: an hour and more for a byte beyond the burst. */
+async function limitedPair(burstBytes: number, bytesPerSecond = 0.0001) {
+  const where = { device: 'shm0', address: '127.0.0.1' }
+  let arrived!: (endpoint: Endpoint) => void
+  const accepted = new Promise<Endpoint>((resolve) => {
+    arrived = resolve
+  })
+  const listener = await listenEndpoints({ ...where, accept: arrived })
+  const sendLimit = { bytesPerSecond, burstBytes }
+  const client = await connectEndpoint({ ...where, port: listener.port, closeTimeoutMs: 1000, sendLimit })
+  const server = await accepted
+  const close = (): void => {
+    client.destroy()
+    listener.close()
+  }
+  return { client, server, close, local: client.allocate(1000), remote: server.allocate(1000) }
+}
+
+/** Whether it is settled after some turns. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false
+  const end = (): void => {
+    settled = true
+  }
+  promise.then(end, end)
+  await turns(50)
+  return settled
+}
+
+test('a limit of bytes bounds READs, WRITEs and atomics of an endpoint, and not those of messages alone', async () => {
+  const operations: Record<string, (ends: Awaited<ReturnType<typeof limitedPair>>) => Promise<unknown>> = {
+    write: ({ client, local, remote }) => client.write({ buffer: local }, remote),
+    read: ({ client, local, remote }) => client.read({ buffer: local }, remote),
+    writeWithImmediate: ({ client, local, remote }) => client.writeWithImmediate({ buffer: local }, remote, 1),
+    fetchAdd: ({ client, remote }) => client.fetchAdd(remote, 1n),
+    compareSwap: ({ client, remote }) => client.compareSwap(remote, { compare: 0n, swap: 1n }),
+    postWrite: ({ client, local, remote }) =>
+      new Promise((resolve) => {
+        client.handlers = { writeDone: (_id, error) => resolve(error) }
+        client.postWrite(1, { buffer: local }, remote)
+      }),
+    postRead: ({ client, local, remote }) =>
+      new Promise((resolve) => {
+        client.handlers = { readDone: (_id, error) => resolve(error) }
+        client.postRead(1, { buffer: local }, remote)
+      }),
+    physical: ({ client, local, remote }) => client.physicalPeer(remote.key).write({ buffer: local }, remote.address),
+  }
+  for (const [name, operate] of Object.entries(operations)) {
+    const ends = await limitedPair(1000)
+    // The first has all of the burst, however long it is.
+    await ends.client.write({ buffer: ends.local }, ends.remote)
+    const late = operate(ends)
+    assert.equal(await isSettled(late), false, name)
+    ends.client.destroy()
+    await late.then(
+      (error) => assert.ok(error instanceof LinkError, name),
+      (error) => assert.ok(error instanceof LinkError, name),
+    )
+    ends.close()
+  }
+  const { client, close, local, remote } = await limitedPair(1000, 1e6)
+  for (let round = 0; round < 20; round += 1) {
+    await client.write({ buffer: local }, remote)
+    await client.read({ buffer: local }, remote)
+    await client.fetchAdd(remote, 1n)
+  }
+  close()
+})
+
+test('what waits for a limit of bytes leaves in the order of the calls, messages and operations alike', async () => {
+  const { client, server, close, local, remote } = await limitedPair(1000, 20_000)
+  const seen: number[] = []
+  server.handlers = { receive: (data) => seen.push(data[0] as number, remote.bytes[0] as number) }
+  const marks = [1, 2, 3].map((mark) => {
+    const buffer = client.allocate(900)
+    buffer.bytes.fill(mark)
+    return buffer
+  })
+  local.bytes.fill(9)
+  await client.write({ buffer: local }, remote)
+  const all: Promise<void>[] = []
+  for (const buffer of marks) {
+    all.push(client.write({ buffer }, remote))
+    all.push(client.send(Uint8Array.of(buffer.bytes[0] as number)))
+    assert.equal(client.trySend(Uint8Array.of(0)), false)
+  }
+  await Promise.all(all)
+  while (seen.length < 6) await turns(1)
+  // A message finds the bytes of the WRITE that was called before it; those of the next one may have come, too, where this end was slow.
+  assert.deepEqual([seen[0], seen[2], seen[4]], [1, 2, 3])
+  for (const at of [0, 2, 4]) assert.ok((seen[at + 1] as number) >= (seen[at] as number), String(seen))
+  close()
+})
+
+test('calls that block wait for their bytes, behind what waits already, and say what they did not begin', async () => {
+  const { client, close, local, remote } = await limitedPair(1000, 10_000)
+  local.bytes.fill(1)
+  await client.write({ buffer: local }, remote)
+  const early = client.write({ buffer: local, length: 500 }, remote)
+  local.bytes.fill(2, 500)
+  client.writeSync({ buffer: local, offset: 500, length: 500 }, remote)
+  assert.equal(await isSettled(early), true)
+  assert.equal(remote.bytes[0], 2)
+  client.readSync({ buffer: local, length: 10 }, remote)
+  assert.equal(local.bytes[0], 2)
+  close()
+  const slow = await limitedPair(1000)
+  slow.client.writeSync({ buffer: slow.local }, slow.remote)
+  const buffer = slow.client.allocate(1000)
+  buffer.bytes.fill(7)
+  assert.throws(
+    () => slow.client.writeSync({ buffer }, slow.remote, { timeoutMs: 20 }),
+    (error: Error & { code?: string }) => error.code === 'ERR_AETHER_TIMEOUT' && /not begun/.test(error.message),
+  )
+  slow.close()
+  assert.equal(slow.remote.bytes[0], 0)
+})

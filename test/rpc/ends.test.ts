@@ -17,6 +17,10 @@ const work = defineService({
   },
 })
 
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+}
+
 function workPair(options: Parameters<typeof serverPair>[1] = {}) {
   const gate = deferred<string>()
   const pair = serverPair(
@@ -70,9 +74,6 @@ test('draining has one time for handlers and for answers; then it closes, and ab
   await until(() => pair.server.active === 1)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const drained = pair.server.drain({ timeoutMs: 1000 })
-  const turns = async (): Promise<void> => {
-    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
-  }
   await turns()
   t.mock.timers.tick(999)
   await turns()
@@ -171,10 +172,14 @@ test('a blocking call ends when its time is up, however much else comes meanwhil
   pair.gate.resolve('x')
 })
 
-test('a quiet but living server is not taken for dead, nor a quiet client', async () => {
+test('a quiet but living server is not taken for dead, nor a quiet client', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
   await using pair = workPair({ channel: { keepAliveMs: 50 }, server: { keepAliveMs: 50 } })
   await pair.channel.ready()
-  await new Promise((resolve) => setTimeout(resolve, 600))
+  for (let turn = 0; turn < 12; turn += 1) {
+    t.mock.timers.tick(50)
+    await turns()
+  }
   assert.equal(await pair.client.now(4), 4)
 })
 

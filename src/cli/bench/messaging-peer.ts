@@ -2,13 +2,19 @@
 import { connectEndpoint } from '../../messaging/index.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
 
-const [device = 'shm0', address = '127.0.0.1', port = '0'] = process.argv.slice(2)
+const [device = 'shm0', address = '127.0.0.1', port = '0', ringBytes = '0'] = process.argv.slice(2)
 /** Empty polls between two looks at whether the parent still lives. */
 const PARENT_CHECK_POLLS = 1 << 16
 const parent = process.ppid
 const nothing = new Uint8Array(0)
 
-const endpoint = await connectEndpoint({ ...PEER_OPTIONS, device, address, port: Number(port) })
+const endpoint = await connectEndpoint({
+  ...PEER_OPTIONS,
+  ringBytes: Number(ringBytes),
+  device,
+  address,
+  port: Number(port),
+})
 let spinning = false
 
 /** Look at what comes until somebody says that it is over. Blocks this thread. */

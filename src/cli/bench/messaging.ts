@@ -11,6 +11,7 @@ import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, pingPong } from './la
 import { BenchLink } from './link.ts'
 import { measure, noRemote } from './measure.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
+import { RENDEZVOUS_MESSAGE_BYTES_MIN, RENDEZVOUS_RING_BYTES, rendezvousRows } from './messaging-rendezvous.ts'
 import { libfabricProvider, libfabricRow } from './peers/fi-pingpong.ts'
 import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
 import { providerOfWay } from './peers/provider-name.ts'
@@ -37,7 +38,7 @@ export interface MessagingBenchOptions extends BenchOptions {
 
 /**
  * Messages between two processes. Half of a round trip with both ends spinning (`message`), and in their event loops (`message-loop`); messages one way, as fast as they are taken
- * (`message-stream`, `stream-loop`). Beside them in the same run: bare SEND, UCX and libfabric (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
+ * (`message-stream`, `stream-loop`); from 64 KiB on also by rendezvous (`rendezvous`, `rendezvous-placed`). Beside them in the same run: bare SEND, UCX and libfabric (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
  */
 export async function benchMessaging(options: MessagingBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -48,6 +49,8 @@ export async function benchMessaging(options: MessagingBenchOptions = {}): Promi
     onRow?.(rows.at(-1) as BenchRow)
   }
   const own = await benchSpinning(device, sizes, timeMs, keep)
+  const long = sizes.filter((bytes) => bytes >= RENDEZVOUS_MESSAGE_BYTES_MIN)
+  if (long.length > 0) await benchRendezvous(device, long, timeMs, keep)
   if (peers.includes('UCX')) {
     await unlessMissing('UCX', onMissing, async () => {
       const provider = await ucxProvider()
@@ -73,7 +76,7 @@ export async function benchMessaging(options: MessagingBenchOptions = {}): Promi
     rmSync(directory, { recursive: true, force: true })
   }
   for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
-  return withBaselines(rows, own, { send: 'message', memcpy: 'message-stream' })
+  return withBaselines(rows, own, { send: 'message', memcpy: 'message-stream', 'rendezvous-placed': 'rendezvous' })
 }
 
 type Keep = (row: Promise<BenchRow>) => Promise<void>
@@ -93,6 +96,20 @@ async function benchSpinning(device: string, sizes: readonly number[], timeMs: n
     return link.device.attributes.provider
   } finally {
     link.close()
+  }
+}
+
+/** Messages that the ring does not take. */
+async function benchRendezvous(device: string, sizes: readonly number[], timeMs: number, keep: Keep): Promise<void> {
+  const peer = await MessagingPeer.start(device, RENDEZVOUS_RING_BYTES)
+  const { endpoint, pid } = peer
+  const provider = providerOf(endpoint)
+  try {
+    for (const bytes of sizes)
+      for (const row of await rendezvousRows({ endpoint, provider, bytes, timeMs, pid }))
+        await keep(Promise.resolve(row))
+  } finally {
+    await peer.close()
   }
 }
 
@@ -123,7 +140,8 @@ class MessagingPeer {
     this.#child = child
   }
 
-  static async start(device: string): Promise<MessagingPeer> {
+  /** `ringBytes`: of the other end's ring. */
+  static async start(device: string, ringBytes: number = PEER_OPTIONS.ringBytes): Promise<MessagingPeer> {
     const address = addressOf(device)
     let arrived!: (endpoint: Endpoint) => void
     const accepted = new Promise<Endpoint>((resolve) => {
@@ -131,7 +149,7 @@ class MessagingPeer {
     })
     const listener = await listenEndpoints({ ...PEER_OPTIONS, device, address, accept: arrived })
     const program = fileURLToPath(new URL('./messaging-peer.js', import.meta.url))
-    const child = fork(program, [device, address, String(listener.port)])
+    const child = fork(program, [device, address, String(listener.port), String(ringBytes)])
     const failed = once(child, 'exit').then(() => {
       throw new Error('the other process of the benchmark ended')
     })
@@ -149,6 +167,10 @@ class MessagingPeer {
     } finally {
       await this.endpoint.sendWithImmediate(new Uint8Array(0), Mark.Rest)
     }
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   async close(): Promise<void> {

@@ -18,10 +18,16 @@ export interface AgreementsOwner {
   excluded(group: number, error: AgreementError): void
 }
 
+/** Who called, told once: of the ranks that go on, or of what it failed by. */
+export interface AgreementWaiter {
+  readonly resolve: (ranks: readonly number[]) => void
+  readonly reject: (error: Error) => void
+}
+
 interface Entry {
   readonly group: AgreeingGroup
   readonly agreement: Agreement
-  waiter: { readonly resolve: (ranks: readonly number[]) => void; readonly reject: (error: Error) => void } | undefined
+  waiter: AgreementWaiter | undefined
   closed: boolean
 }
 
@@ -63,23 +69,30 @@ export class Agreements {
   /** The ranks that go on. Rejects with what it failed by, or `reason` of the signal. */
   async agree(group: number, call: AgreementCall, signal: AbortSignal | undefined): Promise<readonly number[]> {
     const entry = this.#entries.get(group)!
-    const { agreement } = entry
     signal?.throwIfAborted()
-    if (agreement.decision !== undefined) return agreement.decision
-    if (entry.waiter !== undefined) throw new ArgumentError('group', 'it is being shrunk already')
     const abort = (): void => {
-      agreement.leave()
+      entry.agreement.leave()
       this.#settle(entry)?.reject(signal?.reason)
     }
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      return await new Promise((resolve, reject) => {
-        entry.waiter = { resolve, reject }
-        agreement.begin(call, this.#owner.now())
-      })
+      return await new Promise((resolve, reject) => this.begin(group, call, { resolve, reject }))
     } finally {
       signal?.removeEventListener('abort', abort)
     }
+  }
+
+  /** The same, told by a call: at once where there is a decision already. @throws ArgumentError */
+  begin(group: number, call: AgreementCall, waiter: AgreementWaiter): void {
+    const entry = this.#entries.get(group)!
+    const { agreement } = entry
+    if (agreement.decision !== undefined) {
+      waiter.resolve(agreement.decision)
+      return
+    }
+    if (entry.waiter !== undefined) throw new ArgumentError('group', 'it is being shrunk already')
+    entry.waiter = waiter
+    agreement.begin(call, this.#owner.now())
   }
 
   /** Ranks that have said that they take no part, or to which there is no way. */

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { TimeoutError } from '../../native/index.ts'
+import { ArgumentError, TimeoutError } from '../../native/index.ts'
 import type { AllGatherAlgorithm } from '../collectives/all-gather.ts'
 import type { AllReduceAlgorithm } from '../collectives/all-reduce.ts'
 import type { AllToAllAlgorithm, AllToAllVAlgorithm } from '../collectives/all-to-all.ts'
@@ -80,6 +80,8 @@ export class PeerGroup {
   readonly #engine: GroupEngine
   readonly #shape: Shape
   #shrunk: Promise<PeerGroup> | undefined
+  /** What that gave. */
+  #successor: PeerGroup | undefined
 
   /** @internal Made by {@link Peers.group}. */
   constructor(hub: Hub, engine: GroupEngine) {
@@ -359,6 +361,21 @@ export class PeerGroup {
     return this.#shrunk
   }
 
+  /**
+   * The same, spinning. `signal` is looked at only at the start. Gives the group that {@link shrink} gave, where it did.
+   * @throws ArgumentError too: while a `shrink` of this member is under way, which needs the event loop.
+   */
+  shrinkSync(options: ShrinkOptions = {}): PeerGroup {
+    if (this.#successor !== undefined) return this.#successor
+    if (this.#shrunk !== undefined) throw new ArgumentError('group', 'it is being shrunk already; await that')
+    const call = agreementCall(options)
+    options.signal?.throwIfAborted()
+    const group = new PeerGroup(this.#hub, this.#hub.shrinkSync(this.#engine, call, this.#channels()))
+    this.#successor = group
+    this.#shrunk = Promise.resolve(group)
+    return group
+  }
+
   /** Take no further part. Others can finish what was called before; who calls more is told. Idempotent. */
   close(): void {
     this.#engine.close()
@@ -371,7 +388,8 @@ export class PeerGroup {
 
   async #shrink(options: ShrinkOptions): Promise<PeerGroup> {
     const engine = await this.#hub.shrink(this.#engine, agreementCall(options), options.signal)
-    return new PeerGroup(this.#hub, engine)
+    this.#successor = new PeerGroup(this.#hub, engine)
+    return this.#successor
   }
 
   /** Async, so that whatever goes wrong rejects. */

@@ -113,14 +113,41 @@ export class Hub implements ChannelOwner {
    * @throws AgreementError, CollectiveError, ClosedError, the signal's reason.
    */
   async shrink(engine: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine> {
-    const { group, peers } = engine
+    this.#endForShrinking(engine)
+    const agreed = this.#agreements.agree(engine.group, call, signal)
+    this.watch()
+    return this.#makeShrunk(engine, await agreed)
+  }
+
+  /** The same, spinning over these channels. */
+  shrinkSync(engine: GroupEngine, call: AgreementCall, channels: readonly Channel[]): GroupEngine {
+    this.#endForShrinking(engine)
+    let ranks: readonly number[] | undefined
+    let failure: Error | undefined
+    this.#agreements.begin(engine.group, call, {
+      resolve: (agreed) => {
+        ranks = agreed
+      },
+      reject: (error) => {
+        failure = error
+      },
+    })
+    // The agreement itself ends in time.
+    const over = (): boolean => ranks !== undefined || failure !== undefined
+    this.spin(over, channels, Number.POSITIVE_INFINITY, () => 'shrink')
+    if (ranks === undefined) throw failure
+    return this.#makeShrunk(engine, ranks)
+  }
+
+  #endForShrinking(engine: GroupEngine): void {
     if (engine.closed) throw new ClosedError('the group')
-    this.#checkAgreementSize(peers)
+    this.#checkAgreementSize(engine.peers)
     const why = 'the group is being shrunk'
     engine.giveUp(new CollectiveError('ERR_AETHER_COLLECTIVE_ABANDONED', engine.rank, this.number, why))
-    const agreed = this.#agreements.agree(group, call, signal)
-    this.watch()
-    const ranks = await agreed
+  }
+
+  #makeShrunk(engine: GroupEngine, ranks: readonly number[]): GroupEngine {
+    const { group, peers } = engine
     if (!ranks.includes(engine.rank)) throw excludedError(engine, ranks)
     const members = ranks.map((rank) => peers[rank]!)
     const shrunk = this.#makeGroup(`${group}>${members.join(',')}`, members)

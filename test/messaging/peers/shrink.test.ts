@@ -298,9 +298,9 @@ async function heard<T>(child: ChildProcess): Promise<T> {
 }
 
 /** Processes that add up. */
-async function computing(t: TestContext, size: number): Promise<ChildProcess[]> {
+async function computing(t: TestContext, size: number, ...how: readonly string[]): Promise<ChildProcess[]> {
   const script = new URL('fixtures/shrinker-main.js', import.meta.url)
-  const children = rangeOf(size).map((number) => fork(script, [String(number)]))
+  const children = rangeOf(size).map((number) => fork(script, [String(number), ...how]))
   t.after(() => {
     for (const child of children) child.kill('SIGKILL')
   })
@@ -338,6 +338,15 @@ for (const victims of [[0], [2, 4]]) {
   })
 }
 
+test('processes that never come back to the event loop agree by `shrinkSync`, and go on', { skip }, async (t) => {
+  const children = await computing(t, 4, 'sync')
+  const left = [0, 2, 3]
+  const reports = left.map((number) => heard<{ members: number[]; sum: number }>(children[number]!))
+  children[1]!.kill('SIGKILL')
+  for (const { members, sum } of await Promise.all(reports)) assert.deepEqual([members, sum], [left, 5])
+  await end(left.map((number) => children[number]!))
+})
+
 test('processes: one is stopped, the rest go on without it; when it wakes up it is told that it was left out', {
   skip,
 }, async (t) => {
@@ -369,5 +378,33 @@ test('one of two cannot be told from the other side of a cut: it goes on alone o
   const alone = await group.shrink({ quorum: 'any' })
   assert.deepEqual(alone.members, [0])
   await alone.barrier()
+  await one.close()
+})
+
+test('`shrinkSync` tells what `shrink` tells, and gives the group that it gave', { skip }, async () => {
+  await using one = openPeers({ number: 0, device: 'shm0' })
+  await using other = openPeers({ number: 1, device: 'shm0' })
+  const where = await one.listen({ address: '127.0.0.1' })
+  await Promise.all([other.connect(where), one.accept()])
+  const [first, second, closed] = [one.group([0, 1]), one.group([0, 1]), one.group([0, 1])]
+  // Nobody answers while this thread is blocked.
+  const short = { absentAfterMs: 20, timeoutMs: 200 }
+  assert.throws(() => first.shrinkSync(short), { code: 'ERR_AETHER_GROUP_MINORITY', members: [0] })
+  await other.close()
+  await one.get(1)?.gone
+  assert.throws(() => first.shrinkSync(), { code: 'ERR_AETHER_GROUP_MINORITY', members: [0] })
+  assert.throws(() => first.shrinkSync({ quorum: 'all' as never }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  assert.throws(() => first.shrinkSync({ signal: AbortSignal.abort(new Error('enough')) }), /enough/)
+  const alone = first.shrinkSync({ quorum: 'any' })
+  assert.deepEqual(alone.members, [0])
+  alone.barrierSync()
+  assert.equal(first.shrinkSync(), alone)
+  assert.equal(await first.shrink(), alone)
+  const shrinking = second.shrink({ quorum: 'any' })
+  assert.throws(() => second.shrinkSync({ quorum: 'any' }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  const shrunk = await shrinking
+  assert.equal(second.shrinkSync({ quorum: 'any' }), shrunk)
+  closed.close()
+  assert.throws(() => closed.shrinkSync(), { code: 'ERR_AETHER_CLOSED' })
   await one.close()
 })

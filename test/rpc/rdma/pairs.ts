@@ -74,22 +74,23 @@ export function overDevice(
   }
 }
 
-function overSim(name: string, seed: number, lending: Means, simulation: SimulationOptions, longBytes: number): Ground {
+export function overSim(name: string, seed: number, lending: Means, simulation: SimulationOptions, longBytes: number): Ground {
   return {
     longBytes,
     name: `sim, ${lending}s, ${name}`,
     async open(serve, channel, server) {
       const cluster = openSimulatedCluster(seed, simulation)
       const hosts = [openLinkHost(cluster.device), openLinkHost(cluster.device)] as const
-      // No connection manager tells that the other end has gone.
-      const [client, link] = connectSimulated(hosts[0], hosts[1], { keepAliveMs: 40, lending })
+      const [client, link] = connectSimulated(hosts[0], hosts[1], { keepAliveMs: 0, lending })
       let isOver = false
-      // Time passes where both ends look.
+      // Time passes where both ends look. There is no connection manager that tells an end that the other has gone.
       const turn = (): void => {
         for (let polls = 0; polls < 50; polls += 1) {
           client.poll()
           link.poll()
         }
+        if (!client.open) link.connectionClosed('the other end has gone')
+        if (!link.open) client.connectionClosed('the other end has gone')
         if (!isOver) setImmediate(turn)
       }
       setImmediate(turn)

@@ -68,7 +68,7 @@ export async function streamRow({ pair, provider, bytes, timeMs, pids }: PipeMea
 }
 
 /** One after the other. Processor time is this process's and that of `pids`. */
-async function repeated(
+export async function repeated(
   operation: () => Promise<void>,
   batchSize: number,
   timeMs: number,
