@@ -196,7 +196,6 @@ export class OneSided {
 
 const wasPosted: Withdraw = () => false
 
-
 function promised(begin: (done: OperationDone) => void): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     begin((error) => {

@@ -52,6 +52,7 @@ export class VerbsLink extends RingLink {
   readonly #outgoingMemory: MemoryRegion
   readonly #outgoingAddress: number
   readonly #peerAddress: number
+  readonly #peerRing: RemoteAddress
   readonly #credit: CreditWords
   readonly #creditOut: Uint32Array
   readonly #requests: SendRequests
@@ -112,6 +113,7 @@ export class VerbsLink extends RingLink {
     for (let bytes = 0; bytes <= this.#inlineBytes; bytes += UNIT_BYTES)
       this.#inlineViews.push([this.#inlineStage.subarray(0, bytes)])
     const ring = { address: peer.address, key: peer.key }
+    this.#peerRing = ring
     const local = outgoingMemory.subarray(0, UNIT_BYTES)
     this.#plainWrite = pair.prepareWrite({ local, remote: ring })
     this.#tellingWrite = pair.prepareWrite({ local, remote: ring, immediate: 0 })
@@ -204,7 +206,7 @@ export class VerbsLink extends RingLink {
   postReadFence(done: OperationDone): void {
     this.checkOpen('read')
     if (this.throughSharedMemory) done(undefined)
-    else this.post('read', this.pair.prepareRead({ local: [], remote: this.#peer }), done)
+    else this.post('read', this.pair.prepareRead({ local: [], remote: this.#peerRing }), done)
   }
 
   /**
