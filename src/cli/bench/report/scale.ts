@@ -1,0 +1,97 @@
+import type { Axis } from '../results/plot.ts'
+import { textWidth } from './html.ts'
+
+/** Where values of an axis lie, in pixels, and which of them are named there. */
+export interface Scale {
+  readonly at: (value: number) => number
+  readonly ticks: readonly { readonly value: number; readonly text: string; readonly isNamed: boolean }[]
+}
+
+/** Where the longest of all lies, beyond 99.9 %. */
+const NINES_OF_ALL = 3.6
+const shares = [0, 0.5, 0.9, 0.99, 0.999, 1]
+/** Ticks of a linear axis, about. */
+const LINEAR_TICKS = 5
+/** Above so many decades only powers of ten are ticks. */
+const NARROW_DECADES = 1.3
+
+/** From the pixel `from` to `to`, over round values around all of these; each of them a tick, where `isSweep` says that they were chosen. */
+export function scaleOf(
+  axis: Axis,
+  values: readonly number[],
+  from: number,
+  to: number,
+  { isSweep = false }: { readonly isSweep?: boolean } = {},
+): Scale {
+  const place = placing(axis)
+  const ticks = isSweep && axis.scale !== 'percentile' ? distinct(values) : ticksOf(axis, values)
+  const [low, high] = [place(Math.min(...ticks)), place(Math.max(...ticks))]
+  // One value only lies in the middle.
+  const at = (value: number): number =>
+    high === low ? (from + to) / 2 : from + ((to - from) * (place(value) - low)) / (high - low)
+  return { at, ticks: named(axis, ticks, at, from < to) }
+}
+
+/** What is proportional to the distance on the paper. */
+function placing({ scale }: Axis): (value: number) => number {
+  if (scale === 'linear') return (value) => value
+  if (scale === 'log') return Math.log10
+  return (share) => (share === 1 ? NINES_OF_ALL : -Math.log10(1 - share))
+}
+
+function ticksOf({ scale }: Axis, values: readonly number[]): readonly number[] {
+  if (scale === 'percentile') return shares
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  return scale === 'log' ? logTicks(low, high) : linearTicks(Math.min(0, low), high)
+}
+
+/** Powers of ten around all values, and twice and five times these where there would be few. */
+function logTicks(low: number, high: number): number[] {
+  const isNarrow = Math.log10(high / low) < NARROW_DECADES
+  const steps = isNarrow ? [1, 2, 5] : [1]
+  const first = Math.floor(Math.log10(low))
+  const last = Math.ceil(Math.log10(high)) + 1
+  const all = Array.from({ length: last - first + 1 }, (_, index) => first + index).flatMap((power) =>
+    steps.map((step) => Number(`${step}e${power}`)),
+  )
+  const from = all.findLastIndex((tick) => tick <= low)
+  const to = all.findIndex((tick, index) => tick >= high && index > from)
+  return all.slice(Math.max(0, from), to + 1)
+}
+
+function linearTicks(low: number, high: number): number[] {
+  const span = high > low ? high - low : 1
+  const power = 10 ** Math.floor(Math.log10(span / LINEAR_TICKS))
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power * LINEAR_TICKS >= span) ?? 10)
+  const [first, last] = [Math.floor(low / step), Math.ceil((low + span) / step)]
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)))
+}
+
+/** Names that would lie on one another are left out, from the low end on; the last stays. Going up there is always place. */
+function named(
+  { format }: Axis,
+  ticks: readonly number[],
+  at: (value: number) => number,
+  isAcross: boolean,
+): Scale['ticks'] {
+  let free = Number.NEGATIVE_INFINITY
+  const texts = ticks.map((value) => short(format(value)))
+  const last = ticks.length - 1
+  const startOf = (index: number): number => at(ticks[index]!) - textWidth(texts[index]!) / 2
+  return ticks.map((value, index) => {
+    const text = texts[index]!
+    const end = startOf(index) + textWidth(text) + 8
+    const isNamed = !isAcross || (startOf(index) >= free && (index === last || end <= startOf(last)))
+    if (isNamed) free = end
+    return { value, text, isNamed }
+  })
+}
+
+/** `1.00 ms` as `1 ms`: a tick is a round value. */
+function short(text: string): string {
+  return text.replace(/(\d)\.0+(?=\D|$)/, '$1').replace(/(\.\d*?)0+(?=\D|$)/, '$1')
+}
+
+function distinct(values: readonly number[]): number[] {
+  return [...new Set(values)].sort((one, other) => one - other)
+}
