@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, release } from 'node:os'
+import { constants as access, accessSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, constants, cpus, release } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { AetherError } from '../native/index.ts'
@@ -54,12 +54,26 @@ export interface BenchOutput {
   readonly args: readonly string[]
 }
 
+/** After such a signal what a benchmark has started and made is given back at the exit of the process. */
+const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const interrupt = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal])
+
+/** With {@link runBenchmarks}, but ends at once, and tidily, when it is interrupted. */
+export async function runBench(...what: Parameters<typeof runBenchmarks>): Promise<number> {
+  for (const signal of interruptions) process.once(signal, interrupt)
+  try {
+    return await runBenchmarks(...what)
+  } finally {
+    for (const signal of interruptions) process.off(signal, interrupt)
+  }
+}
+
 /**
  * Runs benchmarks one after the other and shows what they found. Of an `isOverview` each has its title, and what fails is said on standard error and makes
  * the status 1; the others run all the same.
  * @throws AetherError where a file cannot be read or written: before anything is measured.
  */
-export async function runBench(
+async function runBenchmarks(
   title: string,
   suites: readonly PreparedBench[],
   { json, compare, html, args }: BenchOutput,
@@ -119,7 +133,8 @@ function asJson(rows: readonly object[]): string {
 function facts(args: readonly string[]): string[] {
   return [
     `${availableParallelism()} processors, ${processor()}; Linux ${release()}, Node.js ${process.versions.node}`,
-    `aether bench ${args.join(' ')}; ${new Date().toISOString()}`,
+    `aether bench ${args.join(' ')}`,
+    new Date().toISOString(),
   ]
 }
 
@@ -138,7 +153,7 @@ function checkWritable(file: string): void {
   const own = statSync(file, { throwIfNoEntry: false })
   if (own?.isDirectory() === true) throw refused('it is a directory: name a file in it')
   try {
-    accessSync(own === undefined ? directory : file, constants.W_OK)
+    accessSync(own === undefined ? directory : file, access.W_OK)
   } catch (cause) {
     throw refused('permission is denied', cause)
   }

@@ -43,9 +43,15 @@ export function lineChart({ x, y, series }: LinePlot, styleOf: StyleOf, label: s
   ]
   const told = ({ x: atX, y: value, high }: LinePoint): string =>
     `${x.format(atX)}: ${y.format(value)}${high === undefined || high === null ? '' : `, p99 ${y.format(high)}`}`
-  const drawn = series.map(({ name, points: own }) => {
-    const style = styleOf(name)
+  const lines = series.map(({ name, points: own }) => {
     const places = own.map((point) => `${pixels(toX.at(point.x))},${pixels(toY.at(point.y))}`).join(' ')
+    return { name, own, places }
+  })
+  const drawn = lines.map(({ name, own, places }, index) => {
+    const style = styleOf(name)
+    // Of lines that lie on one another the lower ones are wider, so that they are seen.
+    const covers = lines.slice(index + 1).filter((line) => line.places === places).length
+    const width = covers === 0 ? '' : ` style="stroke-width:${2 + 3 * covers}"`
     const marks = own.map((point) => {
       const [atX, atY] = [toX.at(point.x), toY.at(point.y)]
       const { high } = point
@@ -55,7 +61,7 @@ export function lineChart({ x, y, series }: LinePlot, styleOf: StyleOf, label: s
           : `<path class="whisker" d="M${pixels(atX)} ${pixels(atY)}V${pixels(toY.at(high))}m-3 0h6"/>`
       return whisker + markOf(style, atX, atY, `<title>${escapeHtml(`${name}, ${told(point)}`)}</title>`)
     })
-    return `<g class="${classOf(style)}"><polyline points="${places}"/>${marks.join('')}</g>`
+    return `<g class="${classOf(style)}"><polyline points="${places}"${width}/>${marks.join('')}</g>`
   })
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">${label}${[...gridY, ...ticksX, ...titles, ...drawn].join('')}</svg>`
 }

@@ -12,8 +12,12 @@ const NINES_OF_ALL = 3.6
 const shares = [0, 0.5, 0.9, 0.99, 0.999, 1]
 /** Ticks of a linear axis, about. */
 const LINEAR_TICKS = 5
-/** Above so many decades only powers of ten are ticks. */
-const NARROW_DECADES = 1.3
+/** Multiples of powers of ten that are ticks of a logarithmic axis over at most so many decades. */
+const logSteps = [
+  { decades: 0.6, steps: [1, 1.5, 2, 3, 4, 5, 6, 8] },
+  { decades: 1.5, steps: [1, 2, 5] },
+  { decades: Number.POSITIVE_INFINITY, steps: [1] },
+]
 
 /** From the pixel `from` to `to`, over round values around all of these; each of them a tick, where `isSweep` says that they were chosen. */
 export function scaleOf(
@@ -45,10 +49,9 @@ function ticksOf({ scale }: Axis, values: readonly number[]): readonly number[] 
   return scale === 'log' ? logTicks(low, high) : linearTicks(Math.min(0, low), high)
 }
 
-/** Powers of ten around all values, and twice and five times these where there would be few. */
+/** Around all values: at least two. */
 function logTicks(low: number, high: number): number[] {
-  const isNarrow = Math.log10(high / low) < NARROW_DECADES
-  const steps = isNarrow ? [1, 2, 5] : [1]
+  const { steps } = logSteps.find(({ decades }) => Math.log10(high / low) < decades) ?? logSteps.at(-1)!
   const first = Math.floor(Math.log10(low))
   const last = Math.ceil(Math.log10(high)) + 1
   const all = Array.from({ length: last - first + 1 }, (_, index) => first + index).flatMap((power) =>
