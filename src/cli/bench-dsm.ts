@@ -11,8 +11,10 @@ import { dsmKind } from './bench/results/dsm-kind.ts'
 import { type BenchOption, type BenchValues, millisecondsOf, numbersOf, wordsOf } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'
 import { integerOption } from './options.ts'
+import { UsageError } from './usage-error.ts'
 
 const ranksMax = 16
+const PAGE_BYTES_MIN = 4096
 const pageBytesMax = 2 ** 22
 const iterationsMax = 1_000_000
 
@@ -23,7 +25,7 @@ export function dsmBenchOf(values: BenchValues): PreparedBench {
   return dsmBench({
     coherence: wordsOf('coherence', values.coherence, protocolKinds),
     ranks: numbersOf('ranks', values.ranks, defaultDsmRanks, 2, ranksMax),
-    pageBytes: numbersOf('page-sizes', values['page-sizes'], defaultPageBytes, 4096, pageBytesMax),
+    pageBytes: pageSizesOf(values['page-sizes']),
     iterations: integerOption(
       'bench',
       '--iterations',
@@ -33,6 +35,13 @@ export function dsmBenchOf(values: BenchValues): PreparedBench {
     ),
     cellMs: millisecondsOf('cell-ms', values['cell-ms'], DEFAULT_CELL_MS, 0),
   })
+}
+
+function pageSizesOf(text: string | undefined): readonly number[] {
+  const sizes = numbersOf('page-sizes', text, defaultPageBytes, PAGE_BYTES_MIN, pageBytesMax)
+  const wrong = sizes.find((bytes) => bytes % PAGE_BYTES_MIN !== 0)
+  if (wrong === undefined) return sizes
+  throw new UsageError(`--page-sizes takes multiples of ${PAGE_BYTES_MIN}, not '${wrong}'`, 'bench')
 }
 
 export function dsmBench(options: DsmBenchOptions): PreparedBench {

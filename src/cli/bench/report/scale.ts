@@ -10,6 +10,8 @@ export interface Scale {
 /** Where the longest of all lies, beyond 99.9 %. */
 const NINES_OF_ALL = 3.6
 const shares = [0, 0.5, 0.9, 0.99, 0.999, 1]
+/** Between two names, at least. */
+const GAP = 8
 /** Ticks of a linear axis, about. */
 const LINEAR_TICKS = 5
 /** Multiples of powers of ten that are ticks of a logarithmic axis over at most so many decades. */
@@ -70,24 +72,23 @@ function linearTicks(low: number, high: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)))
 }
 
-/** Names that would lie on one another are left out, from the low end on; the last stays. Going up there is always place. */
+/** Of names that would lie on one another every second is left out, or more. Upwards there is always place. */
 function named(
   { format }: Axis,
   ticks: readonly number[],
   at: (value: number) => number,
   isAcross: boolean,
 ): Scale['ticks'] {
-  let free = Number.NEGATIVE_INFINITY
-  const texts = ticks.map((value) => short(format(value)))
-  const last = ticks.length - 1
-  const startOf = (index: number): number => at(ticks[index]!) - textWidth(texts[index]!) / 2
-  return ticks.map((value, index) => {
-    const text = texts[index]!
-    const end = startOf(index) + textWidth(text) + 8
-    const isNamed = !isAcross || (startOf(index) >= free && (index === last || end <= startOf(last)))
-    if (isNamed) free = end
-    return { value, text, isNamed }
-  })
+  const all = ticks.map((value) => ({ value, text: short(format(value)) }))
+  const isNear = (one: (typeof all)[number], other: (typeof all)[number]): boolean =>
+    at(other.value) - at(one.value) < (textWidth(one.text) + textWidth(other.text)) / 2 + GAP
+  const fits = (stride: number): boolean => {
+    const kept = all.filter((_, index) => index % stride === 0)
+    return kept.every((tick, index) => index === 0 || !isNear(kept[index - 1]!, tick))
+  }
+  let stride = 1
+  while (isAcross && !fits(stride)) stride += 1
+  return all.map((tick, index) => ({ ...tick, isNamed: index % stride === 0 }))
 }
 
 /** `1.00 ms` as `1 ms`: a tick is a round value. */
