@@ -31,9 +31,13 @@ const shapes = [
   { key: 'hops', texts: ['protocol', 'miss'], numbers: ['ranks', 'messages', 'bytes', 'hops'] },
 ]
 
+/** Of all that are timed, but for rows of programs of others that tell no times of single operations. */
+const quantiles = 'quantilesNs'
+
 function checkRow({ texts, numbers }, row, index) {
   const where = `row ${index}: ${JSON.stringify(row)}`
-  const names = [...texts, ...numbers].map((name) => name.replace('?', ''))
+  const isTimed = numbers.some((name) => name.startsWith('p50Ns'))
+  const names = [...texts, ...numbers, ...(isTimed ? [quantiles] : [])].map((name) => name.replace('?', ''))
   assert.deepEqual(Object.keys(row).sort(), names.sort(), where)
   const isNull = (name) => name.endsWith('?') && row[name.slice(0, -1)] === null
   const value = (name) => row[name.replace('?', '')]
@@ -42,7 +46,14 @@ function checkRow({ texts, numbers }, row, index) {
     assert.ok(isNull(name) || (Number.isFinite(value(name)) && value(name) >= 0), `${name} in ${where}`)
   const times = [row.p50Ns, row.p99Ns, row.maxNs].filter((ns) => Number.isFinite(ns))
   for (const [at, ns] of times.entries()) assert.ok(at === 0 || times[at - 1] <= ns, `p50 <= p99 <= max in ${where}`)
+  if (isTimed) checkQuantiles(row, where)
   if ('ratio' in row) assert.equal(row.ratio === null, row.baseline === null, `a ratio has a baseline, in ${where}`)
+}
+
+function checkQuantiles({ quantilesNs, p50Ns, p99Ns, maxNs }, where) {
+  if (quantilesNs === null) return assert.equal(maxNs, null, `a distribution where there is a longest, in ${where}`)
+  assert.ok(quantilesNs.length === 10 && quantilesNs.every((ns, at) => at === 0 || quantilesNs[at - 1] <= ns), where)
+  assert.ok(quantilesNs.includes(p50Ns) && quantilesNs.includes(p99Ns) && quantilesNs.at(-1) <= maxNs, where)
 }
 
 const rows = JSON.parse(readFileSync(process.argv[2], 'utf8'))

@@ -1,45 +1,53 @@
-import { cpus, release } from 'node:os'
-import { benchDsm, protocolKinds } from './bench/dsm.ts'
-import type { DsmRow } from './bench/dsm-row.ts'
-import { showDsmBench } from './bench-dsm-view.ts'
-import { ExitCode } from './command.ts'
-import { integerOption, wordOption } from './options.ts'
-import { Screen } from './output/screen.ts'
+import {
+  benchDsm,
+  DEFAULT_CELL_MS,
+  DEFAULT_ITERATIONS,
+  type DsmBenchOptions,
+  defaultDsmRanks,
+  defaultPageBytes,
+  protocolKinds,
+} from './bench/dsm.ts'
+import { dsmKind } from './bench/results/dsm-kind.ts'
+import { type BenchOption, type BenchValues, millisecondsOf, numbersOf, wordsOf } from './bench-options.ts'
+import { type PreparedBench, prepareBench } from './bench-run.ts'
+import { integerOption } from './options.ts'
+import { UsageError } from './usage-error.ts'
 
 const ranksMax = 16
+const PAGE_BYTES_MIN = 4096
 const pageBytesMax = 2 ** 22
 const iterationsMax = 1_000_000
-const cellMsMax = 60_000
 
-/** The options that `aether bench dsm` takes, as text. */
-export interface DsmBenchValues {
-  readonly coherence: string
-  readonly ranks: string
-  readonly 'page-sizes': string
-  readonly iterations: string
-  readonly 'cell-ms': string
-  readonly json: boolean
+export const dsmTakes: readonly BenchOption[] = ['coherence', 'ranks', 'page-sizes', 'iterations', 'cell-ms', 'trace']
+
+/** `aether bench dsm`. @throws UsageError */
+export function dsmBenchOf(values: BenchValues): PreparedBench {
+  return dsmBench({
+    coherence: wordsOf('coherence', values.coherence, protocolKinds),
+    ranks: numbersOf('ranks', values.ranks, defaultDsmRanks, 2, ranksMax),
+    pageBytes: pageSizesOf(values['page-sizes']),
+    iterations: integerOption(
+      'bench',
+      '--iterations',
+      values.iterations ?? String(DEFAULT_ITERATIONS),
+      10,
+      iterationsMax,
+    ),
+    cellMs: millisecondsOf('cell-ms', values['cell-ms'], DEFAULT_CELL_MS, 0),
+  })
 }
 
-/** `aether bench dsm`. */
-export async function runDsmBench(values: DsmBenchValues): Promise<number> {
-  const list = (option: string, text: string, min: number, max: number): number[] =>
-    text.split(',').map((each) => integerOption('bench', option, each, min, max))
-  const ranks = list('--ranks', values.ranks, 2, ranksMax)
-  const pageBytes = list('--page-sizes', values['page-sizes'], 4096, pageBytesMax)
-  const coherence =
-    values.coherence === 'all'
-      ? protocolKinds
-      : values.coherence.split(',').map((word) => wordOption('bench', '--coherence', word, protocolKinds))
-  const iterations = integerOption('bench', '--iterations', values.iterations, 10, iterationsMax)
-  const cellMs = integerOption('bench', '--cell-ms', values['cell-ms'], 0, cellMsMax)
-  const screen = new Screen(values.json ? undefined : process.stdout)
-  const [processor] = cpus()
-  screen.line(`dsm on ${cpus().length} processors, ${processor?.model ?? 'of unknown kind'}, Linux ${release()}`)
-  screen.line()
-  const onRow = ({ op, coherence: kind }: DsmRow): void => screen.progress(`${kind}: ${op}, done …`)
-  const rows = await benchDsm({ coherence, ranks, pageBytes, iterations, cellMs, onRow })
-  showDsmBench(screen, rows)
-  if (values.json) process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`)
-  return ExitCode.Done
+function pageSizesOf(text: string | undefined): readonly number[] {
+  const sizes = numbersOf('page-sizes', text, defaultPageBytes, PAGE_BYTES_MIN, pageBytesMax)
+  const wrong = sizes.find((bytes) => bytes % PAGE_BYTES_MIN !== 0)
+  if (wrong === undefined) return sizes
+  throw new UsageError(`--page-sizes takes multiples of ${PAGE_BYTES_MIN}, not '${wrong}'`, 'bench')
+}
+
+export function dsmBench(options: DsmBenchOptions): PreparedBench {
+  return prepareBench({
+    name: 'dsm',
+    kind: dsmKind,
+    measure: ({ progress }) => benchDsm({ ...options, onRow: ({ op, coherence }) => progress(`${coherence}: ${op}`) }),
+  })
 }

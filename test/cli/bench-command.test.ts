@@ -7,12 +7,14 @@ import { aether, aetherWith } from './command-line.ts'
 
 const skip = process.platform === 'linux' ? false : 'the shm device needs Linux'
 const keys = [
+  'suite',
   'op',
   'provider',
   'bytes',
   'p50Ns',
   'p99Ns',
   'maxNs',
+  'quantilesNs',
   'opsPerSec',
   'gbPerSec',
   'cpuNsPerOp',
@@ -73,8 +75,8 @@ test('a run is held against an earlier one, and written as a page that needs not
     assert.match(stdout, /\n {2}call-1 +shm +8 B .* [\d.]+x\n/)
     assert.match(stdout, /\n {2}call-2 +shm +8 B .* no such row\n/)
     const html = readFileSync(page, 'utf8')
-    assert.match(html, /<figcaption>call-1<\/figcaption><svg/)
-    assert.match(html, /<figcaption>calls under way, 64 B<\/figcaption><svg/)
+    assert.match(html, /<figcaption>call-1<\/figcaption><ul class="legend">.*<svg/)
+    assert.match(html, /<figcaption>calls under way of one client<\/figcaption>/)
     assert.match(html, /Unix socket, 64 B: /)
     assert.doesNotMatch(html, /NaN|undefined|Infinity|<script|https?:/)
   } finally {
@@ -82,5 +84,5 @@ test('a run is held against an earlier one, and written as a page that needs not
   }
   const missing = aether('bench', 'latency', '--compare', '/nonexistent/rows.json')
   assert.equal(missing.status, 1)
-  assert.match(missing.stderr, /^aether: \/nonexistent\/rows.json cannot be read/)
+  assert.match(missing.stderr, /^aether: --compare: \/nonexistent\/rows.json cannot be read: there is no such file/)
 })

@@ -17,6 +17,8 @@ export interface CollectivesRow {
   readonly p50Ns: number
   readonly p99Ns: number
   readonly maxNs: number
+  /** The distribution at `quantileShares`. */
+  readonly quantilesNs: readonly number[]
   /** Processor time of all processes. */
   readonly cpuNsPerOp: number
   /** Counted in the schedules: rounds one after the other, messages and bytes of all ranks, bytes of the busiest. */

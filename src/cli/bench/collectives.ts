@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type CollectiveName, countTraffic, type PeerAddress } from '../../messaging/index.ts'
 import { type CollectivesCell, type CollectivesReport, type CollectivesRow, ELEMENT_BYTES } from './collectives-row.ts'
 import { addressOf } from './device-address.ts'
+import { distributionOf } from './quantiles.ts'
 
 /** Calls before those that count, by which their number is found, too. */
 const WARM_CALLS = 10
@@ -58,8 +59,6 @@ async function benchCall(
     const eachNs = Math.max(1, warm.ns.reduce((sum, ns) => sum + ns, 0) / warm.ns.length)
     const calls = Math.round(Math.min(CALLS_MAX, Math.max(CALLS_MIN, (cellMs * 1e6) / eachNs)))
     const { ns, cpuNs } = await members.carryOut({ op, algorithm, count, calls })
-    const sorted = Float64Array.from(ns).sort()
-    const at = (share: number): number => sorted[Math.min(calls - 1, Math.floor(share * calls))] as number
     rows.push({
       op,
       algorithm,
@@ -67,9 +66,7 @@ async function benchCall(
       processes: size,
       bytes,
       samples: calls,
-      p50Ns: at(0.5),
-      p99Ns: at(0.99),
-      maxNs: at(1),
+      ...distributionOf(Float64Array.from(ns)),
       cpuNsPerOp: Math.round(cpuNs / calls),
       rounds,
       messages,

@@ -1,3 +1,5 @@
+import { distributionOf } from './quantiles.ts'
+
 /** One line of `aether bench dsm`, and one object of its `--json`. Nanoseconds are per operation. */
 export interface DsmRow {
   readonly op: string
@@ -9,6 +11,8 @@ export interface DsmRow {
   readonly p50Ns: number
   readonly p99Ns: number
   readonly maxNs: number
+  /** The distribution at `quantileShares`. */
+  readonly quantilesNs: readonly number[]
   /** Coherence messages of all ranks per operation; null where it was not counted. */
   readonly messages: number | null
   /** Bytes of pages that moved per operation; null where it was not counted. */
@@ -39,12 +43,9 @@ export type RowHead = Pick<DsmRow, 'op' | 'coherence' | 'ranks' | 'pageBytes'> &
 export const nameOf = ({ op, coherence }: Pick<DsmRow, 'op' | 'coherence'>): string => `${op}, ${coherence}`
 
 export function rowFrom(head: RowHead, samplesNs: Float64Array, counted: Counted = uncounted): DsmRow {
-  const sorted = Float64Array.from(samplesNs).sort()
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
-  const round = (value: number): number => Math.round(value * 10) / 10
   const { op, coherence, ranks, pageBytes, baseline = null } = head
-  const times = { p50Ns: round(at(0.5)), p99Ns: round(at(0.99)), maxNs: round(sorted.at(-1)!) }
-  return { op, coherence, ranks, pageBytes, samples: sorted.length, ...times, ...counted, baseline, ratio: null }
+  const times = distributionOf(samplesNs)
+  return { op, coherence, ranks, pageBytes, samples: samplesNs.length, ...times, ...counted, baseline, ratio: null }
 }
 
 /** The rows with their ratios, where what they are held against was measured with as many ranks and the same pages. */

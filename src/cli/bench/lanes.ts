@@ -1,4 +1,5 @@
 import { native } from '../../native/index.ts'
+import { distributionOf } from './quantiles.ts'
 import { type BenchRow, perOperationNs } from './row.ts'
 
 const SAMPLES_MIN = 20
@@ -25,14 +26,10 @@ export function laneRow(
   runs: readonly LanesRun[],
   cpuNs: number,
 ): BenchRow {
-  const samples = joined(runs.map((each) => each.samples)).sort()
-  const at = (share: number): number => samples[Math.min(samples.length - 1, Math.floor(share * samples.length))]!
   const opsPerSec = runs.map(({ count, tookNs }) => (1e9 * count) / tookNs).reduce((sum, rate) => sum + rate, 0)
   return {
     ...row,
-    p50Ns: at(0.5),
-    p99Ns: at(0.99),
-    maxNs: at(1),
+    ...distributionOf(joined(runs.map(({ samples }) => samples))),
     opsPerSec: Math.round(opsPerSec),
     gbPerSec: Math.round((opsPerSec * row.bytes) / 1e4) / 1e5,
     cpuNsPerOp: perOperationNs(

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { native } from '../../native/index.ts'
 import type { Measurement } from './row.ts'
 
@@ -10,6 +11,7 @@ const WARM_NS_MAX = 300e6
 /** Or, where an operation takes so long that these are few, so many times the measured time: code that is not compiled yet would be measured, mostly. */
 const WARM_TIMES = 3
 const BATCHES_MIN = 20
+const PAUSE_NS = 200e6
 const BATCHES_MAX = 1 << 17
 
 /** Runs `count` operations, each begun when the one before is done. */
@@ -21,24 +23,26 @@ export async function measure(
   timeMs: number,
   remoteCpuNs: () => Promise<number>,
 ): Promise<Measurement> {
-  const batchSize = fittingBatch(operations, timeMs)
+  const batchSize = await fittingBatch(operations, timeMs)
   const remoteBefore = await remoteCpuNs()
   const localBefore = native.processorNs(true)
-  const batchNs = run(operations, batchSize, timeMs)
+  const batchNs = await run(operations, batchSize, timeMs)
   const localCpu = native.processorNs(true) - localBefore
   const remoteCpu = (await remoteCpuNs()) - remoteBefore
   return { batchSize, batchNs, cpuNs: localCpu + remoteCpu }
 }
 
 /** Warm up, so that the code is compiled; then double the batch until even its fastest run is long enough. */
-function fittingBatch(operations: Operations, timeMs: number): number {
+async function fittingBatch(operations: Operations, timeMs: number): Promise<number> {
   const began = native.monotonicNs()
+  const pause = new Pause()
   const mostNs = Math.max(WARM_NS_MAX, WARM_TIMES * timeMs * 1e6)
   for (let done = 0, nowNs = began; ; nowNs = native.monotonicNs()) {
     const enough = nowNs - began >= timeMs * 1e6 && done >= WARM_OPERATIONS
     if (enough || nowNs - began >= mostNs) break
     operations(16)
     done += 16
+    if (pause.isDue(nowNs)) await pause.take()
   }
   let size = 1
   while (size < BATCH_MAX && fastest(operations, size) < BATCH_NS_MIN) size *= 2
@@ -55,9 +59,10 @@ function fastest(operations: Operations, size: number): number {
   return best
 }
 
-function run(operations: Operations, batchSize: number, timeMs: number): Float64Array {
+async function run(operations: Operations, batchSize: number, timeMs: number): Promise<Float64Array> {
   const batchNs = new Float64Array(BATCHES_MAX)
   const until = native.monotonicNs() + timeMs * 1e6
+  const pause = new Pause()
   let count = 0
   for (let began = native.monotonicNs(); count < BATCHES_MAX; ) {
     operations(batchSize)
@@ -66,8 +71,26 @@ function run(operations: Operations, batchSize: number, timeMs: number): Float64
     count += 1
     began = ended
     if (count >= BATCHES_MIN && ended > until) break
+    if (pause.isDue(ended)) {
+      await pause.take()
+      began = native.monotonicNs()
+    }
   }
   return batchNs.slice(0, count)
+}
+
+/** Now and then the event loop has a turn between two batches: a signal to end is heard while it spins. */
+class Pause {
+  #dueNs = native.monotonicNs() + PAUSE_NS
+
+  isDue(nowNs: number): boolean {
+    return nowNs > this.#dueNs
+  }
+
+  async take(): Promise<void> {
+    await nextTurn()
+    this.#dueNs = native.monotonicNs() + PAUSE_NS
+  }
 }
 
 /** For measurements with nobody at the other end. */

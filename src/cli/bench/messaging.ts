@@ -1,8 +1,5 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Endpoint, listenEndpoints } from '../../messaging/index.ts'
 import { benchMemcpy } from './baselines.ts'
@@ -23,6 +20,7 @@ import type { PipeMeeting } from './pipes/pipe.ts'
 import { PipePair } from './pipes/pipe-pair.ts'
 import { loopRow, streamRow } from './pipes/pipe-rows.ts'
 import { type BenchRow, rowOf, withBaselines } from './row.ts'
+import { ScratchDirectory } from './scratch-directory.ts'
 
 /** Messages of a stream that share a WRITE. */
 const FLUSH_EVERY = 16
@@ -64,17 +62,7 @@ export async function benchMessaging(options: MessagingBenchOptions = {}): Promi
       for (const bytes of sizes) await keep(libfabricRow('message', provider, bytes, timeMs))
     })
   }
-  const directory = mkdtempSync(join(tmpdir(), 'aether-bench-'))
-  try {
-    for (const way of ways) {
-      if (way !== 'aether' && !peers.includes(way)) continue
-      const measured = benchWay(way, own, { device, address: addressOf(device), directory }, sizes, timeMs, keep)
-      if (way === 'aether') await measured
-      else await unlessMissing(way, onMissing, () => measured)
-    }
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
+  await benchWays(device, own, sizes, timeMs, peers, onMissing, keep)
   for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
   return withBaselines(rows, own, { send: 'message', memcpy: 'message-stream', 'rendezvous-placed': 'rendezvous' })
 }
@@ -110,6 +98,26 @@ async function benchRendezvous(device: string, sizes: readonly number[], timeMs:
         await keep(Promise.resolve(row))
   } finally {
     await peer.close()
+  }
+}
+
+/** All that connect programs in their event loops. */
+async function benchWays(
+  device: string,
+  own: string,
+  sizes: readonly number[],
+  timeMs: number,
+  peers: readonly PeerName[],
+  onMissing: OnMissing | undefined,
+  keep: Keep,
+): Promise<void> {
+  using scratch = new ScratchDirectory()
+  const meeting = { device, address: addressOf(device), directory: scratch.path }
+  for (const way of ways) {
+    if (way !== 'aether' && !peers.includes(way)) continue
+    const measured = benchWay(way, own, meeting, sizes, timeMs, keep)
+    if (way === 'aether') await measured
+    else await unlessMissing(way, onMissing, () => measured)
   }
 }
 

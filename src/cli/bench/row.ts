@@ -1,3 +1,5 @@
+import { distributionOf, quantileOf, tenths } from './quantiles.ts'
+
 /** One line of a benchmark, and one object of its `--json`. Nanoseconds are per operation. */
 export interface BenchRow {
   readonly op: string
@@ -7,6 +9,8 @@ export interface BenchRow {
   readonly p50Ns: number | null
   readonly p99Ns: number | null
   readonly maxNs: number | null
+  /** The distribution of what p50Ns is of, at `quantileShares`. */
+  readonly quantilesNs: readonly number[] | null
   readonly opsPerSec: number
   readonly gbPerSec: number
   /** Processor time of all processes; null where it is not read, or the system does not tell. */
@@ -37,23 +41,17 @@ export function rowOf(
 ): BenchRow {
   const { batchSize, batchNs, cpuNs } = measurement
   const operations = batchSize * perOperation
-  const sorted = Float64Array.from(batchNs).sort()
-  const at = (share: number): number =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number) / operations
-  const p50Ns = at(0.5)
-  const p99Ns = at(0.99)
-  const slowest = sorted[sorted.length - 1] as number
-  const maxNs = Math.max(p99Ns, slowest - (operations - 1) * p50Ns)
+  const sorted = Float64Array.from(batchNs, (ns) => ns / operations).sort()
+  const distribution = distributionOf(sorted)
+  const slowestNs = operations * sorted.at(-1)! - (operations - 1) * quantileOf(sorted, 0.5)
   const totalNs = batchNs.reduce((sum, ns) => sum + ns, 0)
   const opsPerSec = (1e9 * operations * batchNs.length) / totalNs
-  const round = (value: number): number => Math.round(value * 10) / 10
   return {
     op,
     provider,
     bytes,
-    p50Ns: round(p50Ns),
-    p99Ns: round(p99Ns),
-    maxNs: round(maxNs),
+    ...distribution,
+    maxNs: Math.max(distribution.p99Ns, tenths(slowestNs)),
     opsPerSec: Math.round(opsPerSec),
     gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
     cpuNsPerOp: perOperationNs(cpuNs, operations * batchNs.length),
@@ -76,6 +74,7 @@ export function rowOfOthers(
     p50Ns,
     p99Ns: null,
     maxNs: null,
+    quantilesNs: null,
     opsPerSec: Math.round(opsPerSec),
     gbPerSec: Math.round((opsPerSec * bytes) / 1e4) / 1e5,
     cpuNsPerOp: null,

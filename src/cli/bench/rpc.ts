@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { native } from '../../native/index.ts'
 import { values } from '../../rpc/index.ts'
 import { benchMemcpy } from './baselines.ts'
@@ -17,6 +14,7 @@ import { benchRendezvous, defaultRendezvousSizes, RENDEZVOUS_BYTES_MIN, rendezvo
 import { type BenchRow, rowOf, withBaselines } from './row.ts'
 import { RpcPeer } from './rpc-peer.ts'
 import type { Order } from './rpc-service.ts'
+import { ScratchDirectory } from './scratch-directory.ts'
 
 /** Payloads unless others are asked for, in bytes. */
 export const defaultRpcSizes: readonly number[] = [8, 512, 4096, 65_536, 1_048_576]
@@ -59,30 +57,26 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
     rows.push(row)
     onRow?.(row)
   }
-  const directory = mkdtempSync(join(tmpdir(), 'aether-bench-'))
+  using scratch = new ScratchDirectory()
+  const peer = await RpcPeer.start(device, scratch.path)
+  const { provider, meeting } = peer
   try {
-    const peer = await RpcPeer.start(device, directory)
-    const { provider, meeting } = peer
-    try {
-      await peer.alive(benchOwn(peer, sizes, timeMs, keep))
-      await peer.alive(benchRendezvous(peer, rendezvousSizes, timeMs, keep))
-      const plan = { meeting, sizes, depths, clients, timeMs }
-      await peer.alive(benchCalls({ ...plan, way: 'aether', provider, serverPids: [peer.pid] }, keep))
-      for (const way of others.filter((each) => peers.includes(each)))
-        await peer.alive(unlessMissing(way, onMissing, () => benchOther(way, peer, plan, keep)))
-    } finally {
-      await peer.close()
-    }
-    await benchSends(device, sizes, timeMs, keep)
-    for (const bytes of new Set([...sizes, ...rendezvousSizes])) keep(await benchMemcpy(bytes, timeMs))
-    return withBaselines(rows, provider, {
-      'call-sync': 'send-return',
-      memcpy: 'call-1',
-      ...rendezvousBaselines,
-    })
+    await peer.alive(benchOwn(peer, sizes, timeMs, keep))
+    await peer.alive(benchRendezvous(peer, rendezvousSizes, timeMs, keep))
+    const plan = { meeting, sizes, depths, clients, timeMs }
+    await peer.alive(benchCalls({ ...plan, way: 'aether', provider, serverPids: [peer.pid] }, keep))
+    for (const way of others.filter((each) => peers.includes(each)))
+      await peer.alive(unlessMissing(way, onMissing, () => benchOther(way, peer, plan, keep)))
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    await peer.close()
   }
+  await benchSends(device, sizes, timeMs, keep)
+  for (const bytes of new Set([...sizes, ...rendezvousSizes])) keep(await benchMemcpy(bytes, timeMs))
+  return withBaselines(rows, provider, {
+    'call-sync': 'send-return',
+    memcpy: 'call-1',
+    ...rendezvousBaselines,
+  })
 }
 
 /** What only this package's calls can do: block, and carry objects. */

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { benchCalls } from '../calls/call-rows.ts'
 import { type BenchOptions, DEFAULT_TIME_MS } from '../latency.ts'
 import { packageVersion } from '../peers/optional-package.ts'
@@ -9,6 +6,7 @@ import { RedisServer, redisProvider } from '../peers/redis-server.ts'
 import { unlessMissing } from '../peers/unless-missing.ts'
 import { type BenchRow, withBaselines } from '../row.ts'
 import { RpcPeer } from '../rpc-peer.ts'
+import { ScratchDirectory } from '../scratch-directory.ts'
 import { type RegionName, regionNames } from '../structures/bench-store.ts'
 import { Crew } from '../structures/crew.ts'
 import type { Job } from '../structures/job.ts'
@@ -45,24 +43,21 @@ export async function benchOps(options: OpsBenchOptions = {}): Promise<BenchRow[
       rows.push(row)
       onRow?.(row)
     }
-  const directory = mkdtempSync(join(tmpdir(), 'aether-bench-'))
-  try {
-    await using server = peers.includes('Redis')
-      ? await unlessMissing('Redis', onMissing, () => RedisServer.start(directory))
-      : undefined
-    const plan = { directory, sizes, processes, timeMs }
-    for (const kind of regionNames) await benchStore(kind, kind, plan, keepIn(stores))
-    if (server !== undefined)
-      await unlessMissing('Redis', onMissing, () => benchStore('Redis', redisProvider(), plan, keepIn(stores)))
-    if (peers.includes('lmdb')) {
-      const provider = `lmdb ${packageVersion('lmdb')}`.trimEnd()
-      await unlessMissing('lmdb', onMissing, () => benchStore('lmdb', provider, plan, keepIn(stores)))
-    }
-    const own = await benchServer(device, plan, server, onMissing, keepIn(calls))
-    return [...withBaselines(stores, 'hardware'), ...withBaselines(calls, own)]
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
+  using scratch = new ScratchDirectory()
+  const directory = scratch.path
+  await using server = peers.includes('Redis')
+    ? await unlessMissing('Redis', onMissing, () => RedisServer.start(directory))
+    : undefined
+  const plan = { directory, sizes, processes, timeMs }
+  for (const kind of regionNames) await benchStore(kind, kind, plan, keepIn(stores))
+  if (server !== undefined)
+    await unlessMissing('Redis', onMissing, () => benchStore('Redis', redisProvider(), plan, keepIn(stores)))
+  if (peers.includes('lmdb')) {
+    const provider = `lmdb ${packageVersion('lmdb')}`.trimEnd()
+    await unlessMissing('lmdb', onMissing, () => benchStore('lmdb', provider, plan, keepIn(stores)))
   }
+  const own = await benchServer(device, plan, server, onMissing, keepIn(calls))
+  return [...withBaselines(stores, 'hardware'), ...withBaselines(calls, own)]
 }
 
 interface OpsPlan {

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AetherError } from '../../../native/index.ts'
 import { type BenchRow, rowOfOthers } from '../row.ts'
+import { endProgram } from './end-program.ts'
 import { freePort } from './free-port.ts'
 
 const run = promisify(execFile)
@@ -46,7 +46,7 @@ async function runPair(bytes: number, messages: number): Promise<number> {
     const plan = [...words, '-S', String(bytes), '-I', String(messages)]
     // Somebody may take the port before it does; then it ends, and so does the client.
     const server = spawn('fi_pingpong', [...plan, '-B', port], { stdio: 'ignore' })
-    const onExit = (): void => void server.kill('SIGKILL')
+    const onExit = (): void => void server.kill('SIGTERM')
     process.once('exit', onExit)
     try {
       return parsePingpong(await connected(server, [...plan, '-P', port, '127.0.0.1']))
@@ -54,7 +54,7 @@ async function runPair(bytes: number, messages: number): Promise<number> {
       why = error instanceof Error ? error.message : String(error)
     } finally {
       process.off('exit', onExit)
-      await gone(server)
+      await endProgram(server)
     }
   }
   throw new AetherError('ERR_AETHER_BENCH', `fi_pingpong failed ${ATTEMPTS} times: ${why}`)
@@ -81,11 +81,4 @@ export function parsePingpong(output: string): number {
   const us = Number(figures.trim().split(/\s+/)[at])
   if (at >= 0 && us > 0) return us
   throw new AetherError('ERR_AETHER_BENCH', `fi_pingpong said no figures: ${output.trim().slice(-200)}`)
-}
-
-async function gone(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AetherError } from '../../../native/index.ts'
+import { endProgram } from './end-program.ts'
 import { freePort } from './free-port.ts'
 
 /** What it measures: half of a round trip, or messages one way. */
@@ -55,7 +55,7 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
     const port = String(await freePort())
     // Somebody may take the port before it does; then it ends, and so does the client.
     const server = spawn('ucx_perftest', ['-p', port], { env: environment, stdio: 'ignore' })
-    const onExit = (): void => void server.kill('SIGKILL')
+    const onExit = (): void => void server.kill('SIGTERM')
     process.once('exit', onExit)
     try {
       const warm = String(Math.min(1000, Math.ceil(messages / 10)))
@@ -65,7 +65,7 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
       why = error instanceof Error ? error.message : String(error)
     } finally {
       process.off('exit', onExit)
-      await gone(server)
+      await endProgram(server)
     }
   }
   throw new AetherError('ERR_AETHER_BENCH', `ucx_perftest failed ${ATTEMPTS} times: ${why}`)
@@ -99,11 +99,4 @@ export function parseUcx(test: UcxTest, output: string): UcxResult {
     throw new AetherError('ERR_AETHER_BENCH', `ucx_perftest said no figures: ${output.trim().slice(-200)}`)
   if (test === 'tag_bw') return { p50Ns: null, opsPerSec: rate! }
   return { p50Ns: percentileUs! * 1000, opsPerSec: 1e6 / overallUs! }
-}
-
-async function gone(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
 }

@@ -7,15 +7,28 @@ export interface ScalingLine {
   readonly cells: readonly string[]
 }
 
-export function scalingLines(rows: readonly ScalingRow[], ranks: readonly number[]): ScalingLine[] {
+export function scalingLines(
+  rows: readonly ScalingRow[],
+  ranks: readonly number[],
+  noteOf: (row: ScalingRow) => string = () => '',
+): ScalingLine[] {
   const lines = new Map(rows.map(({ protocol, miss }) => [`${protocol}, ${miss}`, { protocol, miss }]))
   return [...lines.values()].map(({ protocol, miss }) => {
     const of = rows.filter((row) => row.protocol === protocol && row.miss === miss)
-    return { protocol, miss, cells: ranks.map((size) => cell(of.find((row) => row.ranks === size))) }
+    return {
+      protocol,
+      miss,
+      cells: ranks.map((size) =>
+        cell(
+          of.find((row) => row.ranks === size),
+          noteOf,
+        ),
+      ),
+    }
   })
 }
 
-function cell(row: ScalingRow | undefined): string {
+function cell(row: ScalingRow | undefined, noteOf: (row: ScalingRow) => string): string {
   if (row === undefined) return ''
-  return `${row.messages} / ${(row.bytes / 1024).toFixed(1)} / ${row.hops}`
+  return `${row.messages} / ${(row.bytes / 1024).toFixed(1)} / ${row.hops}${noteOf(row)}`
 }

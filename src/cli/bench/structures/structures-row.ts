@@ -1,3 +1,4 @@
+import { distributionOf } from '../quantiles.ts'
 import type { StoreName } from './bench-store.ts'
 import type { Job, Samples } from './job.ts'
 
@@ -15,6 +16,8 @@ export interface StructuresRow {
   readonly p50Ns: number
   readonly p99Ns: number
   readonly maxNs: number
+  /** The distribution at `quantileShares`. */
+  readonly quantilesNs: readonly number[]
   /** Of all processes together. */
   readonly opsPerSec: number
   /** The row of the same run that this one is held against, which is the shared structure's; null for that one itself. */
@@ -34,15 +37,13 @@ export function rowsOf(
   const keys = 'keys' in work ? work.keys : 'one'
   return found[0]!.map(({ op }, which) => {
     const samples = found.map((each) => each[which]!)
-    const sorted = Float64Array.from(samples.flatMap(({ ns }) => [...ns])).sort()
-    const at = (share: number): number => round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!)
+    const joined = Float64Array.from(samples.flatMap(({ ns }) => [...ns]))
     const rate = samples.reduce((sum, { operations, totalNs }) => sum + (1e9 * operations) / totalNs, 0)
-    const times = { p50Ns: at(0.5), p99Ns: at(0.99), maxNs: at(1) }
     const head = { op, store, processes: found.length, bytes: work.kind === 'add' ? 8 : bytes, keys }
     return {
       ...head,
-      samples: sorted.length,
-      ...times,
+      samples: joined.length,
+      ...distributionOf(joined),
       opsPerSec: Math.round(rate),
       baseline: null,
       ratio: null,
@@ -75,8 +76,4 @@ export function withShares(rows: readonly StructuresRow[]): StructuresRow[] {
 export function isSameWork(one: StructuresRow, other: StructuresRow): boolean {
   const names = ['op', 'processes', 'bytes', 'keys'] as const
   return names.every((name) => one[name] === other[name])
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
 }

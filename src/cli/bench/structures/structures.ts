@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { AetherError } from '../../../native/index.ts'
 import { RedisServer } from '../peers/redis-server.ts'
+import { ScratchDirectory } from '../scratch-directory.ts'
 import type { Meeting, StoreName } from './bench-store.ts'
 import { Crew } from './crew.ts'
 import { estimateMs, planOf, type Round, type Step, type StructuresGrid } from './plan.ts'
@@ -17,15 +15,11 @@ export interface StructuresBenchOptions extends StructuresGrid {
 
 /** Structures of shared memory beside what is there otherwise, in one run. */
 export async function benchStructures(options: StructuresBenchOptions): Promise<StructuresRow[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'aether-bench-'))
-  const run = new Run(directory, options)
-  try {
-    await using _server = await run.startServer()
-    const rounds = planOf(options)
-    for (const [at, round] of rounds.entries()) await run.measure(round, estimateMs(rounds.slice(at + 1)))
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+  using scratch = new ScratchDirectory()
+  const run = new Run(scratch.path, options)
+  await using _server = await run.startServer()
+  const rounds = planOf(options)
+  for (const [at, round] of rounds.entries()) await run.measure(round, estimateMs(rounds.slice(at + 1)))
   return withShares(withRatios(run.rows))
 }
 

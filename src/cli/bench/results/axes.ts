@@ -1,0 +1,47 @@
+import { formatBytes, formatCount, formatRate, formatRatio, formatTime } from '../../output/units.ts'
+import { quantileShares } from '../quantiles.ts'
+import type { Axis, LinePoint, PlotPlan } from './plot.ts'
+
+export const timeAxis: Axis = { title: 'time of one', scale: 'log', format: (ns) => formatTime(ns / 1e6) }
+export const bytesAxis: Axis = { title: 'length', scale: 'log', format: formatBytes }
+export const rateAxis: Axis = { title: 'a second, of all together', scale: 'log', format: formatRate }
+export const throughputAxis: Axis = {
+  title: 'bytes a second',
+  scale: 'log',
+  format: (gb) => `${Number(gb.toPrecision(3))} GB/s`,
+}
+export const ratioAxis: Axis = { title: 'times as much as before', scale: 'log', format: formatRatio }
+export const percentileAxis: Axis = {
+  title: 'share of the operations that took no longer',
+  scale: 'percentile',
+  format: (share) => (share === 1 ? 'all' : `${Number((100 * share).toPrecision(4))} %`),
+}
+
+/** A number of things: processes, nodes, calls under way. */
+export function countAxis(title: string, scale: 'log' | 'linear' = 'log'): Axis {
+  return { title, scale, format: (value) => (Number.isInteger(value) ? formatCount(value) : String(value)) }
+}
+
+export const medianExplained = 'A mark is the median, its whisker reaches to p99.'
+
+/** Rows that tell a distribution. */
+export interface Distributed {
+  readonly quantilesNs: readonly number[] | null
+}
+
+/** How the samples of each row are spread: the share of them over time. */
+export function distributionPlan<Row extends Distributed>(
+  naming: Pick<PlotPlan<Row>, 'figure' | 'group' | 'series' | 'where'>,
+): PlotPlan<Row> {
+  return {
+    kind: 'lines',
+    section: 'Distributions',
+    explained:
+      'How long the slowest of so many in a hundred took: the further to the right, the rarer. Where there are too few samples to tell, it is the longest of them.',
+    x: percentileAxis,
+    y: timeAxis,
+    points: ({ quantilesNs }) =>
+      quantilesNs?.map((ns, index): LinePoint => ({ x: quantileShares[index]!, y: ns })) ?? [],
+    ...naming,
+  }
+}
