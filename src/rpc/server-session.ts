@@ -1,23 +1,21 @@
-import { performance } from 'node:perf_hooks'
 import type { MessageLink } from '../messaging/index.ts'
 import { ArgumentError } from '../native/index.ts'
-import type { LastFrame } from './answer-table.ts'
 import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
-import { type Failure, failureOf, MalformedFrameError, RpcError, ServiceError } from './errors.ts'
-import { type Extension, encodeExtension, NO_EXTENSION } from './extension.ts'
+import { MalformedFrameError, RpcError } from './errors.ts'
+import type { Extension } from './extension.ts'
 import { FailureCode, FrameKind, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { KeyedCalls } from './keyed-calls.ts'
+import { LastWords, refusalOf, textOf } from './last-words.ts'
 import { invalidRequest, validate } from './method-info.ts'
-import { nameOfFailure, traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
+import { traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore } from './server-core.ts'
 import { NO_BYTES, Session } from './session.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { Credit, pump } from './stream-pump.ts'
-import { values } from './value-codec.ts'
 
 /** Frames that wait for room, of one client. Beyond, nothing more is taken of it until they have left. */
 const WAITING_MAX = 1024
@@ -29,6 +27,7 @@ export class ServerSession implements FrameTaker {
   readonly #core: ServerCore
   /** Calls whose handlers have not answered at once. */
   readonly #calls = new Map<number, ServerCall>()
+  readonly #lastWords: LastWords
   readonly #keyed: KeyedCalls
   readonly #silence: SilenceWatch
   #greeted = false
@@ -47,7 +46,8 @@ export class ServerSession implements FrameTaker {
       `the client was silent for ${2 * core.options.keepAliveMs} ms`,
       () => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true),
     )
-    this.#keyed = new KeyedCalls(core, this.session, (id, code, message) => this.#refuse(id, code, message))
+    this.#lastWords = new LastWords(this.session, core, this.#calls)
+    this.#keyed = new KeyedCalls(core, this.session, (id, code, message) => this.#lastWords.refuse(id, code, message))
   }
 
   start(): void {
@@ -171,7 +171,7 @@ export class ServerSession implements FrameTaker {
   /** Says the last of a call whose handler still runs. */
   #end(call: ServerCall, code: number, message: string, reason: unknown): void {
     // A keyed call's answer is still wanted: its handler's last word is kept.
-    if (call.kept === undefined) this.#fail(call, { code, message, reason: '', details: undefined })
+    if (call.kept === undefined) this.#lastWords.fail(call, { code, message, reason: '', details: undefined })
     call.abort(reason)
   }
 
@@ -183,8 +183,13 @@ export class ServerSession implements FrameTaker {
 
   /** The caller cancelled while its request was fetched, or there is no room for it. */
   dropped(_kind: number, id: number, shortage: unknown): void {
-    if (shortage === undefined) this.#refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
-    else this.#refuse(id, FailureCode.Overloaded, `the server has no memory for the request: ${textOf(shortage)}`)
+    if (shortage === undefined) this.#lastWords.refuse(id, FailureCode.Cancelled, 'cancelled before it was here')
+    else
+      this.#lastWords.refuse(
+        id,
+        FailureCode.Overloaded,
+        `the server has no memory for the request: ${textOf(shortage)}`,
+      )
     this.#holdBack()
   }
 
@@ -192,13 +197,13 @@ export class ServerSession implements FrameTaker {
     const message = `${totalBytes} bytes are more than the server takes (options.bodyBytesMax ${this.#core.options.bodyBytesMax})`
     const failure = { code: FailureCode.TooLarge, message, reason: '', details: undefined }
     if (kind === FrameKind.Request && !this.#calls.has(id)) {
-      this.#sendFailure(id, failure, undefined)
+      this.#lastWords.refuseWith(id, failure)
       this.#holdBack()
       return
     }
     const call = this.#calls.get(id)
     if (call === undefined) return
-    this.#fail(call, failure)
+    this.#lastWords.fail(call, failure)
     call.abort(new RpcError('ERR_AETHER_RPC_TOO_LARGE', 'failed', call.method, message))
   }
 
@@ -216,7 +221,7 @@ export class ServerSession implements FrameTaker {
   ): void {
     const served = this.#served(number)
     if (served === undefined) {
-      this.#refuse(id, FailureCode.UnknownMethod, `nothing is served under number ${number}`)
+      this.#lastWords.refuse(id, FailureCode.UnknownMethod, `nothing is served under number ${number}`)
       return
     }
     if (this.#running > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
@@ -245,7 +250,7 @@ export class ServerSession implements FrameTaker {
       if (info.request !== undefined)
         request = validate(info.request, request, (issues) => invalidRequest(info.name, issues))
     } catch (error) {
-      this.#fail(call, refusalOf(error))
+      this.#lastWords.fail(call, refusalOf(error))
       return
     }
     if (key !== undefined && info.kind === 'unary') this.#keyed.keep(call)
@@ -278,7 +283,7 @@ export class ServerSession implements FrameTaker {
       call.memory = new CallMemory(this.session.link, call, { source, target })
       return true
     } catch (error) {
-      this.#fail(call, refusalOf(error))
+      this.#lastWords.fail(call, refusalOf(error))
       return false
     }
   }
@@ -286,19 +291,15 @@ export class ServerSession implements FrameTaker {
   /** Whether the server takes no calls just now. */
   #isRefused(id: number): boolean {
     const { draining, active, options } = this.#core
-    if (draining) this.#refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
+    if (draining) this.#lastWords.refuse(id, FailureCode.Draining, 'the server drains: it takes no new calls')
     else if (active >= options.callsMax)
-      this.#refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
+      this.#lastWords.refuse(id, FailureCode.Overloaded, `${active} calls run at the server, as many as it takes`)
     else if (this.#running >= options.callsPerSessionMax) {
       const { callsPerSessionMax } = options
       const message = `as many calls of this client run as the server takes of one (options.callsPerSessionMax ${callsPerSessionMax})`
-      this.#refuse(id, FailureCode.Overloaded, message)
+      this.#lastWords.refuse(id, FailureCode.Overloaded, message)
     } else return false
     return true
-  }
-
-  #refuse(id: number, code: number, message: string): void {
-    this.#sendFailure(id, { code, message, reason: '', details: undefined }, undefined)
   }
 
   /** A handler that answers at once is over here. */
@@ -309,22 +310,22 @@ export class ServerSession implements FrameTaker {
       answer =
         memory === undefined ? served.handler(request, call) : memory.settled(() => served.handler(request, call))
     } catch (error) {
-      this.#threw(call, error)
+      this.#lastWords.threw(call, error)
       return
     }
     if (!isThenable(answer)) {
-      this.#answer(call, answer)
+      this.#lastWords.answer(call, answer)
       return
     }
     this.#enter(call)
     answer.then(
       (value) => {
         this.#leave(call)
-        this.#answer(call, value)
+        this.#lastWords.answer(call, value)
       },
       (error: unknown) => {
         this.#leave(call)
-        this.#threw(call, error)
+        this.#lastWords.threw(call, error)
       },
     )
   }
@@ -341,7 +342,7 @@ export class ServerSession implements FrameTaker {
       },
       (error: unknown) => {
         this.#leave(call)
-        this.#fail(call, refusalOf(error))
+        this.#lastWords.fail(call, refusalOf(error))
       },
     )
   }
@@ -354,11 +355,11 @@ export class ServerSession implements FrameTaker {
       answer.then(
         (value) => {
           this.#leave(call)
-          this.#answer(call, value)
+          this.#lastWords.answer(call, value)
         },
         (error: unknown) => {
           this.#leave(call)
-          this.#threw(call, error)
+          this.#lastWords.threw(call, error)
         },
       )
       return
@@ -376,10 +377,10 @@ export class ServerSession implements FrameTaker {
         codec.send(session, FrameKind.Item, call.id, 0, 0, item),
       )
       this.#leave(call)
-      if (isAll) this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
+      if (isAll) this.#lastWords.end(call)
     } catch (error) {
       this.#leave(call)
-      this.#threw(call, error)
+      this.#lastWords.threw(call, error)
     }
   }
 
@@ -406,81 +407,6 @@ export class ServerSession implements FrameTaker {
   #leave(call: ServerCall): void {
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     this.#core.leave(call)
-  }
-
-  // ---- the last of a call ------------------------------------------------------------------------------------------------------
-
-  #answer(call: ServerCall, value: unknown): void {
-    if (call.finished) return
-    const { codec } = call.info
-    try {
-      if (call.kept === undefined && call.answerMetadata === undefined) {
-        call.finished = true
-        codec.send(this.session, FrameKind.Answer, call.id, 0, 0, value)
-        if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
-        call.info.meter?.answered(call.began)
-        return
-      }
-      const body = codec.codec.encode(value)
-      const extension = extensionOf(call)
-      this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps)
-    } catch (error) {
-      call.finished = false
-      this.#core.failed(error, call)
-      const message = `the answer cannot be sent: ${textOf(error)}`
-      call.answerMetadata = undefined
-      this.#fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
-    }
-  }
-
-  #threw(call: ServerCall, error: unknown): void {
-    if (call.finished) return
-    const isRefusal = error instanceof RpcError && error.code === 'ERR_AETHER_RPC_INVALID_REQUEST'
-    if (!isRefusal && !(error instanceof ServiceError)) this.#core.failed(error, call)
-    this.#fail(call, isRefusal ? refusalOf(error) : failureOf(error))
-  }
-
-  #fail(call: ServerCall, failure: Failure): void {
-    if (call.finished) return
-    const { memory } = call
-    if (memory?.busy === true) {
-      // The caller takes the last word for "nothing more is under way in your memory".
-      memory.close()
-      void memory.idle().then(() => this.#fail(call, failure))
-      return
-    }
-    memory?.close()
-    let body: Uint8Array
-    try {
-      body = failureBody(failure)
-    } catch (error) {
-      const message = `${failure.message} (its details cannot be sent: ${textOf(error)})`
-      body = failureBody({ ...failure, message, details: undefined })
-    }
-    this.#last(call, { kind: FrameKind.Failure, word: failure.code, extension: tryExtensionOf(call), body }, false)
-  }
-
-  #sendFailure(id: number, failure: Failure, extension: Uint8Array | undefined): void {
-    this.session.send(FrameKind.Failure, id, failure.code, 0, extension, failureBody(failure), false)
-  }
-
-  #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
-    call.finished = true
-    if (call.traced !== 0)
-      traceCallEnd(
-        call,
-        'server',
-        call.method,
-        call.id,
-        frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
-      )
-    const { meter } = call.info
-    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.began, frame.word)
-    else meter?.answered(call.began)
-    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
-    const { kept } = call
-    if (kept === undefined) this.session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)
-    else this.#core.answers.finish(kept, frame, performance.now())
   }
 
   // ---- the link ----------------------------------------------------------------------------------------------------------------
@@ -515,32 +441,4 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   // Bytes, of which there are most, first: looking for what they do not have takes the engine longest.
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false
   return typeof (value as { then?: unknown }).then === 'function'
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function refusalOf(error: unknown): Failure {
-  const details = error instanceof RpcError ? error.issues : undefined
-  const message = error instanceof RpcError ? error.message.slice(error.method.length + 2) : String(error)
-  return { code: FailureCode.InvalidRequest, message, reason: '', details }
-}
-
-function failureBody({ message, reason, details }: Failure): Uint8Array {
-  return values.encode([message, reason, details])
-}
-
-/** @throws ArgumentError where the metadata is too long. */
-function extensionOf({ answerMetadata }: ServerCall): Uint8Array | undefined {
-  return answerMetadata === undefined ? undefined : encodeExtension({ ...NO_EXTENSION, metadata: answerMetadata })
-}
-
-/** Of a failure: what cannot be told besides is left out. */
-function tryExtensionOf(call: ServerCall): Uint8Array | undefined {
-  try {
-    return extensionOf(call)
-  } catch {
-    return undefined
-  }
 }

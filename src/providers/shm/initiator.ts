@@ -94,21 +94,13 @@ export class Initiator {
     const { peer } = target
     const block = target.block as Block
     const inbox = target.ownInbox
-    const memory = peer.memory(words[RequestSlot.RemoteKey] as number)
-    const offset = memory === undefined ? -1 : (words[RequestSlot.RemoteAddress] as number) - memory.address
-    if (
-      memory === undefined ||
-      inbox === undefined ||
-      !memory.direct ||
-      (memory.access & Access.RemoteWrite) === 0 ||
-      memory.domainId !== block.words[BlockWord.Domain] ||
-      !(offset >= 0 && offset + length <= memory.length && length <= MAX_MESSAGE_BYTES) ||
-      !enabled(block, Access.RemoteWrite) ||
-      inbox.peek() < 0
-    ) {
+    const memory = this.#remoteMemory(request, target, Access.RemoteWrite, length)
+    const isRight = memory?.direct === true && enabled(block, Access.RemoteWrite) && length <= MAX_MESSAGE_BYTES
+    if (!isRight || inbox === undefined || inbox.peek() < 0) {
       target.leave()
       return this.carryOut(request, Opcode.WriteWithImmediate, target)
     }
+    const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
     copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
     const immediate = words[RequestSlot.Immediate] as number
     const opcode = CompletionOpcode.ReceiveWriteWithImmediate

@@ -1,0 +1,136 @@
+import { performance } from 'node:perf_hooks'
+import type { LastFrame } from './answer-table.ts'
+import { type Failure, failureOf, RpcError, ServiceError } from './errors.ts'
+import { encodeExtension, NO_EXTENSION } from './extension.ts'
+import { FailureCode, FrameKind } from './frame.ts'
+import { nameOfFailure, traceCallEnd } from './rpc-trace.ts'
+import type { ServerCall } from './server-call.ts'
+import type { ServerCore } from './server-core.ts'
+import { NO_BYTES, type Session } from './session.ts'
+import { values } from './value-codec.ts'
+
+/** What the server says last of each call of one client: its answer, that its stream is complete, or how it failed. A call has one last word; what comes later is dropped. */
+export class LastWords {
+  readonly #session: Session
+  readonly #core: ServerCore
+  readonly #calls: Map<number, ServerCall>
+
+  /** `calls`: those whose handlers run; who has had its last word is taken out. */
+  constructor(session: Session, core: ServerCore, calls: Map<number, ServerCall>) {
+    this.#session = session
+    this.#core = core
+    this.#calls = calls
+  }
+
+  answer(call: ServerCall, value: unknown): void {
+    if (call.finished) return
+    const { codec } = call.info
+    try {
+      if (call.kept === undefined && call.answerMetadata === undefined) {
+        call.finished = true
+        codec.send(this.#session, FrameKind.Answer, call.id, 0, 0, value)
+        if (call.traced !== 0) traceCallEnd(call, 'server', call.method, call.id)
+        call.info.meter?.answered(call.began)
+        return
+      }
+      const body = codec.codec.encode(value)
+      const extension = extensionOf(call)
+      this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps)
+    } catch (error) {
+      call.finished = false
+      this.#core.failed(error, call)
+      const message = `the answer cannot be sent: ${textOf(error)}`
+      call.answerMetadata = undefined
+      this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
+    }
+  }
+
+  threw(call: ServerCall, error: unknown): void {
+    if (call.finished) return
+    const isRefusal = error instanceof RpcError && error.code === 'ERR_AETHER_RPC_INVALID_REQUEST'
+    if (!isRefusal && !(error instanceof ServiceError)) this.#core.failed(error, call)
+    this.fail(call, isRefusal ? refusalOf(error) : failureOf(error))
+  }
+
+  fail(call: ServerCall, failure: Failure): void {
+    if (call.finished) return
+    const { memory } = call
+    if (memory?.busy === true) {
+      // The caller takes the last word for "nothing more is under way in your memory".
+      memory.close()
+      void memory.idle().then(() => this.fail(call, failure))
+      return
+    }
+    memory?.close()
+    let body: Uint8Array
+    try {
+      body = failureBody(failure)
+    } catch (error) {
+      const message = `${failure.message} (its details cannot be sent: ${textOf(error)})`
+      body = failureBody({ ...failure, message, details: undefined })
+    }
+    this.#last(call, { kind: FrameKind.Failure, word: failure.code, extension: tryExtensionOf(call), body }, false)
+  }
+
+  /** Refuse a call before its handler runs. */
+  refuse(id: number, code: number, message: string): void {
+    this.refuseWith(id, { code, message, reason: '', details: undefined })
+  }
+
+  refuseWith(id: number, failure: Failure): void {
+    this.#session.send(FrameKind.Failure, id, failure.code, 0, undefined, failureBody(failure), false)
+  }
+
+  /** The stream of answers is complete. */
+  end(call: ServerCall): void {
+    this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
+  }
+
+  #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
+    call.finished = true
+    if (call.traced !== 0)
+      traceCallEnd(
+        call,
+        'server',
+        call.method,
+        call.id,
+        frame.kind === FrameKind.Failure ? nameOfFailure(frame.word) : undefined,
+      )
+    const { meter } = call.info
+    if (frame.kind === FrameKind.Failure) meter?.failedWith(call.began, frame.word)
+    else meter?.answered(call.began)
+    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
+    const { kept } = call
+    if (kept === undefined) this.#session.send(frame.kind, call.id, frame.word, 0, frame.extension, frame.body, keeps)
+    else this.#core.answers.finish(kept, frame, performance.now())
+  }
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** What does not fit is said with its findings. */
+export function refusalOf(error: unknown): Failure {
+  const details = error instanceof RpcError ? error.issues : undefined
+  const message = error instanceof RpcError ? error.message.slice(error.method.length + 2) : String(error)
+  return { code: FailureCode.InvalidRequest, message, reason: '', details }
+}
+
+function failureBody({ message, reason, details }: Failure): Uint8Array {
+  return values.encode([message, reason, details])
+}
+
+/** @throws ArgumentError where the metadata is too long. */
+function extensionOf({ answerMetadata }: ServerCall): Uint8Array | undefined {
+  return answerMetadata === undefined ? undefined : encodeExtension({ ...NO_EXTENSION, metadata: answerMetadata })
+}
+
+/** Of a failure: what cannot be told besides is left out. */
+function tryExtensionOf(call: ServerCall): Uint8Array | undefined {
+  try {
+    return extensionOf(call)
+  } catch {
+    return undefined
+  }
+}
