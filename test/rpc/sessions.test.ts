@@ -46,7 +46,9 @@ test(
     })
     const channels: Channel[] = []
     while (channels.length < SESSIONS) {
-      const more = Array.from({ length: 50 }, () => openChannel({ ...where, ...small, port: listener.port, connectTimeoutMs: LONG_MS }, patient))
+      const more = Array.from({ length: 50 }, () =>
+        openChannel({ ...where, ...small, port: listener.port, connectTimeoutMs: LONG_MS }, patient),
+      )
       await Promise.all(more.map((channel) => channel.ready({ timeoutMs: LONG_MS })))
       channels.push(...more)
     }

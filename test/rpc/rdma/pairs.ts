@@ -74,7 +74,13 @@ export function overDevice(
   }
 }
 
-export function overSim(name: string, seed: number, lending: Means, simulation: SimulationOptions, longBytes: number): Ground {
+export function overSim(
+  name: string,
+  seed: number,
+  lending: Means,
+  simulation: SimulationOptions,
+  longBytes: number,
+): Ground {
   return {
     longBytes,
     name: `sim, ${lending}s, ${name}`,
