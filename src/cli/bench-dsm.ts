@@ -48,6 +48,8 @@ export function dsmBench(options: DsmBenchOptions): PreparedBench {
   return prepareBench({
     name: 'dsm',
     kind: dsmKind,
+    // The launcher passes it on to the ranks.
+    interruption: 'settle',
     measure: ({ progress }) => benchDsm({ ...options, onRow: ({ op, coherence }) => progress(`${coherence}: ${op}`) }),
   })
 }

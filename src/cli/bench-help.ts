@@ -56,6 +56,7 @@ Options of all of them:
                     run, of which FILE is the --json; there it is "beforeRatio". FILE may be that of bench all
   --html FILE       write a page with plots, too (by length, number, side by side, distributions; beside an earlier run with --compare),
                     each with its numbers, and all rows. It is one file and needs nothing else
+Interrupted (Ctrl-C), it ends with 128 and the number of the signal, and writes neither.
 
 Options of latency, bandwidth, messaging, rpc, ops and all:
   --device NAME     the verbs device (default ${deviceDefault})

@@ -1,5 +1,5 @@
-import { constants as access, accessSync, statSync, writeFileSync } from 'node:fs'
-import { availableParallelism, constants, cpus, release } from 'node:os'
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, release } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { AetherError } from '../native/index.ts'
@@ -8,6 +8,7 @@ import { type BenchResult, benchResult } from './bench/results/bench-result.ts'
 import { EarlierRun } from './bench/results/earlier-run.ts'
 import type { RowKind } from './bench/results/row-kind.ts'
 import { ExitCode } from './command.ts'
+import { type Interruption, interruptible } from './interruption.ts'
 import { Screen } from './output/screen.ts'
 
 /** What a benchmark tells while it measures. */
@@ -24,6 +25,8 @@ export interface BenchSuite<Row extends object> {
   readonly kind: RowKind<Row>
   /** What is said before it begins. */
   readonly about?: string
+  /** Default `exit`. */
+  readonly interruption?: Interruption
   readonly measure: (telling: Telling) => readonly Row[] | Promise<readonly Row[]>
 }
 
@@ -31,13 +34,16 @@ export interface BenchSuite<Row extends object> {
 export interface PreparedBench {
   readonly name: string
   readonly about: string | undefined
+  readonly interruption: Interruption
   run(telling: Telling, earlier: EarlierRun | undefined): Promise<BenchResult>
 }
 
-export function prepareBench<Row extends object>({ name, kind, about, measure }: BenchSuite<Row>): PreparedBench {
+export function prepareBench<Row extends object>(suite: BenchSuite<Row>): PreparedBench {
+  const { name, kind, about, interruption = 'exit', measure } = suite
   return {
     name,
     about,
+    interruption,
     async run(telling, earlier) {
       return benchResult(name, kind, await measure(telling), earlier)
     },
@@ -54,26 +60,12 @@ export interface BenchOutput {
   readonly args: readonly string[]
 }
 
-/** After such a signal what a benchmark has started and made is given back at the exit of the process. */
-const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const interrupt = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal])
-
-/** With {@link runBenchmarks}, but ends at once, and tidily, when it is interrupted. */
-export async function runBench(...what: Parameters<typeof runBenchmarks>): Promise<number> {
-  for (const signal of interruptions) process.once(signal, interrupt)
-  try {
-    return await runBenchmarks(...what)
-  } finally {
-    for (const signal of interruptions) process.off(signal, interrupt)
-  }
-}
-
 /**
  * Runs benchmarks one after the other and shows what they found. Of an `isOverview` each has its title, and what fails is said on standard error and makes
  * the status 1; the others run all the same.
  * @throws AetherError where a file cannot be read or written: before anything is measured.
  */
-async function runBenchmarks(
+export async function runBench(
   title: string,
   suites: readonly PreparedBench[],
   { json, compare, html, args }: BenchOutput,
@@ -101,11 +93,13 @@ async function runBenchmarks(
       missing: (what, why) => complain(`without ${what}${where}: ${why}`),
     }
     screen.progress(`${head}begins …`)
-    const result = await suite.run(telling, earlier).catch((error: unknown) => {
-      if (!isOverview || !(error instanceof AetherError)) throw error
-      complain(`without ${suite.name}: ${error.message}`)
-      return undefined
-    })
+    const result = await interruptible(suite.interruption, () => suite.run(telling, earlier)).catch(
+      (error: unknown) => {
+        if (!isOverview || !(error instanceof AetherError)) throw error
+        complain(`without ${suite.name}: ${error.message}`)
+        return undefined
+      },
+    )
     if (result === undefined) continue
     results.push(result)
     screen.line()
@@ -153,7 +147,7 @@ function checkWritable(file: string): void {
   const own = statSync(file, { throwIfNoEntry: false })
   if (own?.isDirectory() === true) throw refused('it is a directory: name a file in it')
   try {
-    accessSync(own === undefined ? directory : file, access.W_OK)
+    accessSync(own === undefined ? directory : file, constants.W_OK)
   } catch (cause) {
     throw refused('permission is denied', cause)
   }

@@ -20,6 +20,7 @@ export function scalingBench(ranks: readonly number[]): PreparedBench {
   return prepareBench({
     name: 'scaling',
     kind: scalingKind,
+    interruption: 'kill',
     measure: ({ progress }) =>
       countScaling({
         protocols: [...protocols.values()],

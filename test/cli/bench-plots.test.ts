@@ -9,7 +9,7 @@ import { type DsmRow, rowFrom } from '../../src/cli/bench/dsm-row.ts'
 import { distributionOf, quantileShares } from '../../src/cli/bench/quantiles.ts'
 import { reportPage } from '../../src/cli/bench/report/report-page.ts'
 import { scaleOf } from '../../src/cli/bench/report/scale.ts'
-import { bytesAxis, countAxis, percentileAxis, timeAxis } from '../../src/cli/bench/results/axes.ts'
+import { bytesAxis, countAxis, percentileAxis, ratioAxis, timeAxis } from '../../src/cli/bench/results/axes.ts'
 import { benchResult } from '../../src/cli/bench/results/bench-result.ts'
 import { collectivesKind } from '../../src/cli/bench/results/collectives-kind.ts'
 import { commonKinds } from '../../src/cli/bench/results/common-kinds.ts'
@@ -206,6 +206,7 @@ describe('a scale', () => {
     assert.deepEqual(texts(timeAxis, [150, 900], 0, 400), ['100 ns', '200 ns', '500 ns', '1 µs'])
     assert.deepEqual(texts(countAxis('x'), [2, 3], 0, 400), ['2', '3'])
     assert.deepEqual(texts(countAxis('x', 'linear'), [3, 17], 0, 400), ['0', '5', '10', '15', '20'])
+    assert.deepEqual(texts(ratioAxis, [1], 0, 400), ['0.5x', '1x', '2x'])
     assert.deepEqual(texts(percentileAxis, [0, 1], 0, 400), ['0 %', '50 %', '90 %', '99 %', '99.9 %', 'all'])
   })
 

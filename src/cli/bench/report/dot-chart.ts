@@ -15,15 +15,15 @@ const MARGIN = 7
 /** The SVG of a plot, without its title and its legend. */
 export function dotChart({ x, categories, series }: DotPlot, styleOf: StyleOf, label: string): string {
   const left = 10 + Math.max(...categories.map(textWidth))
-  const band = Math.max(BAND_MIN, LANE * series.length + MARGIN)
-  const bottom = TOP + band * categories.length
+  const bands = bandsOf(categories, series)
+  const last = bands.at(-1)!
+  const bottom = last.top + last.height
   const values = series.flatMap(({ points }) => points.flatMap(({ value, high }) => [value, high ?? value]))
   const toX = scaleOf(x, values, left + 8, WIDTH - RIGHT)
-  const bands = categories.map((category, index) => {
-    const top = TOP + band * index
+  const backs = bands.map(({ category, top, height }, index) => {
     const shade =
-      index % 2 === 0 ? `<rect class="band" x="0" y="${top}" width="${WIDTH - RIGHT + 10}" height="${band}"/>` : ''
-    return `${shade}<text x="${pixels(left - 4)}" y="${pixels(top + band / 2 + 4)}" text-anchor="end">${escapeHtml(category)}</text>`
+      index % 2 === 0 ? `<rect class="band" x="0" y="${top}" width="${WIDTH - RIGHT + 10}" height="${height}"/>` : ''
+    return `${shade}<text x="${pixels(left - 4)}" y="${pixels(top + height / 2 + 4)}" text-anchor="end">${escapeHtml(category)}</text>`
   })
   const ticks = toX.ticks.map(({ value, text, isNamed }) => {
     const at = pixels(toX.at(value))
@@ -31,12 +31,15 @@ export function dotChart({ x, categories, series }: DotPlot, styleOf: StyleOf, l
     return `<path class="grid" d="M${at} ${TOP}V${bottom + 3}"/>${name}`
   })
   const title = `<text class="axis" x="${pixels((left + WIDTH - RIGHT) / 2)}" y="${bottom + 34}" text-anchor="middle">${escapeHtml(x.title)}</text>`
-  const yOf = (category: string, lane: number): number =>
-    TOP + band * (categories.indexOf(category) + 0.5) + LANE * (lane - (series.length - 1) / 2)
-  const drawn = series.map(({ name, points }, lane) => {
+  const bandOf = new Map(bands.map((band) => [band.category, band]))
+  const yOf = (category: string, name: string): number => {
+    const { top, height, names } = bandOf.get(category)!
+    return top + height / 2 + LANE * (names.indexOf(name) - (names.length - 1) / 2)
+  }
+  const drawn = series.map(({ name, points }) => {
     const style = styleOf(name)
     const marks = points.map((dot) => {
-      const [atX, atY] = [toX.at(dot.value), yOf(dot.category, lane)]
+      const [atX, atY] = [toX.at(dot.value), yOf(dot.category, name)]
       const { high } = dot
       const whisker =
         high === undefined || high === null
@@ -49,5 +52,25 @@ export function dotChart({ x, categories, series }: DotPlot, styleOf: StyleOf, l
   function told({ category, value, high }: Dot): string {
     return `${category}: ${x.format(value)}${high === undefined || high === null ? '' : `, p99 ${x.format(high)}`}`
   }
-  return `<svg viewBox="0 0 ${WIDTH} ${pixels(bottom + BOTTOM)}" role="img">${label}${[...bands, ...ticks, title, ...drawn].join('')}</svg>`
+  return `<svg viewBox="0 0 ${WIDTH} ${pixels(bottom + BOTTOM)}" role="img">${label}${[...backs, ...ticks, title, ...drawn].join('')}</svg>`
+}
+
+interface Band {
+  readonly category: string
+  readonly top: number
+  readonly height: number
+  /** Of the series that have a mark in it, from top to bottom. */
+  readonly names: readonly string[]
+}
+
+/** One below the other, each as high as its marks need. */
+function bandsOf(categories: readonly string[], series: DotPlot['series']): Band[] {
+  let top = TOP
+  return categories.map((category) => {
+    const present = series.filter(({ points }) => points.some((dot) => dot.category === category))
+    const height = Math.max(BAND_MIN, LANE * present.length + MARGIN)
+    const band = { category, top, height, names: present.map(({ name }) => name) }
+    top += height
+    return band
+  })
 }

@@ -1,5 +1,5 @@
 import type { BenchResult } from '../results/bench-result.ts'
-import type { PlotSection } from '../results/plot.ts'
+import type { Plot, PlotSection } from '../results/plot.ts'
 import type { BenchTable } from '../results/row-kind.ts'
 import { figureHtml } from './figure.ts'
 import { escapeHtml } from './html.ts'
@@ -52,16 +52,27 @@ function resultHtml({ table, lines, sections }: BenchResult): string[] {
 }
 
 function sectionHtml({ title, explained, groups }: PlotSection, styles: ReturnType<typeof stylesOf>): string[] {
+  const head = [`<h3>${escapeHtml(title)}</h3>`, `<p class="quiet">${escapeHtml(explained)}</p>`]
+  // Groups of one plot each have their place beside one another.
+  if (groups.every(({ plots }) => plots.length === 1)) {
+    const named = groups.flatMap(({ title: name, plots }) =>
+      plots.map((plot) => ({ ...plot, title: name === '' ? plot.title : `${plot.title}, ${name}` })),
+    )
+    return [...head, plotsHtml(named, styles)]
+  }
   let seen = 0
   const folds = groups.map(({ title: name, plots }, index) => {
-    const figures = plots.map((plot) => figureHtml(plot, styles(plot.series.map((line) => line.name))))
-    const drawn = `<div class="plots">${figures.join('\n')}</div>`
     seen += plots.length
-    if (name === '') return drawn
+    if (name === '') return plotsHtml(plots, styles)
     const isOpen = index === 0 || seen <= PLOTS_SEEN
-    return `<details class="group"${isOpen ? ' open' : ''}><summary>${escapeHtml(name)}</summary>${drawn}</details>`
+    return `<details class="group"${isOpen ? ' open' : ''}><summary>${escapeHtml(name)}</summary>${plotsHtml(plots, styles)}</details>`
   })
-  return [`<h3>${escapeHtml(title)}</h3>`, `<p class="quiet">${escapeHtml(explained)}</p>`, ...folds]
+  return [...head, ...folds]
+}
+
+function plotsHtml(plots: readonly Plot[], styles: ReturnType<typeof stylesOf>): string {
+  const figures = plots.map((plot) => figureHtml(plot, styles(plot.series.map(({ name }) => name))))
+  return `<div class="plots">${figures.join('\n')}</div>`
 }
 
 function tableHtml({ columns, cells }: BenchTable): string {

@@ -30,7 +30,8 @@ export function scaleOf(
   { isSweep = false }: { readonly isSweep?: boolean } = {},
 ): Scale {
   const place = placing(axis)
-  const ticks = isSweep && axis.scale !== 'percentile' ? distinct(values) : ticksOf(axis, values)
+  const ticks =
+    isSweep && axis.scale !== 'percentile' ? distinct(values) : ticksOf(axis, [...values, ...(axis.always ?? [])])
   const [low, high] = [place(Math.min(...ticks)), place(Math.max(...ticks))]
   // One value only lies in the middle.
   const at = (value: number): number =>

@@ -8,13 +8,25 @@ export const rateAxis: Axis = { title: 'a second, of all together', scale: 'log'
 export const throughputAxis: Axis = {
   title: 'bytes a second',
   scale: 'log',
-  format: (gb) => `${Number(gb.toPrecision(3))} GB/s`,
+  format: formatThroughput,
 }
-export const ratioAxis: Axis = { title: 'times as much as before', scale: 'log', format: formatRatio }
+export const ratioAxis: Axis = {
+  title: 'times as much as before',
+  scale: 'log',
+  format: formatRatio,
+  // That nothing changed looks like it.
+  always: [0.5, 2],
+}
 export const percentileAxis: Axis = {
   title: 'share of the operations that took no longer',
   scale: 'percentile',
   format: (share) => (share === 1 ? 'all' : `${Number((100 * share).toPrecision(4))} %`),
+}
+
+function formatThroughput(gbPerSec: number): string {
+  if (gbPerSec >= 1) return `${Number(gbPerSec.toPrecision(3))} GB/s`
+  if (gbPerSec >= 1e-3) return `${Number((1e3 * gbPerSec).toPrecision(3))} MB/s`
+  return `${Number((1e6 * gbPerSec).toPrecision(3))} kB/s`
 }
 
 /** A number of things: processes, nodes, calls under way. */

@@ -4,6 +4,8 @@ export interface Axis {
   /** `log`: values greater than 0 only. `percentile`: shares from 0 to 1, as far apart as the nines they are short of 1. */
   readonly scale: 'log' | 'linear' | 'percentile'
   readonly format: (value: number) => string
+  /** Values that are on it whatever is drawn. */
+  readonly always?: readonly number[]
 }
 
 /** `high` is where a whisker from the mark ends: how far its distribution reaches. */
