@@ -18,9 +18,9 @@ What profiling, tracing and the adviser cost, as ratios to the same with everyth
   demo      the demo's PageRank by two ranks
   silence   what is looked at where nothing is watched, beside the reading of a boolean and of the clock
 
-  --sets N     so many times everything is started anew (default 4)
+  --sets N     so many times everything is started anew (default 3)
   --rounds N   so many rounds of each set (default 6)
-  --kron N     scale of the demo's graph (default 15)
+  --kron N     scale of the demo's graph (default 16)
 
 How: everything stays, and takes turns in short batches: each way twice in a round, there and back. A ratio is the median over the rounds of all sets; in brackets
 are the least and the greatest median of a set. 'off, again' is the same as 'off': what its ratios are is what the others are worth. Processors are kept awake by
@@ -29,9 +29,9 @@ Of dsm and demo there is the processor time of both ranks and their agents, too,
 
 const { values, positionals } = parseArgs({
   options: {
-    sets: { type: 'string', default: '4' },
+    sets: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '6' },
-    kron: { type: 'string', default: '15' },
+    kron: { type: 'string', default: '16' },
     help: { type: 'boolean', short: 'h', default: false },
   },
   allowPositionals: true,
@@ -74,7 +74,7 @@ async function startGroups(kron) {
 /** Rank 0's figures, and what both took of the processors. */
 async function playRanks(ranks, order) {
   const [found, other] = await Promise.all(ranks.map((rank) => rank.ask(order)))
-  return { ...found.figures, [`${order.kind}: processor time`]: found.cpuNs + other.cpuNs }
+  return { ...found.figures, [order.processor]: found.cpuNs + other.cpuNs }
 }
 
 async function measureRanks({ sets, rounds, kron }, works) {
@@ -83,7 +83,7 @@ async function measureRanks({ sets, rounds, kron }, works) {
   for (let set = 0; set < sets; set++) {
     const groups = await startGroups(kron)
     try {
-      for (const { kind, turns } of works) await Promise.all(names.map((way) => playRanks(groups.get(way), { kind, turns })))
+      for (const work of works) await Promise.all(names.map((way) => playRanks(groups.get(way), work)))
       for (const work of works) {
         const played = []
         for (let round = 0; round < rounds * work.repeats; round++)
@@ -100,7 +100,7 @@ async function measureRanks({ sets, rounds, kron }, works) {
 async function measurePaths({ sets, rounds }) {
   const found = []
   for (let set = 0; set < sets; set++) {
-    const paths = new Measured('./paths.mjs', [], {})
+    const paths = new Measured('./paths.mjs', [String(set)], {})
     try {
       await paths.next()
       await paths.ask({ rounds: 2, batchMs: BATCH_MS })
@@ -119,8 +119,8 @@ function inWords(_figure, ns) {
 }
 
 const works = new Map([
-  ['dsm', { title: 'bench dsm', kind: 'moves', turns: MOVES, repeats: 2 }],
-  ['demo', { title: 'demo', kind: 'PageRank', repeats: 1 }],
+  ['dsm', { title: 'bench dsm', kind: 'moves', processor: 'the three after one another, processor time of both ranks', turns: MOVES, repeats: 2 }],
+  ['demo', { title: 'demo', kind: 'PageRank', processor: 'PageRank, processor time of both ranks', turns: 2, repeats: 1 }],
 ])
 const parts = ['paths', ...works.keys(), 'silence']
 

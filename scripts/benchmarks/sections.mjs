@@ -150,6 +150,7 @@ export const sections = [
       }),
     ],
   },
+  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--sets', '3', '--rounds', '5']] },
   {
     name: 'soft-roce',
     isGuest: true,

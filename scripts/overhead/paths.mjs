@@ -1,6 +1,6 @@
 /**
  * The shortest paths, each with what is made while nobody profiles, once more, and with what is made while somebody does, in one process and in turns: so
- * memory, compiled code and the machine's moods are the same for all.
+ * memory, compiled code and the machine's moods are the same for all: `paths.mjs FIRST`, with the number of the way that is made first.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { openChannel } from '../../dist/src/rpc/index.js'
 import { Access, CompletionBatch, openDevice } from '../../dist/src/verbs/index.js'
 import { answer } from './process.mjs'
 import { playRound } from './ratios.mjs'
-import { isProfiled, shortCalls, ways } from './service.mjs'
+import { isProfiled, shortCalls, ways, waysFrom } from './service.mjs'
 
 const device = 'shm0'
 const address = '127.0.0.1'
@@ -96,13 +96,14 @@ async function calls(port) {
   }
 }
 
-const server = fork(fileURLToPath(new URL('./server.mjs', import.meta.url)))
+const first = process.argv[2] ?? '0'
+const server = fork(fileURLToPath(new URL('./server.mjs', import.meta.url)), [first])
 const [ports] = await once(server, 'message')
 const paths = new Map()
 let rest
-for (const [index, way] of ways.entries()) {
+for (const way of waysFrom(Number(first))) {
   setProfiling(isProfiled(way))
-  const { rest: ofWay, ...called } = await calls(ports[index])
+  const { rest: ofWay, ...called } = await calls(ports[way])
   rest = ofWay
   paths.set(way, { ...requests(), ...(await messages()), ...called })
 }

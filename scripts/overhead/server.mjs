@@ -2,16 +2,16 @@
 import process from 'node:process'
 import { setProfiling } from '../../dist/src/profiling/index.js'
 import { createServer } from '../../dist/src/rpc/index.js'
-import { isProfiled, shortCalls, ways } from './service.mjs'
+import { isProfiled, shortCalls, waysFrom } from './service.mjs'
 
 /** So many empty looks are more than the time between two calls. */
 const IDLE_LOOKS = 4096
 const parent = process.ppid
 const servers = []
-const ports = []
+const ports = {}
 let isResting = false
 
-for (const way of ways) {
+for (const way of waysFrom(Number(process.argv[2]))) {
   setProfiling(isProfiled(way))
   const server = createServer().serve(shortCalls, {
     echo: (bytes) => bytes,
@@ -19,7 +19,7 @@ for (const way of ways) {
     rest: () => void (isResting = true),
   })
   servers.push(server)
-  ports.push((await server.listen({ device: 'shm0', address: '127.0.0.1' })).port)
+  ports[way] = (await server.listen({ device: 'shm0', address: '127.0.0.1' })).port
 }
 
 function look() {
