@@ -19,7 +19,7 @@ What profiling, tracing and the adviser cost, as ratios to the same with everyth
   silence   what is looked at where nothing is watched, beside the reading of a boolean and of the clock
 
   --sets N     so many times everything is started anew (default 3)
-  --rounds N   so many rounds of each set (default 6)
+  --rounds N   so many rounds of each set (default 5)
   --kron N     scale of the demo's graph (default 16)
 
 How: everything stays, and takes turns in short batches: each way twice in a round, there and back. A ratio is the median over the rounds of all sets; in brackets
@@ -30,7 +30,7 @@ Of dsm and demo there is the processor time of both ranks and their agents, too,
 const { values, positionals } = parseArgs({
   options: {
     sets: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '6' },
+    rounds: { type: 'string', default: '5' },
     kron: { type: 'string', default: '16' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -119,8 +119,20 @@ function inWords(_figure, ns) {
 }
 
 const works = new Map([
-  ['dsm', { title: 'bench dsm', kind: 'moves', processor: 'the three after one another, processor time of both ranks', turns: MOVES, repeats: 2 }],
-  ['demo', { title: 'demo', kind: 'PageRank', processor: 'PageRank, processor time of both ranks', turns: 2, repeats: 1 }],
+  [
+    'dsm',
+    {
+      title: 'bench dsm',
+      kind: 'moves',
+      processor: 'the three after one another, processor time of both ranks',
+      turns: MOVES,
+      repeats: 2,
+    },
+  ],
+  [
+    'demo',
+    { title: 'demo', kind: 'PageRank', processor: 'PageRank, processor time of both ranks', turns: 2, repeats: 1 },
+  ],
 ])
 const parts = ['paths', ...works.keys(), 'silence']
 
@@ -140,7 +152,9 @@ async function main() {
     burners.count > 0 ? 'processors kept awake' : 'processors not kept awake: chrt is not here',
     isRoundRobin ? 'before other programs (chrt -r)' : 'beside other programs',
   ]
-  console.log(`${cpus().length} processors, ${cpus()[0]?.model ?? 'of unknown kind'}, Linux ${release()}, Node ${process.version}; ${how.join('; ')}`)
+  console.log(
+    `${cpus().length} processors, ${cpus()[0]?.model ?? 'of unknown kind'}, Linux ${release()}, Node ${process.version}; ${how.join('; ')}`,
+  )
   if (wants('paths')) console.log(`\n${ratioTable('paths', waysOfPaths, await measurePaths(plan), inWords)}`)
   const wanted = [...works].filter(([word]) => wants(word)).map(([, work]) => work)
   if (wanted.length > 0) {

@@ -150,7 +150,7 @@ export const sections = [
       }),
     ],
   },
-  { name: 'overhead', commands: [['scripts/measure-overhead.mjs', '--sets', '3', '--rounds', '5']] },
+  { name: 'overhead', commands: [['scripts/measure-overhead.mjs']] },
   {
     name: 'soft-roce',
     isGuest: true,

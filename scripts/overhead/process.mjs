@@ -22,7 +22,12 @@ export class Measured {
 
   /** Where `drained`, what it says on standard error is read and thrown away. */
   constructor(script, words, environment, drained = false) {
-    const [command, ...args] = [...roundRobin, process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...words]
+    const [command, ...args] = [
+      ...roundRobin,
+      process.execPath,
+      fileURLToPath(new URL(script, import.meta.url)),
+      ...words,
+    ]
     this.#child = spawn(command, args, {
       env: { ...ownEnvironment, ...environment },
       stdio: ['ignore', 'inherit', drained ? 'pipe' : 'inherit', 'ipc'],
@@ -75,6 +80,8 @@ export function keepAwake() {
   )
   return {
     count: burners.length,
-    close: () => burners.forEach((burner) => burner.kill('SIGKILL')),
+    close: () => {
+      for (const burner of burners) burner.kill('SIGKILL')
+    },
   }
 }

@@ -3,7 +3,6 @@
  * Its answers: times as this rank saw them, in ns, and the processor time of this process with its agent.
  */
 import process from 'node:process'
-import { join } from '../../dist/src/index.js'
 import { Baton } from '../../dist/src/cli/bench/dsm-baton.js'
 import { scenarios } from '../../dist/src/cli/bench/dsm-scenario.js'
 import { splitBlocks } from '../../dist/src/cli/demo/block-split.js'
@@ -13,6 +12,7 @@ import { computePageRank } from '../../dist/src/cli/demo/pagerank.js'
 import { windowsOf } from '../../dist/src/cli/demo/rank-plan.js'
 import { fetcherOf, fetchGraph, shareOf } from '../../dist/src/cli/demo/rank-share.js'
 import { openRankState, planRegion } from '../../dist/src/cli/demo/region-layout.js'
+import { join } from '../../dist/src/index.js'
 import { native } from '../../dist/src/native/index.js'
 import { answer } from './process.mjs'
 import { median } from './ratios.mjs'

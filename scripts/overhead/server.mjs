@@ -16,7 +16,9 @@ for (const way of waysFrom(Number(process.argv[2]))) {
   const server = createServer().serve(shortCalls, {
     echo: (bytes) => bytes,
     sum: ({ count, price }) => count * price,
-    rest: () => void (isResting = true),
+    rest: () => {
+      isResting = true
+    },
   })
   servers.push(server)
   ports[way] = (await server.listen({ device: 'shm0', address: '127.0.0.1' })).port
