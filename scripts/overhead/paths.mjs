@@ -11,10 +11,11 @@ import { native } from '../../dist/src/native/index.js'
 import { setProfiling } from '../../dist/src/profiling/index.js'
 import { openChannel } from '../../dist/src/rpc/index.js'
 import { Access, CompletionBatch, openDevice } from '../../dist/src/verbs/index.js'
-import { answer } from './process.mjs'
+import { answer, endWithStarter } from './process.mjs'
 import { playRound } from './ratios.mjs'
 import { isProfiled, shortCalls, ways, waysFrom } from './service.mjs'
 
+endWithStarter()
 const device = 'shm0'
 const address = '127.0.0.1'
 const BYTES = 32

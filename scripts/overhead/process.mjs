@@ -15,7 +15,13 @@ const can = (...words) => spawnSync('chrt', [...words, 'true'], { stdio: 'ignore
 export const isRoundRobin = can('-r', '10')
 const roundRobin = isRoundRobin ? ['chrt', '-r', '10'] : []
 
-/** A program of this folder in a process of its own; it ends with this one, since it listens for `disconnect`. */
+/** End with whoever started this program, also where that has ended already: called first of all. */
+export function endWithStarter() {
+  process.on('disconnect', () => process.exit(0))
+  if (process.connected !== true) process.exit(0)
+}
+
+/** A program of this folder in a process of its own, which calls {@link endWithStarter}. */
 export class Measured {
   #child
   #ended
@@ -57,9 +63,8 @@ export class Measured {
   }
 }
 
-/** As a program that is measured: answers what it is asked, until the asker is gone. */
+/** As a program that is measured: answers what it is asked. */
 export function answer(serve) {
-  process.on('disconnect', () => process.exit(0))
   process.on('message', (order) => Promise.resolve(serve(order)).then((found) => process.send(found), fail))
 }
 

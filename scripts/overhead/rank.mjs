@@ -14,9 +14,10 @@ import { fetcherOf, fetchGraph, shareOf } from '../../dist/src/cli/demo/rank-sha
 import { openRankState, planRegion } from '../../dist/src/cli/demo/region-layout.js'
 import { join } from '../../dist/src/index.js'
 import { native } from '../../dist/src/native/index.js'
-import { answer } from './process.mjs'
+import { answer, endWithStarter } from './process.mjs'
 import { median } from './ratios.mjs'
 
+endWithStarter()
 const [name, rank, scale] = process.argv.slice(2)
 /** Those of `aether bench dsm` whose page is used again. */
 const moves = scenarios.filter(({ op }) => /^(load|store|readSync), written by its home$/.test(op))

@@ -2,8 +2,10 @@
 import process from 'node:process'
 import { setProfiling } from '../../dist/src/profiling/index.js'
 import { createServer } from '../../dist/src/rpc/index.js'
+import { endWithStarter } from './process.mjs'
 import { isProfiled, shortCalls, waysFrom } from './service.mjs'
 
+endWithStarter()
 /** So many empty looks are more than the time between two calls. */
 const IDLE_LOOKS = 4096
 const parent = process.ppid
@@ -38,5 +40,4 @@ process.on('message', () => {
   isResting = false
   setImmediate(look)
 })
-process.on('disconnect', () => process.exit(0))
 process.send(ports)
