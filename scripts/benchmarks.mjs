@@ -30,6 +30,7 @@ const quickly = {
   '--cell-ms': '5',
   '--iterations': '20',
   '--rounds': '1',
+  '--sets': '1',
   '--kron': '8',
 }
 
@@ -59,6 +60,7 @@ function quick(words) {
     '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
     '--iterations': suite === 'dsm',
     '--rounds': isScript,
+    '--sets': isScript,
     '--kron': isScript,
   }
   const wanted = Object.entries(quickly).filter(([name]) => takes[name])

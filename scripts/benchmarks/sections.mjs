@@ -150,6 +150,7 @@ export const sections = [
       }),
     ],
   },
+  { name: 'overhead', commands: [['scripts/measure-overhead.mjs']] },
   {
     name: 'soft-roce',
     isGuest: true,

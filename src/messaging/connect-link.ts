@@ -151,7 +151,10 @@ export function linkOver(connection: Connection, end: LinkEnd, context: DeviceCo
   }
   try {
     const peer = decodeHello(connection.privateData)
-    const link = new VerbsLink(end, connection.pair, peer, carrier, connection.privateData.subarray(HELLO_BYTES))
+    const privateData = connection.privateData.subarray(HELLO_BYTES)
+    const { remote } = connection
+    const peerText = remote && `${remote.address}:${remote.port}`
+    const link = new VerbsLink(end, connection.pair, peer, carrier, privateData, peerText)
     if (place === undefined) context.loop.add(link)
     void connection.closed.then((reason) => link.connectionClosed(endText(reason)))
     return link

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../native/index.ts'
+import { type KeyedWait, watchWaits } from '../profiling/index.ts'
 import { EndpointKind, OFFER_BYTES, type Offer, putOffer, takeOffer } from './endpoint-message.ts'
 import { ProtocolViolation } from './errors.ts'
 import type { LocalRange } from './message-link.ts'
@@ -14,6 +15,8 @@ interface Waiting {
 /** Told of a message that was fetched; the bytes are valid until it returns. */
 export type Fetched = (bytes: Uint8Array, immediate: number | undefined) => void
 
+let lastWatched = 0
+
 /**
  * Messages that are too long for the ring: the sender offers memory, the receiver READs it, and says so. Offers are messages, so what is sent behind one is
  * delivered behind it: while a fetch is under way the receiver takes no further message.
@@ -23,7 +26,10 @@ export class Rendezvous {
   readonly #outbox: Outbox
   readonly #staging: Staging
   readonly #bytesMax: number
+  /** In the order in which they were made. */
   readonly #offers = new Map<number, Waiting>()
+  /** From the first offer on. */
+  #unwatch: (() => void) | undefined
   #nextNumber = 1
   #idle: (() => void) | undefined
   /** Until what was delivered last is answered. */
@@ -117,10 +123,27 @@ export class Rendezvous {
 
   /** The link has ended. */
   fail(error: unknown): void {
+    this.#unwatch?.()
     const offers = [...this.#offers.values()]
     this.#offers.clear()
     for (const waiting of offers) waiting.settle(error)
     this.#idle?.()
+  }
+
+  /** Have the watchdog look at the oldest offer, until the returned function is called. */
+  #watch(): () => void {
+    const name = `offer ${++lastWatched}`
+    return watchWaits(
+      function* (this: Rendezvous): Iterable<KeyedWait> {
+        const [oldest] = this.#offers
+        if (oldest === undefined) return
+        const [number, { length }] = oldest
+        const object = `the peer ${this.#link.peerText} to fetch a message of ${length} bytes`
+        const state = 'it was offered after all that was sent before'
+        const sinceNs = Number.POSITIVE_INFINITY
+        yield { key: `${name} ${number}`, kind: 'message', object, state, sinceNs, ranks: [], processes: [] }
+      }.bind(this),
+    )
   }
 
   #offer(
@@ -138,6 +161,7 @@ export class Rendezvous {
         else reject(error)
       }
       this.#offers.set(number, { length, settle })
+      this.#unwatch ??= this.#watch()
       const kind = immediate === undefined ? EndpointKind.Offer : EndpointKind.OfferWithImmediate
       const fill = (outgoing: Uint8Array, at: number): void => {
         putOffer(outgoing, at, { address, length, key, number })

@@ -8,6 +8,11 @@ export abstract class RingCarrier {
   abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
 
   /** What it is called in traces. */
+  /** What people know the peer by, where somebody knows it. */
+  protected get peerText(): string {
+    return this.label
+  }
+
   protected get label(): string {
     return 'link'
   }

@@ -1,5 +1,5 @@
 import { ArgumentError, ClosedError } from '../native/index.ts'
-import { TraceLevel, traceChannel } from '../profiling/index.ts'
+import { type KeyedWait, TraceLevel, traceChannel, watchWaits } from '../profiling/index.ts'
 import { CreditReturn } from './credit-return.ts'
 import type { DeparturePlace } from './departures.ts'
 import { LinkError, linkErrorOf, ProtocolViolation } from './errors.ts'
@@ -18,6 +18,7 @@ import { Signal } from './signal.ts'
 
 /** Of messages how long they are, never what is in them. */
 const trace = traceChannel('messaging')
+let lastWatched = 0
 
 /**
  * Messages of one turn leave together, but no more of them: the peer works on the first while this end makes the next. With 64 calls under way each end would
@@ -49,6 +50,8 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
   readonly #credit: SendCredit
   readonly #owed: OwedSignals
   readonly #waiters = new RoomWaiters()
+  /** From the first time that somebody waits for room. */
+  #unwatch: (() => void) | undefined
   readonly #limiter: SendLimiter | undefined
   /** @internal Told when more may leave than before, where a limit is set. */
   onAllowed: (() => void) | undefined
@@ -187,6 +190,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
+    this.#unwatch ??= this.#watch()
     this.#leave()
     this.#settleNow()
     return room
@@ -348,6 +352,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     }))
     this.#limiter?.close()
     this.#place?.quit()
+    this.#unwatch?.()
     this.release(error === undefined)
     this.#waiters.fail(this.#ended())
     this.#closed?.()
@@ -410,6 +415,21 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     // What waits for its turn here takes room that the peer cannot give back.
     const isLeaving = this.#place?.isOrdered === true && this.#flushScheduled && this.#out.pending > 0
     if (!isLeaving && (delayMs === 0 || !this.#out.hasRoom(firstLength))) this.#want()
+  }
+
+  /** Have the watchdog look at the one who waits longest, until the returned function is called. */
+  #watch(): () => void {
+    const name = `room ${++lastWatched}`
+    return watchWaits((): KeyedWait[] => {
+      const { first, firstLength } = this.#waiters
+      // What this end holds back by itself is nobody's fault.
+      if (firstLength < 0 || this.#out.hasRoom(firstLength)) return []
+      const object = `room for a message of ${firstLength} bytes to ${this.peerText}`
+      const { outstanding, bytes } = this.#out
+      const state = `the peer has not taken ${outstanding} bytes of what it was sent, in a ring of ${bytes.length}`
+      const sinceNs = Number.POSITIVE_INFINITY
+      return [{ key: `${name} ${first}`, kind: 'message', object, state, sinceNs, ranks: [], processes: [] }]
+    })
   }
 
   readonly #settleNow = (): void => {

@@ -12,6 +12,8 @@ interface Waiter {
 /** Who waits for room in a ring, first come, first served. */
 export class RoomWaiters {
   readonly #waiters: Waiter[] = []
+  /** Tells the one who waits longest from all who did before; never used for anything but comparison. */
+  #first = 0
 
   get waiting(): boolean {
     return this.#waiters.length > 0
@@ -22,11 +24,18 @@ export class RoomWaiters {
     return this.#waiters[0]?.length ?? -1
   }
 
+  /** Changes whenever another has become the one who waits longest, or nobody waits any more. */
+  get first(): number {
+    return this.#first
+  }
+
   add(length: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted()
     return new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+        const at = this.#waiters.indexOf(waiter)
+        this.#waiters.splice(at, 1)
+        if (at === 0) this.#first += 1
         reject(signal?.reason)
       }
       const waiter: Waiter = { length, resolve, reject, signal, onAbort }
@@ -44,6 +53,7 @@ export class RoomWaiters {
       ahead += recordBytes(waiter.length)
       count += 1
     }
+    if (count > 0) this.#first += 1
     for (const waiter of this.#waiters.splice(0, count)) {
       if (waiter.signal !== undefined) removeAbortCallback(waiter.signal, waiter.onAbort)
       waiter.resolve()

@@ -77,9 +77,17 @@ export class VerbsLink extends RingLink {
   /** What is wrong with a completion that was taken; it ends the link with the next poll. */
   #trouble: Error | undefined
   #takingDown = false
+  readonly #peerText: string | undefined
 
   /** @internal `pair` is connected to the peer that said `peer`; `end` and its memory are the link's from now on. */
-  constructor(end: LinkEnd, pair: QueuePair, peer: Hello, carrier: LinkCarrier, privateData: Uint8Array) {
+  constructor(
+    end: LinkEnd,
+    pair: QueuePair,
+    peer: Hello,
+    carrier: LinkCarrier,
+    privateData: Uint8Array,
+    peerText?: string,
+  ) {
     const { settings, domain, memory } = end
     const outgoingBytes = end.outgoingBytes(peer)
     const outgoingMemory = domain.allocate(outgoingBytes + CREDIT_BYTES, Access.LocalWrite)
@@ -95,6 +103,7 @@ export class VerbsLink extends RingLink {
       priority: settings.priority,
     })
     this.pair = pair
+    this.#peerText = peerText
     this.throughSharedMemory = pair.domain.device.attributes.provider === 'shm'
     this.completion = settings.completion
     this.closeTimeoutMs = settings.closeTimeoutMs
@@ -138,6 +147,11 @@ export class VerbsLink extends RingLink {
 
   protected override get label(): string {
     return `queue pair ${this.pair.number}`
+  }
+
+  /** @internal Address and port where the connection manager says them. */
+  override get peerText(): string {
+    return this.#peerText ?? this.label
   }
 
   /** @internal Where its completions arrive. */

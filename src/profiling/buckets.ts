@@ -16,6 +16,11 @@ export const BUCKETS: number = EXACT + (OCTAVE_MAX - FIRST_OCTAVE) * PARTS
 export function bucketOf(ns: number): number {
   if (!(ns >= EXACT)) return ns > 0 ? Math.floor(ns) : 0
   if (ns >= 2 ** OCTAVE_MAX) return BUCKETS - 1
+  if (ns < 2 ** 31) {
+    // Nearly all; without powers of two.
+    const shift = 27 - Math.clz32(ns)
+    return EXACT + (shift - 1) * PARTS + (ns >> shift) - PARTS
+  }
   const octave = octaveOf(ns)
   const part = Math.floor(ns / 2 ** (octave - 4)) - PARTS
   return EXACT + (octave - FIRST_OCTAVE) * PARTS + part

@@ -40,7 +40,7 @@ export { type BlockReading, type CounterReading, type HistogramReading, Profile 
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
 export { type MetricSource, prometheusText } from './prometheus.ts'
-export { isTimed, SAMPLED_OF, TIMED_FIRST } from './sampling.ts'
+export { nextTimed, SAMPLED_OF, TIMED_FIRST } from './sampling.ts'
 export { isProfiling, setProfiling, shareThreadProfiling, threadProfile, threadProfiling } from './thread-profiling.ts'
 export {
   checkTrace,

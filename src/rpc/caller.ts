@@ -315,7 +315,9 @@ export class Caller {
     const credit = session.creditOf(call)
     const frames = session.session
     try {
-      const isAll = await pump(requests, credit, frames, (item) => codec.send(frames, FrameKind.Item, id, 0, 0, item))
+      const isAll = await pump(requests, credit, frames, `the requests of '${call.method!.name}'`, (item) =>
+        codec.send(frames, FrameKind.Item, id, 0, 0, item),
+      )
       if (isAll) frames.send(FrameKind.End, id, 0, 0, undefined, NO_BYTES, true)
     } catch (error) {
       if (session.calls.find(id) === call && call.open) session.abandon(call, error)

@@ -6,7 +6,7 @@ import {
   defineHistogram,
   type HistogramBlock,
   isProfiling,
-  isTimed,
+  nextTimed,
   threadProfiling,
 } from '../profiling/index.ts'
 import { FailureCode } from './frame.ts'
@@ -77,7 +77,7 @@ const layouts: Readonly<Record<CallSide, Layouts>> = {
 function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
   const labelled = 'method'
   const from = side === 'client' ? 'From a call to its end' : "From a request to the server's last word on it"
-  const until = `${from}; of the first 64 of a method, then of one in 64.`
+  const until = `${from}; of the first 64 of a method, then of one in 256.`
   return {
     calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
     failures: defineCounters(`rpc.${side}.failures`, failureNames, {
@@ -104,6 +104,8 @@ export class MethodMeter {
   readonly #latency: HistogramBlock
   /** Calls that began here: the block may be shared with others, and then says more. */
   #began = 0
+  /** Which of them is timed next. */
+  #next = nextTimed(0)
 
   constructor(side: CallSide, method: string) {
     const area = threadProfiling()
@@ -119,7 +121,7 @@ export class MethodMeter {
     slots[Slot.calls] = (slots[Slot.calls] as number) + 1
     if (bytesReceived !== 0) slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytesReceived
     this.#began += 1
-    return isTimed(this.#began) ? { ns: native.monotonicNs() } : undefined
+    return this.#began === this.#next ? this.#start() : undefined
   }
 
   received(bytes: number): void {
@@ -148,6 +150,11 @@ export class MethodMeter {
   failedWith(began: CallStart | undefined, code: number): void {
     this.#failures.add(nameOfCode.get(code) ?? 'OTHER', 1)
     this.#took(began)
+  }
+
+  #start(): CallStart {
+    this.#next = nextTimed(this.#began)
+    return { ns: native.monotonicNs() }
   }
 
   #took(began: CallStart | undefined): void {

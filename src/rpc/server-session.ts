@@ -373,8 +373,12 @@ export class ServerSession implements FrameTaker {
     const { codec } = call.info
     const { session } = this
     try {
-      const isAll = await pump(served.handler(request, call) as Stream<unknown>, call.answerCredit!, session, (item) =>
-        codec.send(session, FrameKind.Item, call.id, 0, 0, item),
+      const isAll = await pump(
+        served.handler(request, call) as Stream<unknown>,
+        call.answerCredit!,
+        session,
+        `the answers of '${call.method}'`,
+        (item) => codec.send(session, FrameKind.Item, call.id, 0, 0, item),
       )
       this.#leave(call)
       if (isAll) this.#lastWords.end(call)

@@ -1,3 +1,4 @@
+import { type KeyedWait, watchWaits } from '../profiling/index.ts'
 import type { Stream } from './contract-types.ts'
 import type { Session } from './session.ts'
 
@@ -48,20 +49,63 @@ export class Credit {
   }
 }
 
+/** A stream whose peer has given no credit for the next item. */
+interface Stall {
+  readonly text: string
+  readonly number: number
+}
+
+const stalls = new Set<Stall>()
+let lastStall = 0
+let isWatching = false
+
+/** One look for all of a thread, from the first stall on: beginning and ending to look costs more than most stalls last. */
+function watchStalls(): void {
+  if (isWatching) return
+  isWatching = true
+  watchWaits(function* (): Iterable<KeyedWait> {
+    for (const { text, number } of stalls) {
+      const [object, state] = [`leave to send the next item of ${text}`, 'the peer has not read what it was sent']
+      yield {
+        key: `stream ${number}`,
+        kind: 'stream',
+        object,
+        state,
+        sinceNs: Number.POSITIVE_INFINITY,
+        ranks: [],
+        processes: [],
+      }
+    }
+  })
+}
+
+/** Waits for credit; the watchdog tells of it where that takes long. `text` names the stream. */
+async function stalled(credit: Credit, text: string): Promise<void> {
+  watchStalls()
+  const stall = { text, number: ++lastStall }
+  stalls.add(stall)
+  try {
+    await credit.more()
+  } finally {
+    stalls.delete(stall)
+  }
+}
+
 /**
- * Sends what `source` gives, as far as there is credit and the link has room. Resolves true when all of it has been sent, false where the peer wants no more; `source` is told to end then. Rejects with what
+ * Sends what `source` gives, as far as there is credit and the link has room. Resolves true when all of it has been sent, false where the peer wants no more; `source` is told to end then. `text` names the stream for the watchdog. Rejects with what
  * `source` or `send` throws.
  */
 export async function pump(
   source: Stream<unknown>,
   credit: Credit,
   session: Session,
+  text: string,
   send: (item: unknown) => void,
 ): Promise<boolean> {
   for await (const item of source) {
     while (!credit.tryTake()) {
       if (credit.stopped) return false
-      await credit.more()
+      await stalled(credit, text)
     }
     // Credit bounds the peer's memory; this bounds ours.
     if (session.waiting > 0) await session.emptied()

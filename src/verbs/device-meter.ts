@@ -84,16 +84,19 @@ export class DeviceMeter {
     this.#block.set(what, this.#block.get(what) + by)
   }
 
-  completed({ status, opcode, queuePairNumber }: CompletionBatch, count: number): void {
+  completed(batch: CompletionBatch, count: number): void {
     const { slots } = this.#block
     slots[COMPLETIONS] = (slots[COMPLETIONS] as number) + count
     for (let row = 0; row < count; row += 1) {
-      if (status[row] !== 0) {
-        this.#block.add('failedCompletions', 1)
-        // Of a failed request the opcode is not told.
-        this.#pairOf(queuePairNumber[row] as number)?.latency.lose()
-      } else if ((opcode[row] as number) < CompletionOpcode.Receive || opcode[row] === CONFIGURE)
-        this.#pairOf(queuePairNumber[row] as number)?.latency.completed()
+      if (batch.status[row] !== 0) this.#failed(batch, row)
+      else {
+        const opcode = batch.opcode[row] as number
+        if (opcode >= CompletionOpcode.Receive && opcode !== CONFIGURE) continue
+        const number = batch.queuePairNumber[row] as number
+        // Most completions are of the same pair as the one before.
+        if (number !== this.#lastNumber) this.#turnTo(number)
+        this.#last?.latency.completed()
+      }
     }
   }
 
@@ -110,13 +113,15 @@ export class DeviceMeter {
     this.#lastNumber = -1
   }
 
-  /** Most completions are of the same pair as the one before. */
-  #pairOf(number: number): PairMeter | undefined {
-    if (number !== this.#lastNumber) {
-      this.#lastNumber = number
-      this.#last = this.#pairs.get(number)
-    }
-    return this.#last
+  /** Of a failed request the opcode is not told. */
+  #failed({ queuePairNumber }: CompletionBatch, row: number): void {
+    this.#block.add('failedCompletions', 1)
+    this.#pairs.get(queuePairNumber[row] as number)?.latency.lose()
+  }
+
+  #turnTo(number: number): void {
+    this.#lastNumber = number
+    this.#last = this.#pairs.get(number)
   }
 
   close(): void {
@@ -135,8 +140,8 @@ const Slot = {
   receives: 7,
 } as const satisfies Readonly<Record<PairCounter, number>>
 
-/** Where requests are counted, by opcode. */
-const countedAs: Uint8Array = new Uint8Array(1 + Math.max(...Object.values(Opcode))).fill(Slot.others)
+/** Where requests are counted, by opcode. As long as a byte has values, so that no look at it is out of range. */
+const countedAs: Uint8Array = new Uint8Array(256).fill(Slot.others)
 for (const opcode of [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]) countedAs[opcode] = Slot.sends
 for (const opcode of [Opcode.Write, Opcode.WriteWithImmediate]) countedAs[opcode] = Slot.writes
 for (const opcode of [Opcode.CompareSwap, Opcode.FetchAdd, Opcode.MaskedCompareSwap, Opcode.MaskedFetchAdd])
@@ -154,16 +159,16 @@ export class PairMeter {
   }
 
   /** `completes`: whatever the request says. */
-  posted(request: EncodedRequest, completes: boolean): void {
-    const { words } = request
-    if (completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0)
-      this.latency.posted(words[RequestSlot.Opcode] as number)
+  posted({ words }: EncodedRequest, completes: boolean): void {
+    const opcode = words[RequestSlot.Opcode] as number
+    if (completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0) this.latency.posted(opcode)
     const { slots } = this.#block
-    const slot = countedAs[words[RequestSlot.Opcode] as number] ?? Slot.others
+    const slot = countedAs[opcode & 255] as number
     slots[slot] = (slots[slot] as number) + 1
     if (slot === Slot.others || slot === Slot.atomics) return
     const bytes = slot === Slot.reads ? Slot.bytesRead : Slot.bytesSent
-    slots[bytes] = (slots[bytes] as number) + lengthOf(request)
+    const isOne = words[RequestSlot.SegmentCount] === 1
+    slots[bytes] = (slots[bytes] as number) + (isOne ? (words[FIRST_LENGTH] as number) : lengthOf(words))
   }
 
   received(requests: number): void {
@@ -177,7 +182,10 @@ export class PairMeter {
   }
 }
 
-function lengthOf({ words }: EncodedRequest): number {
+/** Where in a request the length of its first piece is; most have no other. */
+const FIRST_LENGTH = segmentSlot(0) + 1
+
+function lengthOf(words: Float64Array): number {
   const segments = words[RequestSlot.SegmentCount] as number
   let length = 0
   for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + 1] as number

@@ -3,14 +3,14 @@ import {
   type CounterLayout,
   defineHistogram,
   type HistogramBlock,
-  isTimed,
+  nextTimed,
   threadProfiling,
 } from '../profiling/index.ts'
 import { Opcode } from '../providers/index.ts'
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one in 64, one under way at a time.',
+  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one in 256, one under way at a time.',
 })
 
 /** What requests are told apart by. */
@@ -53,6 +53,8 @@ export class PairLatency {
   /** Requests that will complete, and those that did. */
   #posted = 0
   #completed = 0
+  /** Which request is to be timed, if none is by then. */
+  #next = nextTimed(0)
   /** Which of them is timed; 0: none just now. */
   #timed = 0
   #kind: Kind = 'other'
@@ -72,18 +74,13 @@ export class PairLatency {
   /** A request that will complete was taken by the device. */
   posted(opcode: number): void {
     this.#posted += 1
-    if (this.#timed !== 0 || this.#isLost || !isTimed(this.#posted)) return
-    this.#timed = this.#posted
-    this.#kind = kinds.get(opcode) ?? 'other'
-    this.#beganNs = native.monotonicNs()
+    if (this.#posted === this.#next) this.#begin(opcode)
   }
 
   /** The next of them has completed. */
   completed(): void {
     this.#completed += 1
-    if (this.#completed !== this.#timed) return
-    this.#timed = 0
-    this.#histogramOf(this.#kind).record(native.monotonicNs() - this.#beganNs)
+    if (this.#completed === this.#timed) this.#end()
   }
 
   /** Requests were flushed, or came by another way: who completes next is not known any more. */
@@ -97,6 +94,7 @@ export class PairLatency {
     this.#isLost = this.#isClosed
     this.#posted = 0
     this.#completed = 0
+    this.#next = nextTimed(0)
     this.#timed = 0
   }
 
@@ -113,6 +111,19 @@ export class PairLatency {
     if (shared === undefined || --shared.pairs > 0) return
     for (const block of shared.histograms.values()) block.close()
     sharing.delete(this.#device)
+  }
+
+  #begin(opcode: number): void {
+    this.#next = nextTimed(this.#posted)
+    if (this.#timed !== 0 || this.#isLost) return
+    this.#timed = this.#posted
+    this.#kind = kinds.get(opcode) ?? 'other'
+    this.#beganNs = native.monotonicNs()
+  }
+
+  #end(): void {
+    this.#timed = 0
+    this.#histogramOf(this.#kind).record(native.monotonicNs() - this.#beganNs)
   }
 
   #histogramOf(kind: Kind): HistogramBlock {

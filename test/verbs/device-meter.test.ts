@@ -98,7 +98,7 @@ test('requests are timed from post to completion by kind, one under way at a tim
   assert.match(text, new RegExp(`^aether_verbs_latency_seconds_count\\{request="shm0 ${pair.number} read"\\} 1$`, 'm'))
 })
 
-test('of many requests one in 64 is timed; where some failed none is, until the pair was reset', () => {
+test('of many requests one in 256 is timed; where some failed none is, until the pair was reset', () => {
   const start = threadProfile()
   using ends = new Loopback()
   const { pair, memory } = ends
@@ -109,7 +109,7 @@ test('of many requests one in 64 is timed; where some failed none is, until the 
       drain(ends, 1)
     }
   }
-  play(64 + 128)
+  play(2 * 256)
   const counted = (): number => timed(threadProfile().since(start), pair.number)['write'] ?? 0
   assert.equal(counted(), 66)
   const { address, key } = ends.remote(0)

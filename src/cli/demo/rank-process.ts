@@ -2,8 +2,8 @@
  * One rank of the demo's second part: joins the group, computes its share of PageRank in the group's region, reports on the demo's stage.
  * @module
  */
-import { type RegionGroup as Group, join, open, type Region } from '../../index.ts'
-import { blockVertices, splitBlocks } from './block-split.ts'
+import { type RegionGroup as Group, join, open } from '../../index.ts'
+import { splitBlocks } from './block-split.ts'
 import type { GraphChoice } from './graph-choice.ts'
 import { copyGraph } from './graph-layout.ts'
 import { startKernelMeter, startProtocolMeter } from './member-meter.ts'
@@ -11,8 +11,9 @@ import { loadStage } from './own-stage.ts'
 import { computePageRank } from './pagerank.ts'
 import { digestOf, printLine } from './printed-report.ts'
 import { openStage, type RankPlan, type Stage, windowsOf } from './rank-plan.ts'
-import { partialsPerBlock, type RankState } from './rank-state.ts'
-import { openRankState, planRegion, type RegionLayout } from './region-layout.ts'
+import { fetcherOf, fetchGraph, type Share, shareOf } from './rank-share.ts'
+import type { RankState } from './rank-state.ts'
+import { openRankState, planRegion } from './region-layout.ts'
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 /** A host may be slow to start, or far away. */
@@ -45,36 +46,12 @@ async function takePart(stage: Stage, group: Group): Promise<void> {
   const layout = planRegion({ vertexCount, edgeCount, bounds, pageBytes })
   await using region = await group.openRegion('pagerank', { size: layout.lengthBytes, coherence, pageSize: pageBytes })
   const state = openRankState(layout, windowsOf(region))
-  const own = ownShare(stage, layout, bounds, group.rank)
+  const own = shareOf(stage.graph, bounds, group.rank)
   const shareMs = await shareGraph(stage, group, state, () => fetchGraph(region, layout, own))
   await rankShare(stage, group, state, { own, shareMs, fetch: fetcherOf(region, layout, own) })
   if (group.rank === 0) stage.result.set(state.ranks)
   // The others' pages stay until rank 0 has read them.
   await group.barrier()
-}
-
-/** What one member works on: indexes, each `end` the one behind the last. */
-interface Share {
-  readonly firstBlock: number
-  readonly endBlock: number
-  readonly firstVertex: number
-  readonly endVertex: number
-  /** The vertex behind the last that any edge leaves; what the others contribute nobody reads. */
-  readonly endGiver: number
-  readonly firstEdge: number
-  readonly endEdge: number
-}
-
-function ownShare({ graph }: Stage, layout: RegionLayout, bounds: Uint32Array, rank: number): Share {
-  const firstBlock = bounds[rank]!
-  const endBlock = bounds[rank + 1]!
-  const { vertexCount } = layout.graph
-  const firstVertex = Math.min(firstBlock * blockVertices, vertexCount)
-  const endVertex = Math.min(endBlock * blockVertices, vertexCount)
-  const endGiver = graph.outDegrees.findLastIndex((degree) => degree > 0) + 1
-  const firstEdge = graph.offsets[firstVertex]!
-  const endEdge = graph.offsets[endVertex]!
-  return { firstBlock, endBlock, firstVertex, endVertex, endGiver, firstEdge, endEdge }
 }
 
 /** Rank 0 puts the graph into the region, each takes its part of it; nobody starts before all have it. Returns how long that took. */
@@ -86,16 +63,6 @@ async function shareGraph(stage: Stage, group: Group, state: RankState, take: ()
   await take()
   await group.barrier()
   return performance.now() - start
-}
-
-/** The part of the graph that this member reads. */
-async function fetchGraph(region: Region, { graph }: RegionLayout, own: Share): Promise<void> {
-  const vertices = own.endVertex - own.firstVertex
-  await Promise.all([
-    region.prefetch(graph.offsets + own.firstVertex * 4, (vertices + 1) * 4),
-    region.prefetch(graph.outDegrees + own.firstVertex * 4, vertices * 4),
-    region.prefetch(graph.sources + own.firstEdge * 4, (own.endEdge - own.firstEdge) * 4),
-  ])
 }
 
 async function rankShare(
@@ -116,27 +83,4 @@ async function rankShare(
   })
   const totalMs = performance.now() - start
   report.write({ ...result, ...meter(), edges: own.endEdge - own.firstEdge, shareMs, totalMs })
-}
-
-/**
- * After each iteration: the others' contributions for reading, and the pages that this member writes next for writing; nobody reads those any more. Asked for
- * together, the pages' round trips overlap; touched one by one, each would be a fault of its own.
- */
-function fetcherOf(region: Region, layout: RegionLayout, own: Share): (iteration: number) => Promise<void> {
-  const givers = Math.max(0, Math.min(own.endVertex, own.endGiver) - own.firstVertex)
-  const partials = {
-    start: (layout.slots[own.firstBlock] ?? 0) * 8,
-    length: (own.endBlock - own.firstBlock) * partialsPerBlock * 8,
-  }
-  const write = { access: 'write' } as const
-  return async (iteration) => {
-    const current = (iteration & 1) as 0 | 1
-    const next = (current ^ 1) as 0 | 1
-    await Promise.all([
-      region.prefetch(layout.contributions[current], own.endGiver * 8),
-      region.prefetch(layout.partials[current], layout.partialsBytes),
-      region.prefetch(layout.contributions[next] + own.firstVertex * 8, givers * 8, write),
-      region.prefetch(layout.partials[next] + partials.start, partials.length, write),
-    ])
-  }
 }

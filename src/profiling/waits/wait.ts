@@ -1,5 +1,17 @@
 /** What is waited for: the right to a page, a lock, all ranks at a barrier, the others of a collective, … */
-export type WaitKind = 'page' | 'lock' | 'barrier' | 'collective' | 'agent' | 'structure' | 'call' | 'connection'
+export type WaitKind =
+  | 'page'
+  | 'lock'
+  | 'barrier'
+  | 'collective'
+  | 'agent'
+  | 'structure'
+  | 'call'
+  | 'connection'
+  /** Room at a peer for a message, or its fetching of one. */
+  | 'message'
+  /** Leave to send the next item of a stream. */
+  | 'stream'
 
 /** Somebody waits: for what, in which state, since when, and for whom. */
 export interface Wait {

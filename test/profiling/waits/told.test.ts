@@ -8,7 +8,7 @@ import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 // Read when the rooms are loaded.
 process.env['AETHER_WATCHDOG_MS'] = '150'
 const { connect, listen } = await import('../../../src/cm/index.ts')
-const { defineService, type, unary } = await import('../../../src/rpc/index.ts')
+const { clientStream, defineService, serverStream, type, unary } = await import('../../../src/rpc/index.ts')
 const { serverPair } = await import('../../rpc/support.ts')
 const { Shared } = await import('../../structures/processes.ts')
 
@@ -42,6 +42,43 @@ test('a call that is not answered is told of, with its method and its deadline, 
   assert.equal(wait.kind, 'call')
   answer(7)
   assert.equal(await call, 7)
+})
+
+const streams = defineService({
+  name: 'streams',
+  methods: {
+    list: serverStream({ response: type<number>() }),
+    gather: clientStream({ request: type<number>(), response: type<number>() }),
+  },
+})
+
+test('a stream whose items nobody takes is told of at the end that sends, with its method', async () => {
+  let go = (): void => {}
+  const handlers = {
+    *list() {
+      for (let item = 0; ; item++) yield item
+    },
+    async gather(items: AsyncIterable<number>) {
+      await new Promise<void>((resolve) => (go = resolve))
+      let sum = 0
+      for await (const item of items) sum += item
+      return sum
+    },
+  }
+  await using pair = serverPair((server) => server.serve(streams, handlers))
+  const client = pair.channel.client(streams)
+  const answers = client.list()[Symbol.asyncIterator]()
+  await answers.next()
+  const { text, wait } = await told(/answers of 'streams[./]list/)
+  assert.match(text, /for leave to send the next item of the answers of 'streams[./]list': the peer has not read /)
+  assert.equal(wait.kind, 'stream')
+  await answers.return?.()
+  const all = Array.from({ length: 1000 }, (_, item) => item)
+  const sum = client.gather(all)
+  const ours = await told(/requests of 'streams[./]gather/)
+  assert.match(ours.text, /: the peer has not read what it was sent$/)
+  go()
+  assert.equal(await sum, 499_500)
 })
 
 test('a connection that nobody accepts is told of, with the state that it is in', async () => {
