@@ -14,7 +14,7 @@ const latency: CounterLayout = defineHistogram('verbs.latency', {
 })
 
 /** What requests are told apart by. */
-type Kind = 'send' | 'write' | 'read' | 'atomic' | 'other'
+type Kind = 'send' | 'write' | 'read' | 'fetch-add' | 'compare-swap' | 'other'
 
 const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [Opcode.Send, 'send'],
@@ -23,10 +23,10 @@ const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [Opcode.Write, 'write'],
   [Opcode.WriteWithImmediate, 'write'],
   [Opcode.Read, 'read'],
-  [Opcode.CompareSwap, 'atomic'],
-  [Opcode.FetchAdd, 'atomic'],
-  [Opcode.MaskedCompareSwap, 'atomic'],
-  [Opcode.MaskedFetchAdd, 'atomic'],
+  [Opcode.CompareSwap, 'compare-swap'],
+  [Opcode.FetchAdd, 'fetch-add'],
+  [Opcode.MaskedCompareSwap, 'compare-swap'],
+  [Opcode.MaskedFetchAdd, 'fetch-add'],
 ])
 
 /** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
