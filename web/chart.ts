@@ -14,12 +14,19 @@ const TOP = 8
 /** Lines over time, the newest at the right. */
 export class Chart {
   readonly stage: Stage
-  readonly #format: (value: number) => string
-  readonly #unit: 1000 | 1024
+  #format: (value: number) => string
+  #unit: 1000 | 1024
 
   /** `unit`: 1000 or 1024, by which the names of units differ. */
   constructor(label: string, format: (value: number) => string, unit: 1000 | 1024) {
     this.stage = new Stage(label)
+    this.#format = format
+    this.#unit = unit
+  }
+
+  /** What it shows from now on. */
+  showAs(label: string, format: (value: number) => string, unit: 1000 | 1024): void {
+    if (this.stage.canvas.getAttribute('aria-label') !== label) this.stage.canvas.setAttribute('aria-label', label)
     this.#format = format
     this.#unit = unit
   }

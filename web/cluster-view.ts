@@ -1,5 +1,5 @@
 import { rankColour } from './canvas.ts'
-import { card, make, Rows, tableWith } from './dom.ts'
+import { card, make, named, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
 import { Flow } from './flow.ts'
 import { bytesText, countText, rateText, timeText } from './units.ts'
@@ -87,10 +87,4 @@ export class ClusterView implements View {
     this.#flow.draw(members, this.#feed.flows.values(), version, clockMs)
     this.#empty.hidden = members.length > 0
   }
-}
-
-function named(text: string, swatch: string): HTMLElement {
-  const mark = make('span', { class: 'swatch' })
-  mark.style.background = swatch
-  return make('span', {}, mark, text)
 }

@@ -10,24 +10,23 @@ import { Opcode } from '../providers/index.ts'
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one in 64, one under way at a time.',
+  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of each kind, then one in 64, one under way at a time.',
 })
 
 /** What requests are told apart by. */
-type Kind = 'send' | 'write' | 'read' | 'fetch-add' | 'compare-swap' | 'other'
+const kinds = ['other', 'send', 'write', 'read', 'fetch-add', 'compare-swap'] as const
+type Kind = (typeof kinds)[number]
 
-const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
-  [Opcode.Send, 'send'],
-  [Opcode.SendWithImmediate, 'send'],
-  [Opcode.SendWithInvalidate, 'send'],
-  [Opcode.Write, 'write'],
-  [Opcode.WriteWithImmediate, 'write'],
-  [Opcode.Read, 'read'],
-  [Opcode.CompareSwap, 'compare-swap'],
-  [Opcode.FetchAdd, 'fetch-add'],
-  [Opcode.MaskedCompareSwap, 'compare-swap'],
-  [Opcode.MaskedFetchAdd, 'fetch-add'],
-])
+/** By opcode, where in {@link kinds}. */
+const kindOf: Uint8Array = new Uint8Array(1 + Math.max(...Object.values(Opcode)))
+for (const [kind, opcodes] of [
+  ['send', [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]],
+  ['write', [Opcode.Write, Opcode.WriteWithImmediate]],
+  ['read', [Opcode.Read]],
+  ['fetch-add', [Opcode.FetchAdd, Opcode.MaskedFetchAdd]],
+  ['compare-swap', [Opcode.CompareSwap, Opcode.MaskedCompareSwap]],
+] as const)
+  for (const opcode of opcodes) kindOf[opcode] = kinds.indexOf(kind)
 
 /** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
 const OWN_HISTOGRAMS_MAX = 8
@@ -53,6 +52,8 @@ export class PairLatency {
   /** Requests that will complete, and those that did. */
   #posted = 0
   #completed = 0
+  /** How many of each kind: a program that goes round through kinds would hit the same one again and again. */
+  readonly #ofKind = new Float64Array(kinds.length)
   /** Which of them is timed; 0: none just now. */
   #timed = 0
   #kind: Kind = 'other'
@@ -72,9 +73,12 @@ export class PairLatency {
   /** A request that will complete was taken by the device. */
   posted(opcode: number): void {
     this.#posted += 1
-    if (this.#timed !== 0 || this.#isLost || !isTimed(this.#posted)) return
+    const kind = kindOf[opcode] ?? 0
+    const ordinal = (this.#ofKind[kind] as number) + 1
+    this.#ofKind[kind] = ordinal
+    if (this.#timed !== 0 || this.#isLost || !isTimed(ordinal)) return
     this.#timed = this.#posted
-    this.#kind = kinds.get(opcode) ?? 'other'
+    this.#kind = kinds[kind] as Kind
     this.#beganNs = native.monotonicNs()
   }
 
@@ -98,6 +102,7 @@ export class PairLatency {
     this.#posted = 0
     this.#completed = 0
     this.#timed = 0
+    this.#ofKind.fill(0)
   }
 
   /** What is shared ends with the last pair of the device. Idempotent. */
