@@ -1,5 +1,5 @@
 import type { LinkFrame } from '../src/dashboard/wire.ts'
-import { colour, FONT, rankColour, Stage } from './canvas.ts'
+import { colour, FONT, inkOn, rankColour, Stage } from './canvas.ts'
 import { rateText } from './units.ts'
 
 /** A link by its ends. */
@@ -45,7 +45,7 @@ export class Matrix {
       context.fillStyle = rankColour(from, share)
       context.fillRect(...square(row, column))
       if (cell < 52) continue
-      context.fillStyle = share > 0.62 ? '#fff' : colour('ink')
+      context.fillStyle = inkOn(from, share)
       const [number = '', unit = ''] = rateText(bytes).split(' ')
       const [x, y] = [left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell]
       context.fillText(number, x, y - 7)
@@ -100,7 +100,7 @@ export class Matrix {
   #geometry(): Geometry {
     const { width, height } = this.stage
     const count = Math.max(1, this.#nodes.length)
-    const cell = Math.min(96, (Math.min(width, height) - 52) / count)
+    const cell = Math.min(128, (Math.min(width, height) - 52) / count)
     return {
       cell,
       left: Math.max(36, (width - cell * count) / 2),

@@ -1,4 +1,5 @@
 import type { OperationFrame, OperationsFrame } from '../src/dashboard/wire.ts'
+import type { Ends } from './matrix.ts'
 import { Series } from './series.ts'
 
 /** So many are remembered: some 10 KiB each. */
@@ -57,17 +58,19 @@ export class Operations {
     return key === undefined ? undefined : this.#all.get(key)
   }
 
-  /** Of the link, and the calls and answers of who is at its beginning; without a link, the `most` busiest of all. Always in the same order. */
-  of(link: { readonly from: number; readonly to: number } | undefined, most: number): readonly OperationHistory[] {
+  /** Of the link, and the calls and answers of who is at its beginning, always in the same order; without a link, at most so many of all, those with most bytes in the last five seconds first. */
+  of(link: Ends | undefined, look: number, most: number): readonly OperationHistory[] {
     const all = [...this.#all.values()]
-    const some =
-      link === undefined
-        ? all
-            .filter(({ now }) => now.rate > 0)
-            .sort((a, b) => b.now.bytes - a.now.bytes || b.now.rate - a.now.rate)
-            .slice(0, most)
-        : all.filter(({ now }) => now.from === link.from && (now.to === null || now.to === link.to))
-    return some.sort((a, b) => inOrder(a.now, b.now))
+    if (link !== undefined)
+      return all
+        .filter(({ now }) => now.from === link.from && (now.to === null || now.to === link.to))
+        .sort((a, b) => inOrder(a.now, b.now))
+    return all
+      .map((operation) => ({ operation, bytes: operation.bytes.sum(look, 25), rate: operation.rate.sum(look, 25) }))
+      .filter(({ rate }) => rate > 0)
+      .sort((a, b) => b.bytes - a.bytes || b.rate - a.rate)
+      .slice(0, most)
+      .map(({ operation }) => operation)
   }
 
   clear(): void {
@@ -77,11 +80,12 @@ export class Operations {
 
 const layers: readonly string[] = ['calls', 'answers', 'messages', 'coherence', 'verbs']
 
+/** By where it is counted, then pages and waits before messages, whose names begin with capitals. */
 function inOrder(a: OperationFrame, b: OperationFrame): number {
+  const isMessage = (name: string): number => Number(/^[A-Z]/.test(name))
   return (
-    a.from - b.from ||
-    (a.to ?? -1) - (b.to ?? -1) ||
     layers.indexOf(a.layer) - layers.indexOf(b.layer) ||
+    isMessage(a.name) - isMessage(b.name) ||
     (a.name < b.name ? -1 : 1)
   )
 }

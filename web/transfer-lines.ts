@@ -1,5 +1,5 @@
 import { colour, rankColour } from './canvas.ts'
-import type { Line } from './chart.ts'
+import type { ChartUse, Line } from './chart.ts'
 import type { Feed } from './feed.ts'
 import type { LinkHistory } from './link-history.ts'
 import type { Ends } from './matrix.ts'
@@ -14,12 +14,10 @@ export interface NamedLine extends Line {
 }
 
 /** What a chart of transfers shows. */
-export interface TransferLines {
+export interface TransferLines extends Omit<ChartUse, 'label'> {
   readonly title: string
   readonly of: string
   readonly lines: readonly NamedLine[]
-  readonly format: (value: number) => string
-  readonly unit: 1000 | 1024
 }
 
 /** What is chosen: an operation, or else a link, or else all links. */
@@ -35,12 +33,12 @@ export function linkText({ from, to }: { readonly from: number; readonly to: num
 /** Bytes a second; of an operation without bytes, how often it was a second. */
 export function bandwidthLines(feed: Feed, { link, operation }: TransferChoice): TransferLines {
   const { look, times } = feed
-  const bytesOf = { title: 'Bandwidth', format: rateText, unit: 1024 } as const
+  const bytesOf = { title: 'Bandwidth', format: rateText, unit: 1024, empty: 'Nothing flows.' } as const
   if (operation !== undefined) {
     const { now, bytes, rate } = operation
     const hasBytes = bytes.sum(look, times.length) > 0
     const values = (hasBytes ? bytes : rate).values(look, times.length)
-    const how = hasBytes ? bytesOf : { title: 'Times a second', format: countText, unit: 1000 as const }
+    const how = hasBytes ? bytesOf : { ...bytesOf, title: 'Times a second', format: countText, unit: 1000 as const }
     const line = { values, colour: rankColour(now.from), fill: true, name: now.name }
     return { ...how, of: `${now.name}, ${linkText(now)}`, lines: [line] }
   }
@@ -67,7 +65,8 @@ export function bandwidthLines(feed: Feed, { link, operation }: TransferChoice):
 /** How long operations took: p50 and p99 of one, else p50 of each; of all links, the mean time of a page or request. */
 export function latencyLines(feed: Feed, { link, operation }: TransferChoice): TransferLines {
   const { look, times } = feed
-  const timesOf = { title: 'Latency', format: (us: number) => timeText(1000 * us), unit: 1000 } as const
+  const format = (us: number): string => timeText(1000 * us)
+  const timesOf = { title: 'Latency', format, unit: 1000, empty: 'Nothing was timed.' } as const
   if (operation !== undefined) {
     const { now, p50Us, p99Us } = operation
     const lines = [
@@ -106,12 +105,12 @@ function busiestLinks({ links, look }: Feed): readonly LinkHistory[] {
 
 /** Those of the link's operations that have most of something. */
 function operationsOf(
-  { operations }: Feed,
+  { operations, look }: Feed,
   link: Ends,
   much: (operation: OperationHistory) => number,
 ): readonly OperationHistory[] {
   return operations
-    .of(link, LINES_MAX)
+    .of(link, look, Number.POSITIVE_INFINITY)
     .map((operation) => ({ operation, much: much(operation) }))
     .filter((each) => each.much > 0)
     .sort((a, b) => b.much - a.much)

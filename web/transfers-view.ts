@@ -1,4 +1,3 @@
-import { rankColour } from './canvas.ts'
 import { Chart } from './chart.ts'
 import { card, make, named, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
@@ -22,7 +21,7 @@ const moves: Readonly<Record<string, readonly [down: number, right: number]>> = 
 /** A chart of transfers with its heading. */
 class TransferChart {
   readonly element: HTMLElement
-  readonly #chart = new Chart('', rateText, 1024)
+  readonly #chart = new Chart()
   readonly #title = make('span')
   readonly #legend = make('span', { class: 'legend' })
 
@@ -31,13 +30,13 @@ class TransferChart {
     this.element = make('div', { class: 'card' }, heading, this.#chart.stage.element)
   }
 
-  show({ title, of, lines, format, unit }: TransferLines, times: readonly number[]): void {
+  show({ title, of, lines, ...use }: TransferLines, times: readonly number[]): void {
     this.#title.replaceChildren(`${title} `, make('small', {}, of))
     this.#legend.replaceChildren(
       ...lines.map(({ name, colour }) => named(name, colour)),
     )
-    this.#chart.showAs(`${title} over time, ${of}`, format, unit)
-    this.#chart.draw(lines, times, Math.min(HISTORY, Math.max(HISTORY / 4, times.length)))
+    const slots = Math.min(HISTORY, Math.max(HISTORY / 4, times.length))
+    this.#chart.draw(lines, times, slots, { ...use, label: `${title} over time, ${of}` })
   }
 }
 
@@ -72,7 +71,7 @@ export class TransfersView implements View {
     parts.table.setAttribute('aria-label', 'Operations')
     this.#rows = new Rows(parts)
     this.#rows.onChoose = (key) => this.#enter(key)
-    const keys = make('small', {}, 'bytes a second; click or arrows: a link, Enter: its operations')
+    const keys = make('small', {}, 'bytes a second; click or arrows: a link, Enter: its operations, Esc: back')
     this.element = make(
       'section',
       { id: this.id },
@@ -121,6 +120,8 @@ export class TransfersView implements View {
   #enter(key: string | undefined): boolean {
     if (key === undefined) return false
     this.#operation = key
+    const { from, to } = this.#feed.operations.get(key)?.now ?? {}
+    if (from !== undefined && typeof to === 'number') this.#link = { from, to }
     this.update()
     this.#rows.reveal(key)
     this.#rows.focus(key)
@@ -164,7 +165,7 @@ export class TransfersView implements View {
   }
 
   #showRows(): void {
-    this.#listed = this.#feed.operations.of(this.#link, ROWS_MAX)
+    this.#listed = this.#feed.operations.of(this.#link, this.#feed.look, ROWS_MAX)
     const of = this.#link === undefined ? 'busiest of all links' : linkText(this.#link)
     this.#rowsTitle.replaceChildren('Operations ', make('small', {}, `${of}, in the last second`))
     this.#empty.hidden = this.#listed.length > 0
@@ -177,7 +178,7 @@ export class TransfersView implements View {
         key,
         chosen: key === this.#operation,
         cells: [
-          named(linkText(now), rankColour(now.from)),
+          linkText(now),
           now.name,
           now.layer,
           now.rate < 10 && now.rate > 0 ? now.rate.toFixed(1) : countText(now.rate),

@@ -165,7 +165,8 @@ export class ObservedSpace {
     const sight = new MemberSight(member)
     this.#sights.set(member.epoch, sight)
     this.#untold.set(member.epoch, { name: nameOf(sight), processId: member.processId })
-    if (known === undefined)
+    if (known !== undefined) say('joined', `member ${member.slot} is ${nameOf(sight)} (process ${member.processId})`)
+    else
       say(
         'joined',
         `${nameOf(sight)} ${isFirst ? 'is here' : 'joined'} (process ${member.processId}, epoch ${member.epoch})`,
