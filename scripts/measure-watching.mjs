@@ -2,9 +2,9 @@
  * What being watched by `aether dashboard` costs members: two ranks that go round the same pages and take each from the other, with no dashboard, one and two, each with a page that
  * listens, in turns.
  *
- *     npm run build && node scripts/measure-watching.mjs [--rounds 5] [--ms 1000] [--awake]
+ *     npm run build && node scripts/measure-watching.mjs [--rounds 5] [--plays 7] [--ms 200] [--awake]
  *
- * Each round has every way once and begins with another, and gives a ratio to its own run without a dashboard. `none, again` is the same as `none`: how far its ratio is from 1 is
+ * Each round has every way once, beginning with another, with the median of several plays with pauses between them, and gives a ratio to its own run without a dashboard. `none, again` is the same as `none`: how far its ratio is from 1 is
  * what the others are worth. Printed are medians over the rounds. `--awake` keeps the processors from sleeping by a loop on each in the class SCHED_IDLE, which
  * gives way to everything else.
  */
@@ -52,11 +52,12 @@ async function measure() {
   const { values } = parseArgs({
     options: {
       rounds: { type: 'string', default: '5' },
-      ms: { type: 'string', default: '1000' },
+      plays: { type: 'string', default: '7' },
+      ms: { type: 'string', default: '200' },
       awake: { type: 'boolean', default: false },
     },
   })
-  const [rounds, ms] = [Number(values.rounds), Number(values.ms)]
+  const [rounds, plays, ms] = [Number(values.rounds), Number(values.plays), Number(values.ms)]
   const directory = mkdtempSync(joinPath(tmpdir(), 'aether-watching-'))
   const environment = { ...process.env, AETHER_RUNTIME_DIRECTORY: directory }
   const burners = values.awake ? cpus().map(() => spawn('chrt', ['-i', '0', process.execPath, '-e', 'for (;;);'])) : []
@@ -79,11 +80,11 @@ async function measure() {
       const figures = {}
       for (let turn = 0; turn < ways.length; turn++) {
         const { name, dashboards } = ways[(round + turn) % ways.length]
-        figures[name] = await watched(members, ms, dashboards, environment)
+        figures[name] = await watched(members, { plays, ms }, dashboards, environment)
       }
       played.push(figures)
     }
-    print(ways, played, rounds, ms)
+    print(ways, played, { rounds, plays, ms })
   } finally {
     for (const child of [...members, ...burners]) child.kill('SIGKILL')
     rmSync(directory, { recursive: true, force: true })
@@ -91,11 +92,17 @@ async function measure() {
 }
 
 /** One run while so many dashboards look. */
-async function watched(members, ms, dashboards, environment) {
+async function watched(members, { plays, ms }, dashboards, environment) {
   const watching = await Promise.all(Array.from({ length: dashboards }, () => startDashboard(environment)))
   try {
     if (dashboards > 0) await Promise.all(watching.map(({ told }) => told))
-    return await play(members, ms)
+    const played = []
+    while (played.length < plays) {
+      played.push(await play(members, ms))
+      await sleep(2 * ms)
+    }
+    const of = (figure) => median(played.map((each) => each[figure]))
+    return { perSecond: of('perSecond'), cpuUs: of('cpuUs') }
   } finally {
     for (const { child } of watching) child.kill('SIGTERM')
     if (dashboards > 0) await sleep(FORGET_MS)
@@ -141,15 +148,19 @@ async function startDashboard(environment) {
 
 function nextMessage(child) {
   return new Promise((resolve, reject) => {
-    child.once('message', resolve)
-    child.once('exit', (status) => reject(new Error(`a member ended with ${status}`)))
+    const fail = (status) => reject(new Error(`a member ended with ${status}`))
+    child.once('exit', fail)
+    child.once('message', (message) => {
+      child.off('exit', fail)
+      resolve(message)
+    })
   })
 }
 
-function print(ways, played, rounds, ms) {
+function print(ways, played, { rounds, plays, ms }) {
   const model = cpus()[0]?.model ?? 'of unknown kind'
   console.log(
-    `${cpus().length} processors, ${model}, Linux ${release()}, Node ${process.version}; medians of ${rounds} rounds of ${ms} ms; load ${loadavg()[0].toFixed(1)}`,
+    `${cpus().length} processors, ${model}, Linux ${release()}, Node ${process.version}; medians of ${rounds} rounds of ${plays} plays of ${ms} ms; load ${loadavg()[0].toFixed(1)}`,
   )
   console.log('\n| dashboards | pages a second | ratio | each round | processor of the members for a page | ratio |')
   console.log('|---|---|---|---|---|---|')

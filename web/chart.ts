@@ -24,7 +24,12 @@ const TOP = 8
 export class Chart {
   readonly stage: Stage = new Stage('')
 
-  draw(lines: readonly Line[], times: readonly number[], slots: number, { label, format, unit, empty }: ChartUse): void {
+  draw(
+    lines: readonly Line[],
+    times: readonly number[],
+    slots: number,
+    { label, format, unit, empty }: ChartUse,
+  ): void {
     if (this.stage.canvas.ariaLabel !== label) this.stage.canvas.ariaLabel = label
     const context = this.stage.clear()
     const { width, height } = this.stage

@@ -190,11 +190,7 @@ function contextOf(canvas: HTMLCanvasElement, { width, height }: Stage): CanvasR
   return context
 }
 
-function paintNode(
-  context: CanvasRenderingContext2D,
-  { x, y, member }: Place,
-  radius: number,
-): void {
+function paintNode(context: CanvasRenderingContext2D, { x, y, member }: Place, radius: number): void {
   const number = member.rank ?? member.slot
   context.beginPath()
   context.arc(x, y, radius, 0, 7)

@@ -146,7 +146,8 @@ export class PageGrid {
     if (isNew || this.#scale < fitting) this.#scale = fitting
     const [wide, high] = [this.#picture.width * this.#scale, this.#picture.height * this.#scale]
     this.#x = wide <= width ? (width - wide) / 2 : Math.min(12, Math.max(width - wide - 12, this.#x))
-    this.#y = high <= height ? Math.max(0, (height - FOOT - high) / 2) : Math.min(12, Math.max(height - high - 12, this.#y))
+    this.#y =
+      high <= height ? Math.max(0, (height - FOOT - high) / 2) : Math.min(12, Math.max(height - high - 12, this.#y))
   }
 
   #paint(from: number, to: number): void {

@@ -32,9 +32,7 @@ class TransferChart {
 
   show({ title, of, lines, ...use }: TransferLines, times: readonly number[]): void {
     this.#title.replaceChildren(`${title} `, make('small', {}, of))
-    this.#legend.replaceChildren(
-      ...lines.map(({ name, colour }) => named(name, colour)),
-    )
+    this.#legend.replaceChildren(...lines.map(({ name, colour }) => named(name, colour)))
     const slots = Math.min(HISTORY, Math.max(HISTORY / 4, times.length))
     this.#chart.draw(lines, times, slots, { ...use, label: `${title} over time, ${of}` })
   }
@@ -144,7 +142,9 @@ export class TransfersView implements View {
   }
 
   #busiest(): Ends | undefined {
-    const [first] = [...this.#feed.flows.values()].filter(({ from, to }) => from !== to).sort((a, b) => b.bytes - a.bytes)
+    const [first] = [...this.#feed.flows.values()]
+      .filter(({ from, to }) => from !== to)
+      .sort((a, b) => b.bytes - a.bytes)
     return first ?? this.#matrix.first
   }
 

@@ -35,7 +35,9 @@ export class OperationRates {
     const elapsedMs = atMs - this.#lastMs
     if (elapsedMs < OPERATIONS_MS && elapsedMs >= 0) return this.#frames
     const had = this.#had
-    const now = new Map(members.map((member) => [member.epoch, { ...member, operations: member.journal?.operations() }]))
+    const now = new Map(
+      members.map((member) => [member.epoch, { ...member, operations: member.journal?.operations() }]),
+    )
     this.#had = now
     if (this.#lastMs !== 0 && elapsedMs > 0) this.#frames = this.#told(now, had, links).frames(elapsedMs)
     this.#lastMs = atMs

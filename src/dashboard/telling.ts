@@ -76,8 +76,7 @@ export class Telling {
     if (operations !== this.#operationsTold) {
       this.#operationsTold = operations
       const changed = this.#changedOperations(operations)
-      if (isWhole || changed.length > 0)
-        told.push({ event: 'operations', data: { isWhole, operations: changed } })
+      if (isWhole || changed.length > 0) told.push({ event: 'operations', data: { isWhole, operations: changed } })
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)

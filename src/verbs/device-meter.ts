@@ -82,7 +82,7 @@ const pairCounters: CounterLayout<PairCounter> = defineCounters(
       receives: 'Receive requests.',
       compareSwaps: 'Those of the atomic requests that compare and swap; the others fetch and add.',
       bytesOfSends: 'Those of the bytes sent that are of SEND requests; the others are of WRITEs.',
-      end: 'A number that this end of a connection goes by, at both ends the same; 0 where it is not connected.',
+      end: 'A number that this end of a connection goes by, the same in the figures of both ends; 0 where it is not connected.',
       peerEnd: 'The number that the other end goes by.',
     },
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Frame, ObservedSpace, type OperationFrame } from '../../src/dashboard/index.ts'
 import { runningSpaces } from '../../src/cluster/index.ts'
+import { type Frame, ObservedSpace, type OperationFrame } from '../../src/dashboard/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { Ranks } from '../support/rank-process.ts'
 
@@ -20,7 +20,10 @@ async function seen(
   const found = new Map<number, OperationFrame>()
   let frame = space.look(atMs)
   for (let round = 0; found.size < wanted.length; round++) {
-    assert.ok(round < 50, `not told: ${wanted.filter((_, index) => !found.has(index)).join('; ')}, but ${JSON.stringify(frame.operations)}`)
+    assert.ok(
+      round < 50,
+      `not told: ${wanted.filter((_, index) => !found.has(index)).join('; ')}, but ${JSON.stringify(frame.operations)}`,
+    )
     await work()
     atMs += 1000
     frame = space.look(atMs)

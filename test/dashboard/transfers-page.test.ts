@@ -39,9 +39,18 @@ describe('transfers in a real browser', { skip }, () => {
       await browser.goTo(server.url)
       await browser.until("document.querySelectorAll('#cluster tbody tr').length > 1", 'the nodes')
       await browser.press('2')
-      for (const operation of ['write\\s+verbs', 'read\\s+verbs', 'fetch-add', 'compare-swap', 'message\\s+messages', 'buy\\s+calls', 'buy\\s+answers'])
+      for (const operation of [
+        'write\\s+verbs',
+        'read\\s+verbs',
+        'fetch-add',
+        'compare-swap',
+        'message\\s+messages',
+        'buy\\s+calls',
+        'buy\\s+answers',
+      ])
         await browser.until(row(operation), operation)
-      for (const operation of ['fetch-add', 'compare-swap', 'read']) await browser.until(row(`${operation}\\s.*[µn]s`), `times of ${operation}`)
+      for (const operation of ['fetch-add', 'compare-swap', 'read'])
+        await browser.until(row(`${operation}\\s.*[µn]s`), `times of ${operation}`)
       isOver = true
       await work
       assert.deepEqual(browser.errors, [])
@@ -61,16 +70,20 @@ describe('transfers in a real browser', { skip }, () => {
       await browser.goTo(server.url)
       await browser.until("document.querySelectorAll('#cluster tbody tr').length > 1", 'the nodes')
       await browser.press('2')
-      await browser.until(row('0 → 1\\s+page') + ` && ${row('3 → 2')}`, 'operations of all links')
+      await browser.until(`${row('0 → 1\\s+page')} && ${row('3 → 2')}`, 'operations of all links')
       assert.equal(await browser.evaluate(SAID), '')
       await browser.press('ArrowRight')
       await browser.until(`/^\\d → \\d: .*, 2 operations$/.test(${SAID})`, 'a link is chosen')
       assert.ok(await browser.evaluate(isFocused('#transfers canvas:focus-visible')))
-      for (const arrow of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft']) await browser.press(arrow)
+      for (const arrow of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft'])
+        await browser.press(arrow)
       const link = /^(\d) → (\d)/.exec(await browser.evaluate<string>(SAID))!
       assert.ok(link[1] === '0' || link[2] === '0', link[0])
       assert.match(await browser.evaluate<string>(TITLES), new RegExp(`Bandwidth ${link[0]}`))
-      assert.deepEqual(new Set(await browser.evaluate<string[]>(`${ROWS}.map((text) => text.slice(0, 5))`)), new Set([link[0]]))
+      assert.deepEqual(
+        new Set(await browser.evaluate<string[]>(`${ROWS}.map((text) => text.slice(0, 5))`)),
+        new Set([link[0]]),
+      )
       await browser.press('Enter')
       await browser.until(`/: page, .* a second/.test(${SAID})`, 'its first operation is chosen')
       assert.ok(await browser.evaluate(isFocused('#transfers tr[aria-current=true]:focus-visible')))

@@ -3,7 +3,14 @@
  * each page, in a memory object beside the arena. `src/dashboard` is who reads it.
  */
 export { Journal, type JournalEvent } from './journal.ts'
-export { EventKind, OPERATIONS_MAX, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK, WAIT_PARTS, waitPartBegin } from './journal-layout.ts'
+export {
+  EventKind,
+  OPERATIONS_MAX,
+  PAGE_ENTRY_BYTES,
+  PAGES_PER_BLOCK,
+  WAIT_PARTS,
+  waitPartBegin,
+} from './journal-layout.ts'
 export {
   countOf,
   type JournalLink,
