@@ -56,4 +56,18 @@ export function rankColour(rank: number, alpha = 1): string {
   return `hsl(${((215 + rank * 137.508) % 360).toFixed(1)} ${isDark ? 72 : 64}% ${isDark ? 62 : 48}% / ${alpha})`
 }
 
+/** What can be read on {@link rankColour}: light or dark, whichever differs more from it. */
+export function inkOn(rank: number, alpha: number): string {
+  const isDark = document.documentElement.dataset['theme'] === 'dark'
+  const [hue, saturation, lightness] = [(215 + rank * 137.508) % 360, isDark ? 0.72 : 0.64, isDark ? 0.62 : 0.48]
+  const reach = saturation * Math.min(lightness, 1 - lightness)
+  // Red, green and blue of a colour by hue, saturation and lightness, as CSS Color 4 has it; over the ground, and weighed as the eye does.
+  const part = (n: number): number => {
+    const k = (n + hue / 30) % 12
+    return alpha * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))) + (1 - alpha) * (isDark ? 0.1 : 1)
+  }
+  const luminance = 0.2126 * part(0) ** 2.2 + 0.7152 * part(8) ** 2.2 + 0.0722 * part(4) ** 2.2
+  return luminance > 0.3 ? '#10151f' : '#fff'
+}
+
 export const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'

@@ -7,28 +7,34 @@ export interface Line {
   readonly fill?: boolean
 }
 
+/** What its values are, and what is said where there are none. */
+export interface ChartUse {
+  readonly label: string
+  readonly format: (value: number) => string
+  /** By which the names of units differ. */
+  readonly unit: 1000 | 1024
+  readonly empty: string
+}
+
 const LEFT = 74
 const BOTTOM = 24
 const TOP = 8
 
 /** Lines over time, the newest at the right. */
 export class Chart {
-  readonly stage: Stage
-  readonly #format: (value: number) => string
-  readonly #unit: 1000 | 1024
+  readonly stage: Stage = new Stage('')
 
-  /** `unit`: 1000 or 1024, by which the names of units differ. */
-  constructor(label: string, format: (value: number) => string, unit: 1000 | 1024) {
-    this.stage = new Stage(label)
-    this.#format = format
-    this.#unit = unit
-  }
-
-  draw(lines: readonly Line[], times: readonly number[], slots: number): void {
+  draw(
+    lines: readonly Line[],
+    times: readonly number[],
+    slots: number,
+    { label, format, unit, empty }: ChartUse,
+  ): void {
+    if (this.stage.canvas.ariaLabel !== label) this.stage.canvas.ariaLabel = label
     const context = this.stage.clear()
     const { width, height } = this.stage
     const [right, bottom] = [width - 16, height - BOTTOM]
-    const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))), this.#unit)
+    const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))), unit)
     const y = (value: number): number => bottom - ((bottom - TOP) * value) / top
     const x = (index: number): number => right - ((right - LEFT) * (times.length - 1 - index)) / (slots - 1)
     context.font = FONT
@@ -43,7 +49,7 @@ export class Chart {
       context.fillStyle = colour('soft')
       context.textAlign = 'right'
       context.textBaseline = 'middle'
-      context.fillText(this.#format(value), LEFT - 8, y(value))
+      context.fillText(format(value), LEFT - 8, y(value))
     }
     context.textAlign = 'center'
     context.textBaseline = 'alphabetic'
@@ -55,9 +61,9 @@ export class Chart {
         x(times.length - 1 - seconds * 5) + (seconds === 0 ? -8 : 0),
         height - 6,
       )
-    if (lines.length === 0) {
+    if (lines.every(({ values }) => values.every((value) => value === null))) {
       context.fillStyle = colour('soft')
-      context.fillText('Nothing flows.', (LEFT + right) / 2, (TOP + bottom) / 2)
+      context.fillText(empty, (LEFT + right) / 2, (TOP + bottom) / 2)
     }
     for (const line of lines) this.#line(context, line, x, y, bottom)
   }
@@ -98,5 +104,6 @@ export function niceTop(value: number, unit: 1000 | 1024): number {
   if (value <= 0) return 1
   const of = value < 1 ? 1 : unit ** Math.floor(Math.log(value) / Math.log(unit) + 1e-9)
   const power = 10 ** Math.floor(Math.log10(value / of))
-  return [1, 2, 4, 8, 10].map((part) => part * power * of).find((part) => part >= value) ?? value
+  const top = [1, 2, 4, 8, 10].map((part) => part * power * of).find((part) => part >= value) ?? value
+  return unit === 1024 && top >= 1000 * of ? unit * of : top
 }

@@ -1,5 +1,5 @@
 import { rankColour } from './canvas.ts'
-import { card, make, Rows, tableWith } from './dom.ts'
+import { card, make, named, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
 import { Flow } from './flow.ts'
 import { bytesText, countText, rateText, timeText } from './units.ts'
@@ -45,7 +45,7 @@ export class ClusterView implements View {
       'span',
       {},
       'Flow ',
-      make('small', {}, 'width and speed follow bytes a second; the arc is the processor'),
+      make('small', {}, 'width, speed: bytes a second; in a node: what it sends; the arc: its processor'),
     )
     this.#flow.stage.element.append(this.#empty)
     this.element = make('section', { id: this.id }, card(title, this.#flow.stage.element), side)
@@ -87,10 +87,4 @@ export class ClusterView implements View {
     this.#flow.draw(members, this.#feed.flows.values(), version, clockMs)
     this.#empty.hidden = members.length > 0
   }
-}
-
-function named(text: string, swatch: string): HTMLElement {
-  const mark = make('span', { class: 'swatch' })
-  mark.style.background = swatch
-  return make('span', {}, mark, text)
 }

@@ -44,6 +44,11 @@ export class Rows {
     this.#choose = choose
   }
 
+  /** Have the keys go there. */
+  focus(key: string): void {
+    this.#rows.get(key)?.focus()
+  }
+
   /** Have the row in sight. */
   reveal(key: string): void {
     this.#rows.get(key)?.scrollIntoView({ block: 'nearest' })
@@ -62,6 +67,8 @@ export class Rows {
     rows.forEach(({ key, cells, chosen }, index) => {
       const row = this.#rows.get(key) ?? this.#add(key, cells.length)
       row.classList.toggle('chosen', chosen === true)
+      if (chosen === true) row.setAttribute('aria-current', 'true')
+      else row.removeAttribute('aria-current')
       if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
       cells.forEach((cell, column) => {
         const place = row.cells[column]!
@@ -104,4 +111,11 @@ export function tableWith(...titles: readonly string[]): TableParts {
 
 export function card(title: Child, ...children: readonly Child[]): HTMLElement {
   return make('div', { class: 'card' }, make('h2', {}, title), ...children)
+}
+
+/** A text with a mark of that colour before it. */
+export function named(text: string, swatch: string): HTMLElement {
+  const mark = make('span', { class: 'swatch' })
+  mark.style.background = swatch
+  return make('span', {}, mark, text)
 }

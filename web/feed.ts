@@ -7,7 +7,9 @@ import type {
   PageFrame,
   PagesFrame,
 } from '../src/dashboard/wire.ts'
-import { HISTORY, LinkHistory } from './link-history.ts'
+import { LinkHistory } from './link-history.ts'
+import { Operations } from './operations.ts'
+import { HISTORY } from './series.ts'
 import type { Source } from './source.ts'
 
 const LOG_MAX = 1000
@@ -26,6 +28,7 @@ export class Feed {
   /** What each link carries now, and what it carried. */
   readonly flows = new Map<string, LinkFrame>()
   readonly links = new Map<string, LinkHistory>()
+  readonly operations = new Operations()
   readonly histograms = new Map<string, HistogramFrame>()
   /** Rises with every change of them. */
   histogramsStamp = 0
@@ -59,6 +62,7 @@ export class Feed {
   take(message: Message): void {
     if (message.event === 'frame') this.#takeFrame(message.data)
     else if (message.event === 'pages') this.#takePages(message.data)
+    else if (message.event === 'operations') this.operations.take(message.data, this.look)
     else {
       this.histogramsStamp++
       if (message.data.isWhole) this.histograms.clear()
@@ -127,6 +131,7 @@ export class Feed {
   #forgetRates(): void {
     this.flows.clear()
     this.links.clear()
+    this.operations.clear()
     this.times.length = 0
     this.totalBytes.length = 0
   }

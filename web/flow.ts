@@ -1,5 +1,5 @@
 import type { LinkFrame, MemberFrame } from '../src/dashboard/wire.ts'
-import { colour, FONT, rankColour, Stage } from './canvas.ts'
+import { colour, rankColour, Stage } from './canvas.ts'
 import { rateText } from './units.ts'
 
 /** Links with lines of their own, and with dots that move: the busiest. All others are one faint web. */
@@ -7,6 +7,10 @@ const LINES_MAX = 300
 const MOVING_MAX = 120
 /** Dots in all: what is painted anew in every picture of the screen. */
 const DOTS_MAX = 700
+
+/** Nodes as large as this say what they send. */
+const RATE_RADIUS_MIN = 33
+const SMALL_FONT = '10.5px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'
 
 interface Place {
   readonly x: number
@@ -68,7 +72,7 @@ export class Flow {
 
   #paint(members: readonly MemberFrame[], links: readonly LinkFrame[]): void {
     const places = this.#places(members)
-    const radius = Math.max(8, Math.min(36, 165 / Math.sqrt(members.length + 4)))
+    const radius = Math.max(8, Math.min(38, 165 / Math.sqrt(members.length + 4)))
     this.#radius = radius
     const sorted = [...links].sort((a, b) => b.bytes - a.bytes)
     const most = Math.max(1, sorted[0]?.bytes ?? 1)
@@ -80,10 +84,7 @@ export class Flow {
     this.#weave(places, links)
     this.#paintLines(curves)
     const above = contextOf(this.#above, this.stage)
-    // Outside of the ring, where no lines are.
-    const middle = this.stage.height / 2
-    for (const place of places.values())
-      paintNode(above, place, radius, members.length, members.length > 1 && place.y < middle - radius)
+    for (const place of places.values()) paintNode(above, place, radius)
     const moving = curves.slice(0, MOVING_MAX)
     const wanted = moving.reduce((sum, { dots }) => sum + dots, 0)
     for (const curve of moving) curve.dots = Math.max(1, Math.floor(curve.dots * Math.min(1, DOTS_MAX / wanted)))
@@ -143,7 +144,7 @@ export class Flow {
 
   #places(members: readonly MemberFrame[]): ReadonlyMap<number, Place> {
     const { width, height } = this.stage
-    const reach = Math.max(40, height * 0.5 - (members.length > 20 ? 30 : 66))
+    const reach = Math.max(40, height * 0.5 - (members.length > 20 ? 30 : 50))
     const [wide, high] = [Math.max(40, Math.min(width * 0.5 - 64, reach * 1.5)), reach]
     return new Map(
       members.map((member, index) => {
@@ -189,13 +190,7 @@ function contextOf(canvas: HTMLCanvasElement, { width, height }: Stage): CanvasR
   return context
 }
 
-function paintNode(
-  context: CanvasRenderingContext2D,
-  { x, y, member }: Place,
-  radius: number,
-  count: number,
-  isAbove: boolean,
-): void {
+function paintNode(context: CanvasRenderingContext2D, { x, y, member }: Place, radius: number): void {
   const number = member.rank ?? member.slot
   context.beginPath()
   context.arc(x, y, radius, 0, 7)
@@ -214,16 +209,11 @@ function paintNode(
   context.fillStyle = colour('ink')
   context.textAlign = 'center'
   context.textBaseline = 'middle'
+  const hasRoom = radius >= RATE_RADIUS_MIN
   context.font = `600 ${Math.max(9, Math.round(radius * 0.62))}px system-ui, "DejaVu Sans", sans-serif`
-  context.fillText(String(number), x, y + 0.5)
-  if (count > 20) return
-  context.font = FONT
-  const text = member.state === 'running' ? `${rateText(member.bytesOut)} out` : member.state
-  context.lineWidth = 5
-  context.lineJoin = 'round'
-  context.strokeStyle = colour('card')
-  const labelY = isAbove ? y - radius - 18 : y + radius + 20
-  context.strokeText(text, x, labelY)
-  context.fillStyle = member.state === 'running' ? colour('soft') : colour('bad')
-  context.fillText(text, x, labelY)
+  context.fillText(String(number), x, hasRoom ? y - 6 : y + 0.5)
+  if (!hasRoom) return
+  context.font = SMALL_FONT
+  context.fillStyle = member.state === 'running' ? colour('ink') : colour('bad')
+  context.fillText(member.state === 'running' ? rateText(member.bytesOut) : member.state, x, y + 14)
 }

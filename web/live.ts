@@ -1,4 +1,4 @@
-import type { HistogramsFrame, LookFrame, PageFrame, PagesFrame } from '../src/dashboard/wire.ts'
+import type { HistogramsFrame, LookFrame, OperationsFrame, PageFrame, PagesFrame } from '../src/dashboard/wire.ts'
 import type { Feed } from './feed.ts'
 import { ask, type Source } from './source.ts'
 
@@ -26,6 +26,9 @@ export class Live implements Source {
     )
     stream.addEventListener('histograms', (event) =>
       feed.take({ event: 'histograms', data: JSON.parse(event.data) as HistogramsFrame }),
+    )
+    stream.addEventListener('operations', (event) =>
+      feed.take({ event: 'operations', data: JSON.parse(event.data) as OperationsFrame }),
     )
     stream.addEventListener('open', () => {
       feed.connected = true

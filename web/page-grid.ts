@@ -10,6 +10,8 @@ export const classes = [
   { name: 'on its way', colour: 'moving' },
 ] as const
 
+/** Left free below what fits, for the words about keys. */
+const FOOT = 28
 const SCALE_MAX = 72
 
 /**
@@ -134,7 +136,7 @@ export class PageGrid {
 
   #fitting(): number {
     const { width, height } = this.stage
-    return Math.min(SCALE_MAX / 2, (width - 24) / this.#picture.width, (height - 24) / this.#picture.height)
+    return Math.min(SCALE_MAX / 2, (width - 24) / this.#picture.width, (height - 24 - FOOT) / this.#picture.height)
   }
 
   #place(): void {
@@ -144,7 +146,8 @@ export class PageGrid {
     if (isNew || this.#scale < fitting) this.#scale = fitting
     const [wide, high] = [this.#picture.width * this.#scale, this.#picture.height * this.#scale]
     this.#x = wide <= width ? (width - wide) / 2 : Math.min(12, Math.max(width - wide - 12, this.#x))
-    this.#y = high <= height ? (height - high) / 2 : Math.min(12, Math.max(height - high - 12, this.#y))
+    this.#y =
+      high <= height ? Math.max(0, (height - FOOT - high) / 2) : Math.min(12, Math.max(height - high - 12, this.#y))
   }
 
   #paint(from: number, to: number): void {

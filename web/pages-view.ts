@@ -61,7 +61,7 @@ export class PagesView implements View {
       history,
     )
     side.style.cssText =
-      'display:grid;gap:16px;grid-template-rows:minmax(0,.8fr) minmax(0,1.2fr);min-height:0;min-width:0'
+      'display:grid;gap:16px;grid-template-rows:minmax(0,.9fr) minmax(0,1.1fr);min-height:0;min-width:0'
     this.element = make(
       'section',
       { id: this.id },
@@ -166,7 +166,7 @@ export class PagesView implements View {
     this.#events.show(
       events.map(({ atUs, rank, what, peer, text }, index) => ({
         key: String(index),
-        cells: [(atUs - last).toFixed(1), `rank ${rank}`, said(what, peer), text],
+        cells: [(atUs - last).toFixed(1).replace('-', '−'), `rank ${rank}`, said(what, peer), text],
       })),
     )
   }

@@ -1,173 +1,192 @@
-import { colour, FONT, rankColour, Stage } from './canvas.ts'
 import { Chart } from './chart.ts'
-import { card, make } from './dom.ts'
+import { card, make, named, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
-import { HISTORY, type LinkHistory } from './link-history.ts'
-import { rateText, timeText } from './units.ts'
+import { type Ends, Matrix } from './matrix.ts'
+import type { OperationHistory } from './operations.ts'
+import { HISTORY } from './series.ts'
+import { bandwidthLines, latencyLines, linkText, type TransferLines } from './transfer-lines.ts'
+import { countText, rateText, timeText } from './units.ts'
 import type { View } from './view.ts'
 
-const LEGEND_MAX = 6
+/** Operations that are listed of all links together. */
+const ROWS_MAX = 60
 
-/** Who sends how much to whom: a matrix, and bandwidth and latency of the links over time. */
+const moves: Readonly<Record<string, readonly [down: number, right: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+}
+
+/** A chart of transfers with its heading. */
+class TransferChart {
+  readonly element: HTMLElement
+  readonly #chart = new Chart()
+  readonly #title = make('span')
+  readonly #legend = make('span', { class: 'legend' })
+
+  constructor() {
+    const heading = make('h2', {}, this.#title, make('span', { class: 'grow' }), this.#legend)
+    this.element = make('div', { class: 'card' }, heading, this.#chart.stage.element)
+  }
+
+  show({ title, of, lines, ...use }: TransferLines, times: readonly number[]): void {
+    this.#title.replaceChildren(`${title} `, make('small', {}, of))
+    this.#legend.replaceChildren(...lines.map(({ name, colour }) => named(name, colour)))
+    const slots = Math.min(HISTORY, Math.max(HISTORY / 4, times.length))
+    this.#chart.draw(lines, times, slots, { ...use, label: `${title} over time, ${of}` })
+  }
+}
+
+/** Who sends how much to whom: a matrix of links, the operations of the chosen one, and bandwidth and latency over time. */
 export class TransfersView implements View {
   readonly id = 'transfers'
   readonly title = 'Transfers'
   readonly element: HTMLElement
   readonly #feed: Feed
-  readonly #matrix = new Stage('Bytes a second from each rank (rows) to each (columns)')
-  readonly #bandwidth = new Chart('Bandwidth of links over time', (value) => rateText(value), 1024)
-  readonly #latency = new Chart(
-    'How long a page takes over each link, over time',
-    (value) => timeText(1000 * value),
-    1000,
-  )
-  readonly #legend = make('span', { class: 'legend' })
-  #chosen: string | undefined
+  readonly #matrix = new Matrix()
+  readonly #bandwidth = new TransferChart()
+  readonly #latency = new TransferChart()
+  readonly #rows: Rows
+  readonly #rowsTitle = make('span')
+  readonly #empty = make('div', { class: 'empty small' })
+  /** What is chosen, for whoever does not see it. */
+  readonly #said = make('p', { class: 'said', role: 'status' })
+  #link: Ends | undefined
+  #operation: string | undefined
+  #listed: readonly OperationHistory[] = []
 
   constructor(feed: Feed) {
     this.#feed = feed
-    this.#matrix.canvas.tabIndex = 0
-    this.#matrix.canvas.addEventListener('click', (event) => this.#choose(event))
-    const title = make(
-      'span',
-      {},
-      'From, to ',
-      make('small', {}, 'bytes a second; click a cell to single out its link'),
-    )
-    const over = make('span', {}, 'Bandwidth ', make('small', {}, 'of the busiest links'))
-    const heading = make('h2', {}, over, make('span', { class: 'grow' }), this.#legend)
+    const { canvas, element } = this.#matrix.stage
+    canvas.tabIndex = 0
+    canvas.addEventListener('click', ({ offsetX, offsetY }) => {
+      const at = this.#matrix.at(offsetX, offsetY)
+      const { from, to } = this.#link ?? {}
+      this.#choose(at?.from === from && at?.to === to ? undefined : at)
+    })
+    const parts = tableWith('<link', '<operation', '<of', 'a second', 'bytes/s', 'p50', 'p99')
+    parts.table.setAttribute('aria-label', 'Operations')
+    this.#rows = new Rows(parts)
+    this.#rows.onChoose = (key) => this.#enter(key)
+    const keys = make('small', {}, 'bytes a second; click or arrows: a link, Enter: its operations, Esc: back')
     this.element = make(
       'section',
       { id: this.id },
-      card(title, this.#matrix.element),
+      card(make('span', {}, 'From, to ', keys), element),
       make(
         'div',
         { class: 'charts' },
-        make('div', { class: 'card' }, heading, this.#bandwidth.stage.element),
-        card(
-          make('span', {}, 'Latency ', make('small', {}, 'mean time that a thread waited for a page from there')),
-          this.#latency.stage.element,
-        ),
+        this.#bandwidth.element,
+        this.#latency.element,
+        card(this.#rowsTitle, make('div', { class: 'scroll' }, this.#empty, parts.table)),
       ),
+      this.#said,
     )
   }
 
   update(): void {
-    this.#drawMatrix()
-    const shown = this.#shown()
-    const { times } = this.#feed
-    const { look } = this.#feed
-    const lines = shown.map(([key, link], index) => ({
-      key,
-      stroke: rankColour(shown.length === 1 ? link.from : index),
-      bytes: link.bytes(look, times.length),
-      latencyUs: link.latencyUs(look, times.length),
-    }))
-    const slots = Math.min(HISTORY, Math.max(HISTORY / 4, times.length))
-    this.#bandwidth.draw(
-      lines.map(({ bytes, stroke }) => ({ values: smooth(bytes), colour: stroke, fill: lines.length < 3 })),
-      times,
-      slots,
-    )
-    this.#latency.draw(
-      lines.map(({ latencyUs, stroke }) => ({ values: smooth(latencyUs), colour: stroke })),
-      times,
-      slots,
-    )
-    this.#legend.replaceChildren(
-      ...lines.map(({ key, stroke }) => {
-        const mark = make('span', { class: 'swatch' })
-        mark.style.background = stroke
-        return make('span', {}, mark, key.replace(' ', ' → '))
-      }),
-    )
+    const { flows, frame, times } = this.#feed
+    const nodes = (frame?.members ?? []).map(({ rank, slot }) => rank ?? slot)
+    if (this.#link !== undefined && !(nodes.includes(this.#link.from) && nodes.includes(this.#link.to)))
+      this.#link = undefined
+    const operation = this.#feed.operations.get(this.#operation)
+    if (operation === undefined) this.#operation = undefined
+    this.#matrix.draw(nodes, [...flows.values()], this.#link)
+    this.#bandwidth.show(bandwidthLines(this.#feed, { link: this.#link, operation }), times)
+    this.#latency.show(latencyLines(this.#feed, { link: this.#link, operation }), times)
+    this.#showRows()
   }
 
-  key(event: KeyboardEvent): boolean {
-    if (event.key !== 'Escape' || this.#chosen === undefined) return false
-    this.#chosen = undefined
-    this.update()
+  /** Arrows go from link to link, and once there is an operation chosen, from operation to operation. */
+  key({ key }: KeyboardEvent): boolean {
+    const [down, right] = moves[key] ?? [0, 0]
+    if (key === 'Escape') return this.#back()
+    if (key === 'Enter') return this.#enter(this.#operation ?? this.#listed[0]?.key)
+    if (down === 0 && right === 0) return false
+    if (this.#operation !== undefined) {
+      const at = this.#listed.findIndex((each) => each.key === this.#operation)
+      this.#enter(this.#listed[Math.max(0, at + down)]?.key)
+      return true
+    }
+    const next = this.#link === undefined ? this.#busiest() : this.#matrix.beside(this.#link, down, right)
+    this.#matrix.stage.canvas.focus()
+    if (next !== undefined) this.#choose(next)
     return true
   }
 
-  #shown(): readonly (readonly [string, LinkHistory])[] {
-    const { links, look } = this.#feed
-    const chosen = this.#chosen === undefined ? undefined : links.get(this.#chosen)
-    if (chosen !== undefined) return [[this.#chosen!, chosen]]
-    return [...links]
-      .map(([key, link]) => ({ key, link, recent: link.recent(look) }))
-      .filter(({ recent }) => recent > 0)
-      .sort((a, b) => b.recent - a.recent)
-      .slice(0, LEGEND_MAX)
-      .map(({ key, link }) => [key, link])
-  }
-
-  #geometry() {
-    const ranks = (this.#feed.frame?.members ?? []).map(({ rank, slot }) => rank ?? slot)
-    const { width, height } = this.#matrix
-    const cell = Math.min(96, (Math.min(width, height) - 52) / Math.max(1, ranks.length))
-    return {
-      ranks,
-      cell,
-      left: Math.max(36, (width - cell * ranks.length) / 2),
-      top: Math.max(30, (height - cell * ranks.length) / 2 - 10),
-    }
-  }
-
-  #drawMatrix(): void {
-    const context = this.#matrix.clear()
-    const { ranks, cell, left, top } = this.#geometry()
-    const links = [...this.#feed.flows.values()]
-    const most = Math.max(1, ...links.map(({ bytes }) => bytes))
-    const at = new Map(ranks.map((rank, index) => [rank, index]))
-    context.font = FONT
-    context.textAlign = 'center'
-    context.textBaseline = 'middle'
-    context.fillStyle = colour('soft')
-    const every = Math.ceil(16 / cell)
-    ranks.forEach((rank, index) => {
-      if (index % every !== 0) return
-      context.fillText(String(rank), left + (index + 0.5) * cell, top - 12)
-      context.fillText(String(rank), left - 14, top + (index + 0.5) * cell)
-    })
-    const gap = cell > 8 ? 2 : 0
-    for (let row = 0; row < ranks.length; row++)
-      for (let column = 0; column < ranks.length; column++) {
-        context.fillStyle = row === column ? colour('ground') : colour('untouched')
-        context.fillRect(left + column * cell, top + row * cell, cell - gap, cell - gap)
-      }
-    for (const { from, to, bytes } of links) {
-      const [row, column] = [at.get(from), at.get(to)]
-      if (row === undefined || column === undefined) continue
-      const share = bytes <= 0 ? 0 : 0.1 + 0.9 * Math.sqrt(bytes / most)
-      context.fillStyle = rankColour(from, share)
-      context.fillRect(left + column * cell, top + row * cell, cell - gap, cell - gap)
-      if (cell >= 52 && bytes > 0) {
-        context.fillStyle = share > 0.62 ? '#fff' : colour('ink')
-        const [number = '', unit = ''] = rateText(bytes).split(' ')
-        context.fillText(number, left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell - 7)
-        context.fillText(unit, left + (column + 0.5) * cell - gap / 2, top + (row + 0.5) * cell + 8)
-      }
-      if (`${from} ${to}` !== this.#chosen) continue
-      context.strokeStyle = colour('accent')
-      context.lineWidth = 2
-      context.strokeRect(left + column * cell, top + row * cell, cell - gap, cell - gap)
-    }
-  }
-
-  #choose({ offsetX, offsetY }: MouseEvent): void {
-    const { ranks, cell, left, top } = this.#geometry()
-    const [column, row] = [Math.floor((offsetX - left) / cell), Math.floor((offsetY - top) / cell)]
-    const key = `${ranks[row]} ${ranks[column]}`
-    this.#chosen = this.#chosen === key || !this.#feed.links.has(key) ? undefined : key
+  #enter(key: string | undefined): boolean {
+    if (key === undefined) return false
+    this.#operation = key
+    const { from, to } = this.#feed.operations.get(key)?.now ?? {}
+    if (from !== undefined && typeof to === 'number') this.#link = { from, to }
     this.update()
+    this.#rows.reveal(key)
+    this.#rows.focus(key)
+    this.#say()
+    return true
   }
-}
 
-/** The mean of the last second at each point: single looks jump. A null where there was nothing for so long. */
-function smooth(values: readonly (number | null)[]): (number | null)[] {
-  return values.map((_, index) => {
-    const near = values.slice(Math.max(0, index - 4), index + 1).filter((value) => value !== null)
-    return near.length === 0 ? null : near.reduce((sum, value) => sum + value, 0) / near.length
-  })
+  #back(): boolean {
+    if (this.#operation === undefined && this.#link === undefined) return false
+    this.#choose(this.#operation === undefined ? undefined : this.#link)
+    this.#matrix.stage.canvas.focus()
+    return true
+  }
+
+  #choose(link: Ends | undefined): void {
+    this.#link = link
+    this.#operation = undefined
+    this.update()
+    this.#say()
+  }
+
+  #busiest(): Ends | undefined {
+    const [first] = [...this.#feed.flows.values()]
+      .filter(({ from, to }) => from !== to)
+      .sort((a, b) => b.bytes - a.bytes)
+    return first ?? this.#matrix.first
+  }
+
+  #say(): void {
+    const operation = this.#feed.operations.get(this.#operation)?.now
+    const link = this.#link
+    let text = 'all links'
+    if (operation !== undefined) {
+      const { name, rate, bytes, p50Ns, p99Ns } = operation
+      const took = p50Ns === null || p99Ns === null ? '' : `, p50 ${timeText(p50Ns)}, p99 ${timeText(p99Ns)}`
+      text = `${linkText(operation)}: ${name}, ${countText(rate)} a second, ${rateText(bytes)}${took}`
+    } else if (link !== undefined) {
+      const bytes = this.#feed.flows.get(`${link.from} ${link.to}`)?.bytes ?? 0
+      text = `${linkText(link)}: ${rateText(bytes)}, ${this.#listed.length} operations`
+    }
+    this.#said.textContent = text
+    this.#matrix.stage.canvas.setAttribute('aria-label', `Bytes a second from each node to each; chosen: ${text}`)
+  }
+
+  #showRows(): void {
+    this.#listed = this.#feed.operations.of(this.#link, this.#feed.look, ROWS_MAX)
+    const of = this.#link === undefined ? 'busiest of all links' : linkText(this.#link)
+    this.#rowsTitle.replaceChildren('Operations ', make('small', {}, `${of}, in the last second`))
+    this.#empty.hidden = this.#listed.length > 0
+    this.#empty.textContent =
+      this.#link === undefined
+        ? 'Nothing is counted yet: messages of regions as soon as there are any; requests, messages and calls of members that run with AETHER_PROFILE=1.'
+        : 'Nothing has gone over this link since the page was opened.'
+    this.#rows.show(
+      this.#listed.map(({ key, now }) => ({
+        key,
+        chosen: key === this.#operation,
+        cells: [
+          linkText(now),
+          now.name,
+          now.layer,
+          now.rate < 10 && now.rate > 0 ? now.rate.toFixed(1) : countText(now.rate),
+          now.bytes > 0 ? rateText(now.bytes) : '–',
+          now.p50Ns === null ? '–' : timeText(now.p50Ns),
+          now.p99Ns === null ? '–' : timeText(now.p99Ns),
+        ],
+      })),
+    )
+  }
 }

@@ -117,7 +117,7 @@ export class FollowedSpace {
   }
 
   #nobody(atMs: number, log: readonly LogFrame[]): Frame {
-    const nothing = { members: [], links: [], regions: [], histograms: [] }
+    const nothing = { members: [], links: [], operations: [], regions: [], histograms: [] }
     return { atMs, space: this.#name ?? '', epoch: 0, running: false, ...nothing, log, lostEvents: 0 }
   }
 }

@@ -1,21 +1,62 @@
 import type { JournalLink } from '../dsm/index.ts'
 import { ratePerSecond } from './observed-member.ts'
+import type { Traffic } from './traffic.ts'
 import type { LinkFrame } from './wire.ts'
 
-/** Turns what ranks have counted about their links into rates. A link from A to B is what A says it sent, and how long B says it waited for A. */
+/** What the queue pairs of a link have carried. */
+interface Carried {
+  readonly from: number
+  readonly to: number
+  requests: number
+  bytes: number
+  totalBytes: number
+  timed: number
+  tookNs: number
+}
+
+/**
+ * Turns what is counted about links into rates. Agents count what they send to each other: a link from A to B is what A says it sent, and how long B says it waited for A.
+ * Queue pairs that are profiled count their requests, those of agents among them: where both are known, the more is told.
+ */
 export class LinkRates {
   #last = new Map<string, JournalLink>()
   #lastMs = 0
+  readonly #carried = new Map<string, Carried>()
 
-  /** `counted`: what each rank shows. */
-  next(counted: ReadonlyMap<number, readonly JournalLink[]>, atMs: number): readonly LinkFrame[] {
+  /** `counted`: what each rank shows. `since`: what queue pairs have carried since the last time. `present`: whose links are told. */
+  next(
+    counted: ReadonlyMap<number, readonly JournalLink[]>,
+    since: Traffic,
+    present: ReadonlySet<number>,
+    atMs: number,
+  ): readonly LinkFrame[] {
     const elapsedMs = this.#lastMs === 0 ? 0 : atMs - this.#lastMs
     const now = new Map<string, JournalLink>()
     for (const [rank, links] of counted) for (const link of links) now.set(`${rank} ${link.peer}`, link)
-    const frames = [...ends(now)].map(([from, to]) => this.#frame(now, from, to, elapsedMs))
+    const frames = new Map([...ends(now)].map((link) => [link.join(' '), this.#frame(now, ...link, elapsedMs)]))
+    this.#carry(since, present)
+    for (const [key, carried] of this.#carried) frames.set(key, togetherWith(frames.get(key), carried, elapsedMs))
     this.#last = now
     this.#lastMs = atMs
-    return frames
+    return [...frames.values()]
+  }
+
+  #carry(since: Traffic, present: ReadonlySet<number>): void {
+    for (const [key, carried] of this.#carried)
+      if (present.has(carried.from) && present.has(carried.to))
+        Object.assign(carried, { requests: 0, bytes: 0, timed: 0, tookNs: 0 })
+      else this.#carried.delete(key)
+    for (const { from, to, layer, count, bytes, times } of since) {
+      if (to === null || layer !== 'verbs') continue
+      const key = `${from} ${to}`
+      const carried = this.#carried.get(key) ?? { from, to, requests: 0, bytes: 0, totalBytes: 0, timed: 0, tookNs: 0 }
+      this.#carried.set(key, carried)
+      carried.requests += count
+      carried.bytes += bytes
+      carried.totalBytes += bytes
+      carried.timed += times.count
+      carried.tookNs += times.sumNs
+    }
   }
 
   #frame(now: ReadonlyMap<string, JournalLink>, from: number, to: number, elapsedMs: number): LinkFrame {
@@ -36,6 +77,23 @@ export class LinkRates {
     const later = now.get(key)
     const earlier = this.#last.get(key)
     return (name) => (later?.[name] ?? 0) - (earlier?.[name] ?? 0)
+  }
+}
+
+function togetherWith(
+  link: LinkFrame | undefined,
+  { from, to, requests, bytes, totalBytes, timed, tookNs }: Carried,
+  elapsedMs: number,
+): LinkFrame {
+  const latencyNs = timed > 0 ? tookNs / timed : null
+  return {
+    from,
+    to,
+    messages: Math.max(ratePerSecond(requests, elapsedMs), link?.messages ?? 0),
+    pages: link?.pages ?? 0,
+    bytes: Math.max(ratePerSecond(bytes, elapsedMs), link?.bytes ?? 0),
+    latencyNs: link === undefined || link.totalBytes === 0 ? latencyNs : link.latencyNs,
+    totalBytes: Math.max(totalBytes, link?.totalBytes ?? 0),
   }
 }
 

@@ -27,6 +27,7 @@ export class MemberSight {
   /** Undefined until the member shows one, and where it never does: it is in no group. */
   journal: JournalReader | undefined
   #last: Counts | undefined
+  #profile: Profile | undefined
 
   constructor(member: ObservedMember) {
     this.member = member
@@ -40,6 +41,13 @@ export class MemberSight {
   /** What stands for it where ranks are shown: its rank, else its slot. */
   get number(): number {
     return this.rank ?? this.member.slot
+  }
+
+  /** What it has counted since this was asked last; undefined the first time. */
+  since(profile: Profile): Profile | undefined {
+    const last = this.#profile
+    this.#profile = profile
+    return last === undefined ? undefined : profile.since(last)
   }
 
   frame(profile: Profile, atMs: number, regions: number): MemberFrame {

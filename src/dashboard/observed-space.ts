@@ -3,8 +3,11 @@ import { type JournalLink, observedRegions, type ReadEvent } from '../dsm/index.
 import { EventStore } from './event-store.ts'
 import { LinkRates } from './link-rates.ts'
 import { MemberSight } from './observed-member.ts'
+import { OperationRates } from './operation-rates.ts'
 import { describePage } from './page-description.ts'
+import { addPairs, hasPairs } from './pair-traffic.ts'
 import { RegionSight } from './region-sight.ts'
+import { Traffic } from './traffic.ts'
 import type { Frame, HistogramFrame, LogFrame, MemberFrame, PageFrame, RegionFrame } from './wire.ts'
 
 /** How long members go on showing after the last look: a page that is looked at once a second is looked at in time. */
@@ -33,6 +36,7 @@ export class ObservedSpace {
   readonly #sights = new Map<number, MemberSight>()
   readonly #regions = new Map<string, RegionSight>()
   readonly #links = new LinkRates()
+  readonly #operations = new OperationRates()
   readonly #events = new EventStore()
   readonly #knownRegions = new Set<string>()
   /** Those whose end has not been told, by epoch. */
@@ -64,15 +68,32 @@ export class ObservedSpace {
     const seen = [...this.#sights.values()].map((sight) => {
       const profile = this.#observer.profile(sight.member)
       const opened = regions.filter(({ openAt }) => openAt.includes(sight.number)).length
-      return { frame: sight.frame(profile, atMs, opened), histograms: sight.histograms(profile) }
+      const { number, journal } = sight
+      return {
+        epoch: sight.member.epoch,
+        number,
+        profile,
+        journal,
+        since: sight.since(profile),
+        frame: sight.frame(profile, atMs, opened),
+        histograms: sight.histograms(profile),
+      }
     })
+    const traffic = new Traffic()
+    addPairs(
+      traffic,
+      seen.flatMap(({ number, since }) => (since !== undefined && hasPairs(since) ? [{ number, since }] : [])),
+    )
+    const present = new Set(seen.map(({ number }) => number))
+    const links = this.#links.next(this.#counted(), traffic, present, atMs)
     return {
       atMs,
       space: this.name,
       epoch: this.#observer.epoch,
       running: members.length > 0,
       members: seen.map(({ frame }): MemberFrame => frame).sort(byNumber),
-      links: this.#links.next(this.#counted(), atMs),
+      links,
+      operations: this.#operations.next(seen, links, atMs),
       regions,
       histograms: seen.flatMap(({ histograms }): readonly HistogramFrame[] => histograms),
       log,
@@ -144,7 +165,8 @@ export class ObservedSpace {
     const sight = new MemberSight(member)
     this.#sights.set(member.epoch, sight)
     this.#untold.set(member.epoch, { name: nameOf(sight), processId: member.processId })
-    if (known === undefined)
+    if (known !== undefined) say('joined', `member ${member.slot} is ${nameOf(sight)} (process ${member.processId})`)
+    else
       say(
         'joined',
         `${nameOf(sight)} ${isFirst ? 'is here' : 'joined'} (process ${member.processId}, epoch ${member.epoch})`,

@@ -1,5 +1,5 @@
 import { type PageMap, PageReader } from './page-map.ts'
-import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, PagesFrame } from './wire.ts'
+import type { Frame, HistogramFrame, LinkFrame, LogFrame, Message, OperationFrame, PagesFrame } from './wire.ts'
 
 /** Blocks of one region that are told at a time, but for the first: 256 pages each. Of a million pages that all change, each is told anew every eighth look. */
 export const BLOCKS_MAX = 512
@@ -27,6 +27,9 @@ export class Telling {
   readonly #links = new Map<number, string>()
   readonly #pages = new Map<string, ToldPages>()
   readonly #histograms = new Map<string, ToldHistogram>()
+  /** Those that were told with any rate, by what they are of, and as they were told. */
+  #operations = new Map<string, string>()
+  #operationsTold: readonly OperationFrame[] | undefined
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
@@ -38,6 +41,8 @@ export class Telling {
     this.#pages.clear()
     this.#histograms.clear()
     this.#histogramsMs = 0
+    this.#operations.clear()
+    this.#operationsTold = undefined
     this.#isWhole = true
   }
 
@@ -53,7 +58,7 @@ export class Telling {
     this.#isWhole = false
     const missed = Math.min(log.length, logged - this.#loggedUpTo)
     this.#loggedUpTo = logged
-    const { links, histograms, ...rest } = frame
+    const { links, histograms, operations, ...rest } = frame
     const lines = missed === 0 ? [] : log.slice(-missed)
     const told: Message[] = [
       { event: 'frame', data: { ...rest, log: lines, links: this.#changedLinks(links), isWhole } },
@@ -67,6 +72,11 @@ export class Telling {
           event: 'histograms',
           data: { isWhole, histograms: changed, ...(gone.length > 0 && { gone }) },
         })
+    }
+    if (operations !== this.#operationsTold) {
+      this.#operationsTold = operations
+      const changed = this.#changedOperations(operations)
+      if (isWhole || changed.length > 0) told.push({ event: 'operations', data: { isWhole, operations: changed } })
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)
@@ -91,6 +101,22 @@ export class Telling {
       const present = new Set(links.map(({ from, to }) => from * 65_536 + to))
       for (const key of this.#links.keys()) if (!present.has(key)) this.#links.delete(key)
     }
+    return changed
+  }
+
+  #changedOperations(operations: readonly OperationFrame[]): readonly OperationFrame[] {
+    const had = this.#operations
+    const now = new Map<string, string>()
+    const changed: OperationFrame[] = []
+    for (const operation of operations.map(rounded)) {
+      const key = JSON.stringify([operation.from, operation.to, operation.layer, operation.name])
+      const text = JSON.stringify(operation)
+      now.set(key, text)
+      if (had.get(key) !== text) changed.push(operation)
+    }
+    for (const [key, text] of had)
+      if (!now.has(key)) changed.push({ ...(JSON.parse(text) as OperationFrame), ...STILL })
+    this.#operations = now
     return changed
   }
 
@@ -127,6 +153,15 @@ export class Telling {
     if (blocks.length === 0 && !isNew) return undefined
     return { region, pages: map.pages, isNew, blocks: blocks.map((block) => [block, packed(map.block(block))]) }
   }
+}
+
+const STILL = { rate: 0, bytes: 0, p50Ns: null, p99Ns: null } as const
+
+function rounded({ from, to, layer, name, rate, bytes, p50Ns, p99Ns }: OperationFrame): OperationFrame {
+  const whole = (ns: number | null): number | null => (ns === null ? null : Math.round(ns))
+  // What there was seldom is not nothing.
+  const often = rate < 10 ? Math.round(rate * 100) / 100 : Math.round(rate)
+  return { from, to, layer, name, rate: often, bytes: Math.round(bytes), p50Ns: whole(p50Ns), p99Ns: whole(p99Ns) }
 }
 
 /** Many blocks are the same from end to end. */

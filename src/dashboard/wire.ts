@@ -39,6 +39,28 @@ export interface LinkFrame {
   readonly totalBytes: number
 }
 
+/**
+ * Where an operation is counted: messages of a coherence protocol and waits for its pages, requests of queue pairs, messages of endpoints, calls of methods that were made, and that
+ * were answered.
+ */
+export type OperationLayer = 'coherence' | 'verbs' | 'messages' | 'calls' | 'answers'
+
+/** One operation of a link, over the last second or so. Only those of the busiest links are told, and only what there was. */
+export interface OperationFrame {
+  readonly from: number
+  /** Null for calls and answers, which are counted by method and not by peer. */
+  readonly to: number | null
+  readonly layer: OperationLayer
+  /** `write`, `compare-swap`, the kind of a message, the name of a method. */
+  readonly name: string
+  /** How many a second, and the bytes that they carried, from `from` to `to`; of calls and answers, the bytes that came. */
+  readonly rate: number
+  readonly bytes: number
+  /** How long those took that were timed; null where none was. */
+  readonly p50Ns: number | null
+  readonly p99Ns: number | null
+}
+
 /** How often each cell of a protocol's tables was taken, all ranks together. */
 export interface CellCount {
   readonly side: 'cache' | 'directory'
@@ -94,6 +116,8 @@ export interface Frame {
   readonly running: boolean
   readonly members: readonly MemberFrame[]
   readonly links: readonly LinkFrame[]
+  /** The same list from look to look until there is a newer one, about once a second. */
+  readonly operations: readonly OperationFrame[]
   readonly regions: readonly RegionFrame[]
   readonly histograms: readonly HistogramFrame[]
   /** What is new. */
@@ -104,9 +128,9 @@ export interface Frame {
 
 /**
  * A look as it is told to a page that has been told the look before: of links those that changed, each as {@link LINK_NUMBERS} numbers one after the other (from, to, then rates
- * rounded to whole numbers: messages, pages, bytes, latency in ns or -1, and the total of bytes). Histograms come apart, once a second.
+ * rounded to whole numbers: messages, pages, bytes, latency in ns or -1, and the total of bytes). Histograms and operations come apart, once a second.
  */
-export interface LookFrame extends Omit<Frame, 'links' | 'histograms'> {
+export interface LookFrame extends Omit<Frame, 'links' | 'operations' | 'histograms'> {
   readonly links: readonly number[]
   /** All that was told of links before is no longer so. */
   readonly isWhole: boolean
@@ -123,11 +147,18 @@ export interface HistogramsFrame {
   readonly gone?: readonly (readonly [name: string, slot: number])[]
 }
 
+/** Operations whose figures differ from what was told last: as {@link OperationFrame}, rounded. One that is not told any more has the rate 0 at last. */
+export interface OperationsFrame {
+  readonly isWhole: boolean
+  readonly operations: readonly OperationFrame[]
+}
+
 /** One thing that is told, by its name. */
 export type Message =
   | { readonly event: 'frame'; readonly data: LookFrame }
   | { readonly event: 'pages'; readonly data: PagesFrame }
   | { readonly event: 'histograms'; readonly data: HistogramsFrame }
+  | { readonly event: 'operations'; readonly data: OperationsFrame }
 
 /**
  * States of pages of one region: for each block its number and 256 little-endian Uint16 as base64 (fewer at the end), or one number where all are the same. A page is `class + 16 * (rank + 1)`, the rank being its

@@ -27,15 +27,21 @@ export { MemoryExhaustedError, OutOfBoundsError, ReadOnlyError, RegionError } fr
 export { join, RegionGroup } from './group.ts'
 export { probeUserfault, type UserfaultProbe } from './mmu/probe.ts'
 export {
+  countOf,
   EventKind,
   type JournalLink,
+  type JournalOperations,
   type JournalPage,
   JournalReader,
   type JournalRegion,
+  OPERATIONS_MAX,
   PAGE_ENTRY_BYTES,
   PAGES_PER_BLOCK,
   pageIn,
   type ReadEvent,
+  WAIT_PARTS,
+  waitPartBegin,
+  waitsOf,
 } from './observation/index.ts'
 export { type ObservedRegion, observedRegions } from './observed-regions.ts'
 export { PinnedRange } from './pinned-range.ts'

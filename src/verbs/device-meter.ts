@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type CounterBlock,
   type CounterLayout,
@@ -9,6 +10,7 @@ import {
   type CompletionBatch,
   CompletionOpcode,
   type EncodedRequest,
+  type Gid,
   Opcode,
   RequestFlag,
   RequestSlot,
@@ -35,13 +37,39 @@ const deviceCounters: CounterLayout<DeviceCounter> = defineCounters(
   },
 )
 
-type PairCounter = 'sends' | 'writes' | 'reads' | 'atomics' | 'others' | 'bytesSent' | 'bytesRead' | 'receives'
+type PairCounter =
+  | 'sends'
+  | 'writes'
+  | 'reads'
+  | 'atomics'
+  | 'others'
+  | 'bytesSent'
+  | 'bytesRead'
+  | 'receives'
+  | 'compareSwaps'
+  | 'bytesOfSends'
+  | 'end'
+  | 'peerEnd'
 
 const pairCounters: CounterLayout<PairCounter> = defineCounters(
   'verbs.queuePair',
-  ['sends', 'writes', 'reads', 'atomics', 'others', 'bytesSent', 'bytesRead', 'receives'],
+  [
+    'sends',
+    'writes',
+    'reads',
+    'atomics',
+    'others',
+    'bytesSent',
+    'bytesRead',
+    'receives',
+    'compareSwaps',
+    'bytesOfSends',
+    'end',
+    'peerEnd',
+  ],
   {
     labelled: 'queuePair',
+    gauges: ['end', 'peerEnd'],
     help: {
       '': 'A queue pair, by device and number: what was posted to it.',
       sends: 'SEND requests.',
@@ -52,6 +80,10 @@ const pairCounters: CounterLayout<PairCounter> = defineCounters(
       bytesSent: 'Bytes of the SEND and WRITE requests.',
       bytesRead: 'Bytes of the READ requests.',
       receives: 'Receive requests.',
+      compareSwaps: 'Those of the atomic requests that compare and swap; the others fetch and add.',
+      bytesOfSends: 'Those of the bytes sent that are of SEND requests; the others are of WRITEs.',
+      end: 'A number that this end of a connection goes by, the same in the figures of both ends; 0 where it is not connected.',
+      peerEnd: 'The number that the other end goes by.',
     },
   },
 )
@@ -138,6 +170,10 @@ const Slot = {
   bytesSent: 5,
   bytesRead: 6,
   receives: 7,
+  compareSwaps: 8,
+  bytesOfSends: 9,
+  end: 10,
+  peerEnd: 11,
 } as const satisfies Readonly<Record<PairCounter, number>>
 
 /** Where requests are counted, by opcode. As long as a byte has values, so that no look at it is out of range. */
@@ -147,6 +183,17 @@ for (const opcode of [Opcode.Write, Opcode.WriteWithImmediate]) countedAs[opcode
 for (const opcode of [Opcode.CompareSwap, Opcode.FetchAdd, Opcode.MaskedCompareSwap, Opcode.MaskedFetchAdd])
   countedAs[opcode] = Slot.atomics
 countedAs[Opcode.Read] = Slot.reads
+
+/** One end of a connection. */
+interface PairEnd {
+  readonly gid: Gid
+  readonly number: number
+}
+
+/** 48 bits, as many as a gauge holds exactly and enough that no two ends of a machine have the same. */
+function numberOfEnd({ gid, number }: PairEnd): number {
+  return createHash('sha256').update(`${gid} ${number}`).digest().readUIntBE(0, 6)
+}
 
 /** Counts what is posted to a queue pair. */
 export class PairMeter {
@@ -165,10 +212,23 @@ export class PairMeter {
     const { slots } = this.#block
     const slot = countedAs[opcode & 255] as number
     slots[slot] = (slots[slot] as number) + 1
-    if (slot === Slot.others || slot === Slot.atomics) return
+    if (slot === Slot.others) return
+    if (slot === Slot.atomics) {
+      if (opcode === Opcode.CompareSwap || opcode === Opcode.MaskedCompareSwap)
+        slots[Slot.compareSwaps] = (slots[Slot.compareSwaps] as number) + 1
+      return
+    }
     const bytes = slot === Slot.reads ? Slot.bytesRead : Slot.bytesSent
     const isOne = words[RequestSlot.SegmentCount] === 1
-    slots[bytes] = (slots[bytes] as number) + (isOne ? (words[FIRST_LENGTH] as number) : lengthOf(words))
+    const length = isOne ? (words[FIRST_LENGTH] as number) : lengthOf(words)
+    slots[bytes] = (slots[bytes] as number) + length
+    if (slot === Slot.sends) slots[Slot.bytesOfSends] = (slots[Slot.bytesOfSends] as number) + length
+  }
+
+  /** It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what belongs together. */
+  connected(local: PairEnd, remote: PairEnd | undefined): void {
+    this.#block.set('end', remote === undefined ? 0 : numberOfEnd(local))
+    this.#block.set('peerEnd', remote === undefined ? 0 : numberOfEnd(remote))
   }
 
   received(requests: number): void {

@@ -10,24 +10,23 @@ import { Opcode } from '../providers/index.ts'
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of a pair, then one in 256, one under way at a time.',
+  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of each kind, then one in 256, one under way at a time.',
 })
 
 /** What requests are told apart by. */
-type Kind = 'send' | 'write' | 'read' | 'atomic' | 'other'
+const kinds = ['other', 'send', 'write', 'read', 'fetch-add', 'compare-swap'] as const
+type Kind = (typeof kinds)[number]
 
-const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
-  [Opcode.Send, 'send'],
-  [Opcode.SendWithImmediate, 'send'],
-  [Opcode.SendWithInvalidate, 'send'],
-  [Opcode.Write, 'write'],
-  [Opcode.WriteWithImmediate, 'write'],
-  [Opcode.Read, 'read'],
-  [Opcode.CompareSwap, 'atomic'],
-  [Opcode.FetchAdd, 'atomic'],
-  [Opcode.MaskedCompareSwap, 'atomic'],
-  [Opcode.MaskedFetchAdd, 'atomic'],
-])
+/** By opcode, where in {@link kinds}. As long as a byte has values, so that no look at it is out of range. */
+const kindOf: Uint8Array = new Uint8Array(256)
+for (const [kind, opcodes] of [
+  ['send', [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]],
+  ['write', [Opcode.Write, Opcode.WriteWithImmediate]],
+  ['read', [Opcode.Read]],
+  ['fetch-add', [Opcode.FetchAdd, Opcode.MaskedFetchAdd]],
+  ['compare-swap', [Opcode.CompareSwap, Opcode.MaskedCompareSwap]],
+] as const)
+  for (const opcode of opcodes) kindOf[opcode] = kinds.indexOf(kind)
 
 /** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
 const OWN_HISTOGRAMS_MAX = 8
@@ -53,8 +52,10 @@ export class PairLatency {
   /** Requests that will complete, and those that did. */
   #posted = 0
   #completed = 0
-  /** Which request is to be timed, if none is by then. */
-  #next = nextTimed(0)
+  /** How many of each kind: a program that goes round through kinds would hit the same one again and again. */
+  readonly #ofKind = new Float64Array(kinds.length)
+  /** Which of each kind is to be timed next, if none is under way by then. */
+  readonly #nextOfKind = new Float64Array(kinds.length).fill(nextTimed(0))
   /** Which of them is timed; 0: none just now. */
   #timed = 0
   #kind: Kind = 'other'
@@ -74,7 +75,10 @@ export class PairLatency {
   /** A request that will complete was taken by the device. */
   posted(opcode: number): void {
     this.#posted += 1
-    if (this.#posted === this.#next) this.#begin(opcode)
+    const kind = kindOf[opcode & 255] as number
+    const ordinal = (this.#ofKind[kind] as number) + 1
+    this.#ofKind[kind] = ordinal
+    if (ordinal === this.#nextOfKind[kind]) this.#begin(kind, ordinal)
   }
 
   /** The next of them has completed. */
@@ -94,8 +98,9 @@ export class PairLatency {
     this.#isLost = this.#isClosed
     this.#posted = 0
     this.#completed = 0
-    this.#next = nextTimed(0)
     this.#timed = 0
+    this.#ofKind.fill(0)
+    this.#nextOfKind.fill(nextTimed(0))
   }
 
   /** What is shared ends with the last pair of the device. Idempotent. */
@@ -113,11 +118,11 @@ export class PairLatency {
     sharing.delete(this.#device)
   }
 
-  #begin(opcode: number): void {
-    this.#next = nextTimed(this.#posted)
+  #begin(kind: number, ordinal: number): void {
+    this.#nextOfKind[kind] = nextTimed(ordinal)
     if (this.#timed !== 0 || this.#isLost) return
     this.#timed = this.#posted
-    this.#kind = kinds.get(opcode) ?? 'other'
+    this.#kind = kinds[kind] as Kind
     this.#beganNs = native.monotonicNs()
   }
 

@@ -208,7 +208,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.assertOpen()
     const before = this.provider.state
     this.provider.modify(attributes)
-    if (attributes.state === QueuePairState.Reset) this.#meter?.latency.reset()
+    this.#meterState(attributes)
     this.#traceState(before)
   }
 
@@ -262,6 +262,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
       this.assertOpen()
       const before = this.provider.state
       await this.#untilClosed(untilAborted(this.provider.modifyAsync(step), signal))
+      this.#meterState(step)
       this.#traceState(before)
       signal?.throwIfAborted()
     }
@@ -420,6 +421,17 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.domain.device.meter?.change('queuePairs', -1)
     this.closeScratch()
     this.domain.queuePairs.remove(this)
+  }
+
+  #meterState({ state, addressVector, destinationQueuePair }: QueuePairAttributes): void {
+    const meter = this.#meter
+    if (meter === undefined) return
+    if (state === QueuePairState.Reset) meter.latency.reset()
+    const remote =
+      addressVector === undefined || destinationQueuePair === undefined
+        ? undefined
+        : { gid: addressVector.gid, number: destinationQueuePair }
+    if (remote !== undefined || state === QueuePairState.Reset) meter.connected(this, remote)
   }
 
   #connectSteps(remote: RemoteEndpoint, options: ConnectOptions): readonly QueuePairAttributes[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MessageKind } from '../../src/dsm/coherence/index.ts'
 import { protocols } from '../../src/dsm/index.ts'
 import {
   CACHE_CELLS,
@@ -15,9 +16,15 @@ import {
   LINKS_OFFSET,
   MAPS_OFFSET,
   NAME_BYTES_MAX,
+  OPERATIONS_MAX,
+  OPERATIONS_OFFSET,
   PROTOCOL_BYTES_MAX,
   SHOWN_REGIONS_MAX,
   STATES_MAX,
+  WAIT_PARTS,
+  WAITS_OFFSET,
+  waitPartBegin,
+  waitPartOf,
 } from '../../src/dsm/observation/journal-layout.ts'
 
 test('no part of a journal lies on another', () => {
@@ -26,6 +33,8 @@ test('no part of a journal lies on another', () => {
     [LINKS_OFFSET, 8 * LINKS_MAX * LINK_FLOATS],
     [HEADS_OFFSET, SHOWN_REGIONS_MAX * HEAD_BYTES],
     [EVENTS_OFFSET, EVENTS_KEPT * EVENT_BYTES],
+    [OPERATIONS_OFFSET, 16 * LINKS_MAX * OPERATIONS_MAX],
+    [WAITS_OFFSET, 8 * LINKS_MAX * WAIT_PARTS],
     [MAPS_OFFSET, 1],
   ]
   const head: typeof parts = [
@@ -46,4 +55,17 @@ test('no part of a journal lies on another', () => {
 test('every protocol has a number for each of its states', () => {
   for (const { name, cache, directory } of protocols.values())
     assert.ok(Object.keys({ ...cache.states, ...directory.states }).length <= STATES_MAX, name)
+})
+
+test('every kind of message has a place among the operations, beside that of pages', () => {
+  for (const [name, kind] of Object.entries(MessageKind)) assert.ok(kind > 0 && kind < OPERATIONS_MAX, name)
+})
+
+test('a wait is in the part in which it lies, however short or long', () => {
+  for (let part = 0; part < WAIT_PARTS; part++) {
+    assert.equal(waitPartOf(waitPartBegin(part)), part)
+    assert.equal(waitPartOf(waitPartBegin(part + 1) - 1), part)
+  }
+  assert.equal(waitPartOf(0), 0)
+  assert.equal(waitPartOf(1e12), WAIT_PARTS - 1)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { DashboardServer } from '../../src/dashboard/index.ts'
+import { DashboardServer, type OperationFrame } from '../../src/dashboard/index.ts'
 import { PageMap, PageReader } from '../../src/dashboard/page-map.ts'
 import { BLOCKS_MAX, Telling } from '../../src/dashboard/telling.ts'
 import { directory, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK } from '../../src/dsm/index.ts'
@@ -48,6 +48,24 @@ describe('64 nodes and a million pages', () => {
     )
     const [first] = messages
     assert.ok(first?.event === 'frame' && first.data.links.length === 0)
+  })
+
+  test('operations are told when there are newer ones, those that differ, and one that is not there any more once, as nothing', () => {
+    const space = new SyntheticSpace({ members: 3, pages: 256, blocksALook: 0, lookMs: 200 })
+    const telling = new Telling()
+    const frame = space.look()
+    const told = (operations: readonly OperationFrame[]) =>
+      telling
+        .next({ ...frame, operations }, [], 0, [], space)
+        .flatMap((message) => (message.event === 'operations' ? message.data.operations : []))
+    const [first, second] = frame.operations as [OperationFrame, OperationFrame]
+    const both = [first, second]
+    assert.equal(told(both).length, 2)
+    assert.deepEqual(told(both), [])
+    assert.deepEqual(told([...both]), [])
+    assert.deepEqual(told([first, { ...second, rate: 1.234 }]), [{ ...second, rate: 1.23 }])
+    assert.deepEqual(told([first]), [{ ...second, rate: 0, bytes: 0, p50Ns: null, p99Ns: null }])
+    assert.deepEqual(told([first]), [])
   })
 
   test('a block that 64 ranks changed is put together once, of those that know it', () => {

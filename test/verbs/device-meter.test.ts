@@ -27,6 +27,8 @@ test('what is posted to a queue pair is counted by kind, and kept when the pair 
   const batch = new CompletionBatch(16)
   for (let done = 0; done < 5; ) done += queue.poll(batch)
   const open = threadProfile().since(start)
+  const { end, peerEnd } = of(open, 'verbs.queuePair', `shm0 ${pair.number}`)
+  assert.ok(end !== undefined && peerEnd !== undefined && end !== peerEnd)
   assert.deepEqual(of(open, 'verbs.queuePair', `shm0 ${pair.number}`), {
     sends: 1,
     writes: 2,
@@ -34,8 +36,11 @@ test('what is posted to a queue pair is counted by kind, and kept when the pair 
     atomics: 1,
     bytesSent: 32 + 200,
     bytesRead: 200,
+    bytesOfSends: 32,
+    end,
+    peerEnd,
   })
-  assert.deepEqual(of(open, 'verbs.queuePair', `shm0 ${peer.number}`), { receives: 1 })
+  assert.deepEqual(of(open, 'verbs.queuePair', `shm0 ${peer.number}`), { receives: 1, end: peerEnd, peerEnd: end })
   const device = of(open, 'verbs.device', 'shm0')
   assert.deepEqual(device, { queuePairs: 2, memoryRegions: 1, bytesRegistered: 16_384, completions: 5 })
   ends[Symbol.dispose]()
@@ -58,6 +63,24 @@ test('failed completions are counted apart', () => {
     [since.total('verbs.device', 'completions'), since.total('verbs.device', 'failedCompletions')],
     [1, 1],
   )
+})
+
+test('a queue pair tells which two ends belong together until it is reset, and atomics are told apart', () => {
+  const start = threadProfile()
+  using ends = new Loopback()
+  const { pair, peer, memory } = ends
+  const remote = ends.remote(4096)
+  const add = pair.prepareFetchAdd({ local: memory.subarray(0, 8), remote, add: 1n })
+  const swap = pair.prepareCompareSwap({ local: memory.subarray(0, 8), remote, compare: 2n, swap: 3n })
+  for (const each of [add, add, swap]) {
+    each.post(1)
+    drain(ends, 1)
+  }
+  const now = () => of(threadProfile().since(start), 'verbs.queuePair', `shm0 ${pair.number}`)
+  assert.deepEqual([now()['atomics'], now()['compareSwaps']], [3, 1])
+  assert.deepEqual(Object.keys(timed(threadProfile().since(start), pair.number)).sort(), ['compare-swap', 'fetch-add'])
+  for (const each of [pair, peer]) each.toReset()
+  assert.deepEqual([now()['end'], now()['peerEnd']], [undefined, undefined])
 })
 
 /** How often requests of `pair` were timed, by kind. */

@@ -88,6 +88,16 @@ const histogram = fields({
   maxNs: number,
   parts: numbers(2),
 })
+const operation = fields({
+  from: rank,
+  to: orNull(rank),
+  layer: word('coherence', 'verbs', 'messages', 'calls', 'answers'),
+  name: text,
+  rate: number,
+  bytes: number,
+  p50Ns: orNull(number),
+  p99Ns: orNull(number),
+})
 
 const checks: Readonly<Record<string, Check>> = {
   frame: fields({
@@ -107,6 +117,7 @@ const checks: Readonly<Record<string, Check>> = {
     histograms: list(histogram),
     gone: optional(list((key) => Array.isArray(key) && key.length === 2 && text(key[0]) && rank(key[1]))),
   }),
+  operations: fields({ isWhole: boolean, operations: list(operation) }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))

@@ -3,14 +3,24 @@
  * each page, in a memory object beside the arena. `src/dashboard` is who reads it.
  */
 export { Journal, type JournalEvent } from './journal.ts'
-export { EventKind, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK } from './journal-layout.ts'
 export {
+  EventKind,
+  OPERATIONS_MAX,
+  PAGE_ENTRY_BYTES,
+  PAGES_PER_BLOCK,
+  WAIT_PARTS,
+  waitPartBegin,
+} from './journal-layout.ts'
+export {
+  countOf,
   type JournalLink,
+  type JournalOperations,
   type JournalPage,
   JournalReader,
   type JournalRegion,
   pageIn,
   type ReadEvent,
+  waitsOf,
 } from './journal-reader.ts'
 export { Observation } from './observation.ts'
 export type { RegionFacts } from './region-sheet.ts'

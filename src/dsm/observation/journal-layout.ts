@@ -8,7 +8,9 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  * 0x001000   links        32 KiB   512 peers of 64 B: Float64 messages, bytes, pages sent to it; answers from it: count, sum, most, in ns
  * 0x010000   regions     512 KiB   32 heads of 16 KiB
  * 0x0a0000   events        1 MiB   a ring of 32,768 records of 32 B
- * 0x200000   maps                  of one region after the other; where, says the head
+ * 0x1a0000   operations  384 KiB   512 peers of 48 x 2 Float64: how many, and bytes; 0: pages whose bytes were pushed there, others: messages of that kind
+ * 0x200000   waits       384 KiB   512 peers of 2 x 96 Uint32: how long threads here waited for pages that came from there, to read and to write
+ * 0x260000   maps                  of one region after the other; where, says the head
  * ```
  *
  * A head: what region it is (drawn in {@link HeadByte}), at 0x1000 how often each cell of the protocol's table for copies was taken, at 0x3000 the same for homes.
@@ -16,7 +18,7 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  * of the region (drawn in {@link PageByte}), and at its end 64 KiB of advice (`shown-advice.ts`). The object is sparse: pages that nobody touches take no memory.
  */
 export const JOURNAL_MAGIC = 0x4c4a4541
-export const JOURNAL_VERSION = 2
+export const JOURNAL_VERSION = 3
 
 export const HeaderWord = { Magic: 0, Version: 1, Rank: 2, Ranks: 3, Events: 16 } as const
 
@@ -99,7 +101,28 @@ export const EventKind = {
   Granted: 7,
 } as const
 
-export const MAPS_OFFSET = 0x200000
+export const OPERATIONS_OFFSET = 0x1a0000
+/** Kinds of messages are numbers below this; 0 stands for pages. */
+export const OPERATIONS_MAX = 48
+
+export const WAITS_OFFSET = 0x200000
+/** Every octave has four equal parts, from 512 ns to 8.6 s; what is shorter or longer is in the first or last. */
+export const WAIT_PARTS = 96
+const WAIT_NS_MIN = 512
+
+/** In which part of the waits a duration is. */
+export function waitPartOf(ns: number): number {
+  const times = Math.max(1, ns / WAIT_NS_MIN)
+  const octave = Math.floor(Math.log2(times))
+  return Math.min(WAIT_PARTS - 1, 4 * octave + Math.floor(4 * (times / 2 ** octave - 1)))
+}
+
+/** Where a part of the waits begins, in nanoseconds. */
+export function waitPartBegin(part: number): number {
+  return WAIT_NS_MIN * 2 ** (part >> 2) * (1 + (part & 3) / 4)
+}
+
+export const MAPS_OFFSET = 0x260000
 export const PAGES_PER_BLOCK = 256
 export const PAGE_ENTRY_BYTES = 16
 

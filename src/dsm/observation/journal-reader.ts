@@ -21,11 +21,15 @@ import {
   LinkFloat,
   mapBytes,
   NAME_BYTES_MAX,
+  OPERATIONS_MAX,
+  OPERATIONS_OFFSET,
   PAGE_ENTRY_BYTES,
   PAGES_PER_BLOCK,
   PageByte,
   PROTOCOL_BYTES_MAX,
   SHOWN_REGIONS_MAX,
+  WAIT_PARTS,
+  WAITS_OFFSET,
 } from './journal-layout.ts'
 import type { RegionFacts } from './region-sheet.ts'
 import { readAdvice } from './shown-advice.ts'
@@ -40,6 +44,24 @@ export interface JournalLink {
   readonly answers: number
   readonly answerNs: number
   readonly answerNsMax: number
+}
+
+/** What one rank has counted about its peers, by operation, since its journal began. Which place is of which peer, {@link countOf} and {@link waitsOf} say. */
+export interface JournalOperations {
+  readonly counts: Float64Array
+  readonly waits: Uint32Array
+}
+
+/** How many messages of a kind went to `peer`, and how many bytes they had; kind 0: pages. */
+export function countOf({ counts }: JournalOperations, peer: number, kind: number): readonly [number, number] {
+  const at = (peer * OPERATIONS_MAX + kind) * 2
+  return [counts[at] ?? 0, counts[at + 1] ?? 0]
+}
+
+/** How often each time was waited for pages that came from `peer`, to be written or read. */
+export function waitsOf({ waits }: JournalOperations, peer: number, write: boolean): Uint32Array {
+  const at = (peer * 2 + (write ? 1 : 0)) * WAIT_PARTS
+  return waits.subarray(at, at + WAIT_PARTS)
 }
 
 /** A region as one rank shows it. */
@@ -133,6 +155,15 @@ export class JournalReader {
       links.push({ peer, messages, bytes, pages, answers, answerNs, answerNsMax })
     }
     return links
+  }
+
+  /** The same by operation. */
+  operations(): JournalOperations {
+    const peers = Math.min(this.ranks, LINKS_MAX)
+    return {
+      counts: new Float64Array(this.#bytes(peers * OPERATIONS_MAX * 16, OPERATIONS_OFFSET).buffer),
+      waits: new Uint32Array(this.#bytes(peers * 2 * WAIT_PARTS * 4, WAITS_OFFSET).buffer),
+    }
   }
 
   regions(): readonly JournalRegion[] {

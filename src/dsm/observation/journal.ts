@@ -13,7 +13,12 @@ import {
   LinkFloat,
   MAPS_OFFSET,
   mapBytes,
+  OPERATIONS_MAX,
+  OPERATIONS_OFFSET,
   SHOWN_REGIONS_MAX,
+  WAIT_PARTS,
+  WAITS_OFFSET,
+  waitPartOf,
 } from './journal-layout.ts'
 import { type RegionFacts, RegionSheet } from './region-sheet.ts'
 
@@ -38,6 +43,8 @@ export class Journal {
   readonly #memory: ArrayBuffer
   readonly #header: Int32Array
   readonly #links: Float64Array
+  readonly #operations: Float64Array
+  readonly #waits: Uint32Array
   readonly #events: DataView
   readonly #sheets: RegionSheet[] = []
   #end = MAPS_OFFSET
@@ -49,6 +56,8 @@ export class Journal {
     this.#memory = native.mapMemory(this.descriptor, 0, MAPS_OFFSET, 0)
     this.#header = new Int32Array(this.#memory, 0, 64)
     this.#links = new Float64Array(this.#memory, LINKS_OFFSET, LINKS_MAX * LINK_FLOATS)
+    this.#operations = new Float64Array(this.#memory, OPERATIONS_OFFSET, LINKS_MAX * OPERATIONS_MAX * 2)
+    this.#waits = new Uint32Array(this.#memory, WAITS_OFFSET, LINKS_MAX * 2 * WAIT_PARTS)
     this.#events = new DataView(this.#memory, EVENTS_OFFSET, EVENTS_KEPT * EVENT_BYTES)
     this.#header.set([JOURNAL_MAGIC, JOURNAL_VERSION, rank, ranks])
   }
@@ -67,22 +76,26 @@ export class Journal {
     return sheet
   }
 
-  /** A message, or the bytes of a page (`pages` 1), went to a peer. */
-  countSent(peer: number, bytes: number, pages: 0 | 1): void {
+  /** A message of that kind went to a peer; `kind` 0: the bytes of a page. */
+  countSent(peer: number, bytes: number, kind: number): void {
     const links = this.#links
     const at = peer * LINK_FLOATS
-    links[at + LinkFloat.Messages]! += 1 - pages
+    links[at + (kind === 0 ? LinkFloat.Pages : LinkFloat.Messages)]! += 1
     links[at + LinkFloat.Bytes]! += bytes
-    links[at + LinkFloat.Pages]! += pages
+    const operations = this.#operations
+    const operation = (peer * OPERATIONS_MAX + kind) * 2
+    operations[operation]! += 1
+    operations[operation + 1]! += bytes
   }
 
-  /** A page that a thread here waited for came from a peer. */
-  countAnswer(peer: number, tookNs: number): void {
+  /** A page that a thread here waited for came from a peer, with the right 1 to read or 2 to write. */
+  countAnswer(peer: number, right: number, tookNs: number): void {
     const links = this.#links
     const at = peer * LINK_FLOATS
     links[at + LinkFloat.Answers]! += 1
     links[at + LinkFloat.AnswerNs]! += tookNs
     if (tookNs > links[at + LinkFloat.AnswerNsMax]!) links[at + LinkFloat.AnswerNsMax] = tookNs
+    this.#waits[(peer * 2 + (right === 2 ? 1 : 0)) * WAIT_PARTS + waitPartOf(tookNs)]! += 1
   }
 
   record(region: number, event: JournalEvent): void {

@@ -21,7 +21,7 @@ class StillSpace implements DashboardSource {
 
   look(): Frame {
     this.looks++
-    const nothing = { members: [], links: [], regions: [], histograms: [] }
+    const nothing = { members: [], links: [], operations: [], regions: [], histograms: [] }
     const log = [{ atMs: this.looks, kind: 'note' as const, text: `${this.looks} `.padEnd(this.lineBytes, '.') }]
     return { atMs: this.looks, space: 'still', epoch: 1, running: true, ...nothing, log, lostEvents: 0 }
   }

@@ -126,6 +126,9 @@ describe('a recording of the dashboard', () => {
     assert.ok(pages?.event === 'pages' && pages.data.isNew && pages.data.blocks.length === 8)
     const histograms = told.find(({ event }) => event === 'histograms')
     assert.ok(histograms?.event === 'histograms' && histograms.data.isWhole && histograms.data.histograms.length === 4)
+    const operations = told.find(({ event }) => event === 'operations')
+    assert.ok(operations?.event === 'operations' && operations.data.isWhole)
+    assert.equal(operations.data.operations.length, 4 * 3 * 2)
   })
 
   test('tells the history of a page until the moment that is asked for', () => {
@@ -326,6 +329,7 @@ describe('a recording of the dashboard', () => {
   })
 
   test('from a stranger gives the page nothing that is not of its kind', () => {
+    const operation = { from: 0, to: 1, layer: 'verbs', name: 'x', rate: 1, bytes: 1, p50Ns: null, p99Ns: null }
     const header = { format: 'aether-dashboard-session', version: 1, aether: '1', begunMs: 1 }
     const frame = {
       atMs: 1,
@@ -355,6 +359,8 @@ describe('a recording of the dashboard', () => {
       { atMs: 0, event: 'pages', data: { ...pages, blocks: [[1, `${'A'.repeat(115)}=A===`]] } },
       { atMs: 0, event: 'constructor', data: {} },
       { atMs: 0, event: 'histograms', data: { isWhole: true, histograms: [{ name: 'x' }] } },
+      { atMs: 0, event: 'operations', data: { isWhole: true, operations: [{ ...operation, layer: '<b>' }] } },
+      { atMs: 0, event: 'operations', data: { isWhole: true, operations: [{ ...operation, from: -1 }] } },
       { atMs: Number.NaN, event: 'frame', data: frame },
       { atMs: 0, event: 'frame', data: { ...frame, more: [] } },
       { atMs: 0, event: 'frame', data: frame, more: [] },

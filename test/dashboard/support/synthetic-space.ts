@@ -1,5 +1,6 @@
-import type { DashboardSource, Frame, PageFrame } from '../../../src/dashboard/index.ts'
+import type { DashboardSource, Frame, OperationFrame, PageFrame } from '../../../src/dashboard/index.ts'
 import type { EventsSince } from '../../../src/dashboard/observed-space.ts'
+import { OPERATION_LINKS_MAX } from '../../../src/dashboard/operation-rates.ts'
 import { PageMap } from '../../../src/dashboard/page-map.ts'
 import { directory, EventKind, PAGE_ENTRY_BYTES, PAGES_PER_BLOCK, type ReadEvent } from '../../../src/dsm/index.ts'
 
@@ -22,6 +23,7 @@ export class SyntheticSpace implements DashboardSource {
   logText = 'something happened'
   looks = 0
   #block = 0
+  #told: readonly OperationFrame[] = []
   #events: ReadEvent[] = []
 
   constructor(size: SyntheticSize) {
@@ -68,6 +70,7 @@ export class SyntheticSpace implements DashboardSource {
             totalBytes: look * 1e5,
           })),
       ),
+      operations: this.#operations(look),
       regions: [
         {
           name: this.regionName,
@@ -115,6 +118,22 @@ export class SyntheticSpace implements DashboardSource {
   }
 
   close(): void {}
+
+  /** Two operations of so many links as a real space tells, anew every fifth look. */
+  #operations(look: number): readonly OperationFrame[] {
+    if (look % 5 !== 1) return this.#told
+    const links = this.size.members * (this.size.members - 1)
+    this.#told = Array.from({ length: Math.min(OPERATION_LINKS_MAX, links) }, (_, index) => {
+      const from = index % this.size.members
+      const to = (from + 1 + Math.floor(index / this.size.members)) % this.size.members
+      const link = { from, to, layer: 'coherence', rate: 10 + (look % 7), bytes: 1000 * look } as const
+      return [
+        { ...link, name: 'page', p50Ns: null, p99Ns: null },
+        { ...link, name: 'wait to read', p50Ns: 20_000 + look, p99Ns: 90_000 },
+      ]
+    }).flat()
+    return this.#told
+  }
 
   #change(look: number): void {
     const { members, pages, blocksALook } = this.size

@@ -1,0 +1,85 @@
+import type { JournalOperations, JournalReader } from '../dsm/index.ts'
+import type { Profile } from '../profiling/index.ts'
+import { addCoherence, type RankCounts } from './coherence-traffic.ts'
+import { addCalls, addPairs, hasPairs } from './pair-traffic.ts'
+import { Traffic } from './traffic.ts'
+import type { LinkFrame, OperationFrame } from './wire.ts'
+
+/** So often operations are looked at: shorter times have too few that are timed. */
+const OPERATIONS_MS = 1000
+/** So many links are told by operation, the busiest. */
+export const OPERATION_LINKS_MAX = 128
+
+/** A member as it is seen at a look. */
+export interface SeenMember {
+  readonly epoch: number
+  readonly number: number
+  readonly profile: Profile
+  readonly journal: JournalReader | undefined
+}
+
+interface Had {
+  readonly profile: Profile
+  readonly journal: JournalReader | undefined
+  readonly operations: JournalOperations | undefined
+}
+
+/** Turns what members have counted by operation into rates. */
+export class OperationRates {
+  #had = new Map<number, Had>()
+  #lastMs = 0
+  #frames: readonly OperationFrame[] = []
+
+  /** The same list as before until a second is over. */
+  next(members: readonly SeenMember[], links: readonly LinkFrame[], atMs: number): readonly OperationFrame[] {
+    const elapsedMs = atMs - this.#lastMs
+    if (elapsedMs < OPERATIONS_MS && elapsedMs >= 0) return this.#frames
+    const had = this.#had
+    const now = new Map(
+      members.map((member) => [member.epoch, { ...member, operations: member.journal?.operations() }]),
+    )
+    this.#had = now
+    if (this.#lastMs !== 0 && elapsedMs > 0) this.#frames = this.#told(now, had, links).frames(elapsedMs)
+    this.#lastMs = atMs
+    return this.#frames
+  }
+
+  #told(
+    now: ReadonlyMap<number, SeenMember & Had>,
+    had: ReadonlyMap<number, Had>,
+    links: readonly LinkFrame[],
+  ): Traffic {
+    const busiest = new Set(
+      links
+        .filter(({ messages, pages, bytes }) => messages + pages + bytes > 0)
+        .sort((a, b) => b.bytes - a.bytes)
+        .slice(0, OPERATION_LINKS_MAX)
+        .map(({ from, to }) => `${from} ${to}`),
+    )
+    const all = new Traffic()
+    const profiled = [...now].flatMap(([epoch, { number, profile }]) => {
+      const before = had.get(epoch)?.profile
+      return before === undefined ? [] : [{ number, since: profile.since(before) }]
+    })
+    addPairs(
+      all,
+      profiled.filter(({ since }) => hasPairs(since)),
+    )
+    for (const member of profiled) addCalls(all, member)
+    for (const [epoch, member] of now) {
+      const counts = countsOf(member, had.get(epoch))
+      if (counts === undefined) continue
+      for (const { from, to } of links)
+        if (from === counts.rank && (busiest.has(`${from} ${to}`) || busiest.has(`${to} ${from}`)))
+          addCoherence(all, counts, to)
+    }
+    return all.only(({ from, to }) => to === null || busiest.has(`${from} ${to}`))
+  }
+}
+
+/** Undefined where nothing was known of it a second ago. */
+function countsOf({ journal, operations }: Had, before: Had | undefined): RankCounts | undefined {
+  if (journal === undefined || operations === undefined || before === undefined) return undefined
+  // A journal that has begun since counts from zero.
+  return { rank: journal.rank, now: operations, before: before.journal === journal ? before.operations : undefined }
+}

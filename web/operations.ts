@@ -1,0 +1,103 @@
+import type { OperationFrame, OperationsFrame } from '../src/dashboard/wire.ts'
+import type { Ends } from './matrix.ts'
+import { Series } from './series.ts'
+
+/** So many are remembered: some 10 KiB each. */
+const KEPT_MAX = 2000
+
+/** One operation of a link through time. */
+export class OperationHistory {
+  /** As it was told last. */
+  now: OperationFrame
+  readonly key: string
+  readonly rate: Series
+  readonly bytes: Series
+  readonly p50Us: Series
+  readonly p99Us: Series
+
+  constructor(first: OperationFrame, look: number) {
+    this.now = first
+    this.key = keyOf(first)
+    this.rate = new Series(look, 0)
+    this.bytes = new Series(look, 0)
+    this.p50Us = new Series(look, Number.NaN)
+    this.p99Us = new Series(look, Number.NaN)
+  }
+
+  set(look: number, operation: OperationFrame): void {
+    this.now = operation
+    this.rate.set(look, operation.rate)
+    this.bytes.set(look, operation.bytes)
+    this.p50Us.set(look, microseconds(operation.p50Ns))
+    this.p99Us.set(look, microseconds(operation.p99Ns))
+  }
+}
+
+/** Every operation that was told of. */
+export class Operations {
+  readonly #all = new Map<string, OperationHistory>()
+
+  take({ isWhole, operations }: OperationsFrame, look: number): void {
+    if (isWhole) for (const operation of this.#all.values()) still(operation, look)
+    for (const operation of operations) {
+      const key = keyOf(operation)
+      let history = this.#all.get(key)
+      if (history === undefined) {
+        history = new OperationHistory(operation, look - 1)
+        this.#all.set(key, history)
+      }
+      history.set(look, operation)
+    }
+    for (const [key, { now }] of this.#all) {
+      if (this.#all.size <= KEPT_MAX) break
+      if (now.rate === 0) this.#all.delete(key)
+    }
+  }
+
+  get(key: string | undefined): OperationHistory | undefined {
+    return key === undefined ? undefined : this.#all.get(key)
+  }
+
+  /** Of the link, and the calls and answers of who is at its beginning, always in the same order; without a link, at most so many of all, those with most bytes in the last five seconds first. */
+  of(link: Ends | undefined, look: number, most: number): readonly OperationHistory[] {
+    const all = [...this.#all.values()]
+    if (link !== undefined)
+      return all
+        .filter(({ now }) => now.from === link.from && (now.to === null || now.to === link.to))
+        .sort((a, b) => inOrder(a.now, b.now))
+    return all
+      .map((operation) => ({ operation, bytes: operation.bytes.sum(look, 25), rate: operation.rate.sum(look, 25) }))
+      .filter(({ rate }) => rate > 0)
+      .sort((a, b) => b.bytes - a.bytes || b.rate - a.rate)
+      .slice(0, most)
+      .map(({ operation }) => operation)
+  }
+
+  clear(): void {
+    this.#all.clear()
+  }
+}
+
+const layers: readonly string[] = ['calls', 'answers', 'messages', 'coherence', 'verbs']
+
+/** By where it is counted, then pages and waits before messages, whose names begin with capitals. */
+function inOrder(a: OperationFrame, b: OperationFrame): number {
+  const isMessage = (name: string): number => Number(/^[A-Z]/.test(name))
+  return (
+    layers.indexOf(a.layer) - layers.indexOf(b.layer) ||
+    isMessage(a.name) - isMessage(b.name) ||
+    (a.name < b.name ? -1 : 1)
+  )
+}
+
+function still(history: OperationHistory, look: number): void {
+  history.set(look, { ...history.now, rate: 0, bytes: 0, p50Ns: null, p99Ns: null })
+}
+
+function keyOf({ from, to, layer, name }: OperationFrame): string {
+  return `${from} ${to ?? '*'} ${layer} ${name}`
+}
+
+function microseconds(ns: number | null): number {
+  return ns === null ? Number.NaN : ns / 1000
+}
