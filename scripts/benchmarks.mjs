@@ -82,10 +82,14 @@ function run(program, args) {
   })
 }
 
+/** Two ends that spin, and the kernel's worker; more than there are, and one that spins would be taken its processor away in the middle. */
+const guestProcessors = Math.max(2, Math.min(4, cpus().length))
+const inGuest = ['scripts/rdma-guest.mjs', '--timeout', '900', '--processors', String(guestProcessors), '--']
+
 /** As somebody would type it. */
 const typed = (words, isGuest) => {
   const command = words[0].endsWith('.mjs') ? ['node', ...words] : ['aether', ...words]
-  return (isGuest ? ['node scripts/rdma-guest.mjs --timeout 900 --', ...command] : command).join(' ')
+  return (isGuest ? ['node', ...inGuest, ...command] : command).join(' ')
 }
 
 async function measure({ commands, tables, isGuest = false }) {
@@ -93,7 +97,7 @@ async function measure({ commands, tables, isGuest = false }) {
   const found = []
   for (const words of used) {
     const program = words[0].endsWith('.mjs') ? words : [aether, ...words, '--json']
-    const guest = isGuest ? ['scripts/rdma-guest.mjs', '--timeout', '900', '--', process.execPath] : []
+    const guest = isGuest ? [...inGuest, process.execPath] : []
     found.push(await run(process.execPath, [...guest, ...program]))
   }
   const absent = found.flatMap(({ complaint }) => complaint.match(/^without .*$/gm) ?? [])
@@ -110,7 +114,7 @@ function machine(isGuest) {
   const commit = `${git('rev-parse', '--short', 'HEAD')}${isDirty ? '-dirty' : ''}`
   const where = `${cpus().length} processors, ${cpus()[0]?.model ?? 'of unknown kind'}, Linux ${release()}, Node.js ${process.versions.node}`
   const date = new Date().toISOString().slice(0, 10)
-  return `${where}${isGuest ? `, in a guest of two processors${guestKind()}` : ''}; Aether ${commit}, ${date}`
+  return `${where}${isGuest ? `, in a guest of ${guestProcessors} processors${guestKind()}` : ''}; Aether ${commit}, ${date}`
 }
 
 function guestKind() {

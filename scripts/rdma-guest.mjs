@@ -14,6 +14,7 @@ The machine sees all files of this one; what it writes is gone afterwards. With 
   --timeout S   a host that has not ended by then is stopped (default 300)
   --share DIR   a folder that is shared for writing
   --memory M    of each host, as qemu understands it (default 4G)
+  --processors N  of each host (default 2); with more than this machine has, whoever spins in the guest holds up all others
 
 COMMAND finds in its environment: AETHER_RDMA_HOST (0 or 1), AETHER_RDMA_HOSTS, AETHER_RDMA_ADDRESS (10.9.0.1 or 10.9.0.2, GID 1 of rxe0),
 AETHER_RDMA_ADDRESS6 (fd09::1 or fd09::2), and whatever is called AETHER_… here. The exit status is that of the first host that failed, 124
@@ -29,6 +30,7 @@ function parse() {
       hosts: { type: 'string', default: '1' },
       timeout: { type: 'string', default: '300' },
       share: { type: 'string' },
+      processors: { type: 'string', default: '2' },
       memory: { type: 'string', default: '4G' },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -37,9 +39,18 @@ function parse() {
   if (!['1', '2'].includes(values.hosts)) throw new Error(`--hosts is 1 or 2, not '${values.hosts}'`)
   if (!/^[1-9]\d{0,5}$/.test(values.timeout))
     throw new Error(`--timeout is a number of seconds, not '${values.timeout}'`)
+  if (!/^([1-9]|1\d|2[0-4])$/.test(values.processors))
+    throw new Error(`--processors is 1 to 24, not '${values.processors}'`)
   if (positionals.length === 0) throw new Error('no command; --help shows how')
-  const { hosts, timeout, share, memory } = values
-  return { hosts: Number(hosts), timeoutS: Number(timeout), share, memory, command: positionals }
+  const { hosts, timeout, share, memory, processors } = values
+  return {
+    hosts: Number(hosts),
+    timeoutS: Number(timeout),
+    share,
+    memory,
+    processors: Number(processors),
+    command: positionals,
+  }
 }
 
 async function main() {

@@ -29,7 +29,7 @@ export function makeInitrd(folder, kernel) {
 /**
  * Boots one guest and runs the command in it; boots it again where its kernel ended before the command began, as one on an emulated processor does at
  * times that had to wait at the wrong moment.
- * @param plan `{ host, hosts, folder, kernel, initrd, accelerator, command, directory, share, memory, timeoutMs, onOutput, onDeadBoot, signal }`; `signal`
+ * @param plan `{ host, hosts, folder, kernel, initrd, accelerator, processors, command, directory, share, memory, timeoutMs, onOutput, onDeadBoot, signal }`; `signal`
  *   stops it, `onDeadBoot` is told why it is booted again
  * @returns `{ status, reason }`: the command's own exit status, or 124 with the reason why there is none
  */
@@ -125,7 +125,7 @@ function machine(plan, job) {
     `local,path=${path.replaceAll(',', ',,')},mount_tag=${tag},security_model=none${extra}`,
   ]
   return [
-    ...['-machine', 'q35', ...plan.accelerator, '-smp', '2', '-m', plan.memory],
+    ...['-machine', 'q35', ...plan.accelerator, '-smp', String(plan.processors), '-m', plan.memory],
     ...[
       '-nodefaults',
       '-display',

@@ -10,7 +10,7 @@ import { linePrefixer } from './line-prefixer.mjs'
 export const isEmulated = (accelerator) => accelerator.includes('tcg,thread=multi')
 
 /**
- * @param options `{ hosts = 1, timeoutS = 300, share, memory = '4G', command, directory = cwd, companion = false }`. The command may be a
+ * @param options `{ hosts = 1, timeoutS = 300, share, memory = '4G', processors = 2, command, directory = cwd, companion = false }`. The command may be a
  *   function of the host. With `companion` the second host is there for the first: it is stopped when that ends, and its end counts for nothing.
  * @returns `{ status, hosts: [{ status, reason }], accelerator }`, the status that of the first host that failed
  */
@@ -20,6 +20,7 @@ export async function runGuests(options) {
     timeoutS = 300,
     share,
     memory = '4G',
+    processors = 2,
     command,
     directory = process.cwd(),
     companion = false,
@@ -33,7 +34,7 @@ export async function runGuests(options) {
   const boot = (host) => {
     const output = linePrefixer(hosts === 1 ? '' : `h${host}| `, process.stdout)
     return runGuest({
-      ...{ host, hosts, folder, kernel, initrd, accelerator, memory, directory },
+      ...{ host, hosts, folder, kernel, initrd, accelerator, memory, processors, directory },
       share: share === undefined ? undefined : realpathSync(share),
       command: typeof command === 'function' ? command(host) : command,
       timeoutMs: timeoutS * 1000,

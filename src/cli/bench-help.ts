@@ -35,10 +35,10 @@ messaging    endpoints: half of a round trip with both ends spinning (message) a
 collectives  every algorithm of every collective among several processes: measured, and counted in messages and bytes
 rpc          calls, there and back: blocking with both ends spinning (call-sync, object-sync), from the event loop with N under way (call-N) and
              of N client processes with 16 under way each (clients-N); object is a small one in the default codec. Beside child_process
-             messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, a bare SEND and one back (send-return;
-             the ratio of call-sync is to it) and memcpy. From 64 KiB on also
-             one way, of one call at a time: the server reads from (rdma-source) or writes into (rdma-target) memory of its caller, beside
-             the same bytes in the body of a request (body-request) or an answer (body-answer)
+             messages, a Unix socket, unary calls of gRPC and ECHO of Redis with as many under way, memcpy, and after each call-sync a
+             bare SEND and one back (send-return; the ratio of call-sync is to it) and the same with WRITEs with an immediate, by which calls
+             travel (write-return). From 64 KiB on also one way, of one call at a time: the server reads from (rdma-source) or writes into
+             (rdma-target) memory of its caller, beside the same bytes in the body of a request (body-request) or an answer (body-answer)
 ops          what ${defaultOpsProcesses.join(' and ')} processes do a second, all at the same time: reads and writes of coherent memory, beside GET and SET of Redis and get and
              put of lmdb; calls of one server, beside ECHO of Redis
 dsm          loads, stores and calls on coherent memory: those that need another process, and those that need none

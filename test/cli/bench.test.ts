@@ -77,7 +77,7 @@ test('bench rpc measures calls of one and of several client processes, and each 
     ...['gRPC', 'Redis'].flatMap((name) => (absent.includes(name) ? [] : [[name, calls] as const])),
     ['memory', ['memcpy']],
   ])
-  peers.set('shm', [...calls, 'call-sync', 'object-64', 'object-sync', 'send-return'].sort())
+  peers.set('shm', [...calls, 'call-sync', 'object-64', 'object-sync', 'send-return', 'write-return'].sort())
   assert.deepEqual(worksBy(rows), peers)
 })
 

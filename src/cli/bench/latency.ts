@@ -1,7 +1,7 @@
 import type { PreparedRequest } from '../../verbs/index.ts'
 import { benchIpc, benchMemcpy } from './baselines.ts'
 import { BenchLink } from './link.ts'
-import { measure } from './measure.ts'
+import { measure, type Operations } from './measure.ts'
 import { nextMark } from './messages.ts'
 import { libfabricProvider, libfabricRow } from './peers/fi-pingpong.ts'
 import { type OnMissing, type PeerName, peerNames } from './peers/peer-name.ts'
@@ -112,11 +112,41 @@ async function sends(
       link.finish(2)
     }
   }
-  const { value, remoteNs } = await link.serving('echo', bytes, () => measure(operations, timeMs, async () => 0))
+  return thereAndBack(op, perOperation, link, bytes, 'echo', operations, timeMs)
+}
+
+async function thereAndBack(
+  op: string,
+  perOperation: number,
+  link: BenchLink,
+  bytes: number,
+  kind: 'echo' | 'write-back' | 'watch',
+  operations: Operations,
+  timeMs: number,
+): Promise<BenchRow> {
+  const { value, remoteNs } = await link.serving(kind, bytes, () => measure(operations, timeMs, async () => 0))
   // The other end spins from first to last, warming up included: its share is that of the measured time.
   const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
   const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
   return rowOf(op, link.device.attributes.provider, bytes, measurement, perOperation)
+}
+
+/** The same with WRITEs with an immediate, which is what messages and calls travel by. */
+export async function writeAndReturn(link: BenchLink, bytes: number, timeMs: number): Promise<BenchRow> {
+  const write = link.pair.prepareWrite({
+    local: link.memory.subarray(0, bytes),
+    remote: link.remote,
+    immediate: 0,
+  })
+  const receive = link.pair.prepareReceive({ local: [] })
+  const operations = (count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      receive.post(2)
+      write.post(1)
+      link.finish(2)
+    }
+  }
+  return thereAndBack('write-return', 1, link, bytes, 'write-back', operations, timeMs)
 }
 
 /** WRITE there, WRITE back, each end watching its memory: half of it is how long a WRITE takes to be seen. */
@@ -136,8 +166,5 @@ async function watchedWrite(link: BenchLink, bytes: number, timeMs: number): Pro
     }
   }
   seen[bytes + last] = 0
-  const { value, remoteNs } = await link.serving('watch', bytes, () => measure(operations, timeMs, async () => 0))
-  const measuredNs = value.batchNs.reduce((sum, ns) => sum + ns, 0)
-  const measurement = { ...value, cpuNs: value.cpuNs + Math.min(remoteNs, measuredNs) }
-  return rowOf('write-seen', link.device.attributes.provider, bytes, measurement, 2)
+  return thereAndBack('write-seen', 2, link, bytes, 'watch', operations, timeMs)
 }

@@ -12,7 +12,7 @@ import {
   type RemoteEndpoint,
   statusName,
 } from '../../verbs/index.ts'
-import { type Driven, type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+import { DriveMark, type Driven, type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
 
 const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
@@ -71,14 +71,17 @@ export class BenchLink {
 
   /** Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over that while. */
   async serving<T>(
-    kind: 'echo' | 'sink' | 'watch',
+    kind: 'echo' | 'sink' | 'watch' | 'write-back',
     bytes: number,
     work: () => Promise<T>,
   ): Promise<{ readonly value: T; readonly remoteNs: number }> {
     const before = await this.remoteCpuNs()
-    await ask(this.#child, kind === 'watch' ? { kind, bytes, token: this.memory.token } : { kind, bytes }, 'ready')
+    const { token } = this.memory
+    const isTold = kind === 'watch' || kind === 'write-back'
+    await ask(this.#child, isTold ? { kind, bytes, token } : { kind, bytes }, 'ready')
     const value = await work()
-    this.pair.prepareSend({ local: this.memory.subarray(0, bytes), immediate: 1 }).post(0)
+    // Without bytes it fits every receive.
+    this.pair.prepareSend({ local: [], immediate: DriveMark.End }).post(0)
     const after = await this.remoteCpuNs()
     this.pair.toReset()
     await this.#connect()

@@ -6,6 +6,8 @@ export type ToPeer =
   | { readonly kind: 'connect'; readonly endpoint: RemoteEndpoint }
   /** Answer every message with one of the same length until one with an immediate comes. */
   | { readonly kind: 'echo'; readonly bytes: number }
+  /** Answer every WRITE with an immediate by one of the same length into the memory, until one comes with {@link DriveMark.End}. */
+  | { readonly kind: 'write-back'; readonly bytes: number; readonly token: RegionToken }
   /** Take every message without answering until one with an immediate comes. */
   | { readonly kind: 'sink'; readonly bytes: number }
   /** Answer every WRITE into the memory, seen by its last byte, with a WRITE of the same length; until a message with an immediate comes. */

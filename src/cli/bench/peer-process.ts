@@ -8,6 +8,8 @@ import {
   type CompletionQueue,
   type MemoryRegion,
   openDevice,
+  type PreparedReceive,
+  type PreparedRequest,
   type QueuePair,
   type RegionToken,
 } from '../../verbs/index.ts'
@@ -46,13 +48,26 @@ class Peer {
     return { kind: 'connected' }
   }
 
-  /** Serve messages until one carries an immediate. Blocks this thread, spinning. */
+  /** Answer SENDs, or take them. Blocks this thread, spinning. */
   serve(bytes: number, answer: boolean): void {
     const memory = this.#memory as MemoryRegion
     const pair = this.#pair as QueuePair
-    const queue = this.#queue as CompletionQueue
     const receive = pair.prepareReceive({ local: memory.subarray(0, bytes) })
-    const reply = pair.prepareSend({ local: memory.subarray(bytes, 2 * bytes) })
+    this.#answer(receive, answer ? pair.prepareSend({ local: memory.subarray(bytes, 2 * bytes) }) : undefined)
+  }
+
+  /** Answer WRITEs with an immediate by such. Blocks this thread, spinning. */
+  writeBack(bytes: number, token: RegionToken): void {
+    const memory = this.#memory as MemoryRegion
+    const pair = this.#pair as QueuePair
+    const remote = { address: token.address + bytes, key: token.key }
+    const local = memory.subarray(bytes, 2 * bytes)
+    this.#answer(pair.prepareReceive({ local: [] }), pair.prepareWrite({ local, remote, immediate: 0 }))
+  }
+
+  /** Until an immediate says that it is over. */
+  #answer(receive: PreparedReceive, reply: PreparedRequest | undefined): void {
+    const queue = this.#queue as CompletionQueue
     for (let index = 0; index < RECEIVE_DEPTH; index += 1) receive.post(index)
     say({ kind: 'ready' })
     const batch = this.#batch
@@ -62,11 +77,13 @@ class Peer {
       if (idle % PARENT_CHECK_POLLS === PARENT_CHECK_POLLS - 1 && process.ppid !== this.#parent) process.exit(0)
       for (let row = 0; row < count; row += 1) {
         if (batch.status[row] !== 0) process.exit(1)
-        if (batch.opcode[row] !== CompletionOpcode.Receive) continue
-        if (((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0) serving = false
+        const opcode = batch.opcode[row]
+        if (opcode !== CompletionOpcode.Receive && opcode !== CompletionOpcode.ReceiveWriteWithImmediate) continue
+        const isMarked = ((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0
+        if (isMarked && batch.immediate[row] === DriveMark.End) serving = false
         else {
           receive.post(1)
-          if (answer) reply.post(2)
+          reply?.post(2)
         }
       }
     }
@@ -178,6 +195,9 @@ process.on('message', (message: ToPeer) => {
     case 'echo':
     case 'sink':
       peer.serve(message.bytes, message.kind === 'echo')
+      break
+    case 'write-back':
+      peer.writeBack(message.bytes, message.token)
       break
     case 'watch':
       peer.watch(message.bytes, message.token)

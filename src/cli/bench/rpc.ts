@@ -3,7 +3,7 @@ import { values } from '../../rpc/index.ts'
 import { benchMemcpy } from './baselines.ts'
 import { benchCalls, type CallPlan } from './calls/call-rows.ts'
 import { type Lane, laneRow, runLanes, warmLanes } from './lanes.ts'
-import { type BenchOptions, DEFAULT_TIME_MS, sendAndReturn } from './latency.ts'
+import { type BenchOptions, DEFAULT_TIME_MS, sendAndReturn, writeAndReturn } from './latency.ts'
 import { BenchLink } from './link.ts'
 import { measure } from './measure.ts'
 import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
@@ -43,8 +43,8 @@ export interface RpcBenchOptions extends BenchOptions {
 /**
  * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client
  * a process; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes; `rdma-source`, `rdma-target`, `body-request` and `body-answer`: {@link benchRendezvous}.
- * Beside the calls, in the same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; a bare SEND and
- * one back (`send-return`), both ends spinning, which is what `call-sync` is held against; and memcpy.
+ * Beside the calls, in the same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; right after the `call-sync` of
+ * its length a bare SEND and one back (`send-return`), both ends spinning, which is what `call-sync` is held against, and the same with a WRITE with an immediate (`write-return`), by which calls travel; and memcpy.
  */
 export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultRpcSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -61,7 +61,12 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
   const peer = await RpcPeer.start(device, scratch.path)
   const { provider, meeting } = peer
   try {
-    await peer.alive(benchOwn(peer, sizes, timeMs, keep))
+    const link = await BenchLink.open(device, Math.max(...sizes))
+    try {
+      await peer.alive(benchOwn(peer, link, sizes, timeMs, keep))
+    } finally {
+      link.close()
+    }
     await peer.alive(benchRendezvous(peer, rendezvousSizes, timeMs, keep))
     const plan = { meeting, sizes, depths, clients, timeMs }
     await peer.alive(benchCalls({ ...plan, way: 'aether', provider, serverPids: [peer.pid] }, keep))
@@ -70,24 +75,29 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
   } finally {
     await peer.close()
   }
-  await benchSends(device, sizes, timeMs, keep)
   for (const bytes of new Set([...sizes, ...rendezvousSizes])) keep(await benchMemcpy(bytes, timeMs))
   return withBaselines(rows, provider, {
     'call-sync': 'send-return',
+    'write-return': 'send-return',
     memcpy: 'call-1',
     ...rendezvousBaselines,
   })
 }
 
-/** What only this package's calls can do: block, and carry objects. */
+/** What only this package's calls can do: block, and carry objects. After each blocking call over `link` what it is made of, without the call. */
 async function benchOwn(
   peer: RpcPeer,
+  link: BenchLink,
   sizes: readonly number[],
   timeMs: number,
   keep: (row: BenchRow) => void,
 ): Promise<void> {
   const { client, provider } = peer
-  for (const bytes of sizes) keep(await blocking('call-sync', peer, bytes, timeMs, echoed(bytes, client.echoSync)))
+  for (const bytes of sizes) {
+    keep(await blocking('call-sync', peer, bytes, timeMs, echoed(bytes, client.echoSync)))
+    keep(await sendAndReturn(link, bytes, timeMs))
+    keep(await writeAndReturn(link, bytes, timeMs))
+  }
   keep(await blocking('object-sync', peer, ORDER_BYTES, timeMs, () => client.sumSync(ORDER)))
   const lanes = new Array<Lane>(OBJECT_DEPTH).fill(() => client.sum(ORDER))
   await warmLanes(lanes, timeMs)
@@ -95,21 +105,6 @@ async function benchOwn(
   const run = await runLanes(lanes, timeMs)
   const cpuNs = native.processorNs(true) + (await peer.remoteCpuNs()) - cpuBefore
   keep(laneRow({ op: `object-${OBJECT_DEPTH}`, provider, bytes: ORDER_BYTES }, [run], cpuNs))
-}
-
-/** What a call is made of, without the call. */
-async function benchSends(
-  device: string,
-  sizes: readonly number[],
-  timeMs: number,
-  keep: (row: BenchRow) => void,
-): Promise<void> {
-  const link = await BenchLink.open(device, Math.max(...sizes))
-  try {
-    for (const bytes of sizes) keep(await sendAndReturn(link, bytes, timeMs))
-  } finally {
-    link.close()
-  }
 }
 
 async function benchOther(

@@ -202,7 +202,7 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
 
   rpc: commonKind(
     [
-      'Times are there and back: of call-N, clients-N and object-64 of single calls, with others under way; of call-sync, object-sync and send-return means over batches.',
+      'Times are there and back: of call-N, clients-N and object-64 of single calls, with others under way; of call-sync, object-sync, send-return and write-return means over batches.',
       'Of rdma-source, rdma-target, body-request and body-answer the bytes go one way; memcpy is one copy of them within a process.',
       'Every client is a process. gRPC carries the bytes without Protocol Buffers. cpu is of all processes; ends that spin or wait for a message that is due',
       'take it, too. ratio is how many times the time of the row it names.',
