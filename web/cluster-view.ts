@@ -45,7 +45,7 @@ export class ClusterView implements View {
       'span',
       {},
       'Flow ',
-      make('small', {}, 'width, speed: bytes a second; in a node: what it sends; the arc: its processor'),
+      make('small', {}, 'width, speed: bytes a second; in a node what it sends; arc: cpu'),
     )
     this.#flow.stage.element.append(this.#empty)
     this.element = make('section', { id: this.id }, card(title, this.#flow.stage.element), side)
