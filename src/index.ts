@@ -42,6 +42,7 @@ export {
   Allocation,
   AllocationError,
   type AllocOptions,
+  adviceFinding,
   adviceText,
   type ByteRange,
   type Bytes,

@@ -13,7 +13,7 @@
  */
 export type { Advice, PageAdvice, PageWriter, SharingKind } from './advice/advice.ts'
 export { ADVISE_DIRECTORY_VARIABLE, readAdviceParts } from './advice/advice-parts.ts'
-export { adviceText } from './advice/advice-text.ts'
+export { adviceFinding, adviceText } from './advice/advice-text.ts'
 export { type AdvisedRegion, adviceOnPage } from './advice/advise.ts'
 export type { ByteRange } from './advice/byte-map.ts'
 export { Allocation, AllocationError, type AllocOptions } from './allocation/allocation.ts'

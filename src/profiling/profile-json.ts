@@ -1,6 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import { BlockKind } from './block-header.ts'
 import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
+import { checkedFinding, type Finding } from './finding.ts'
 import { HISTOGRAM_SLOTS, HistogramSlot } from './histogram-block.ts'
 import type { BlockCopy } from './profile.ts'
 
@@ -35,9 +36,15 @@ export interface ProfileJson {
   readonly unplaced: number
   readonly counters: readonly CountersJson[]
   readonly histograms: readonly HistogramJson[]
+  /** What was found out beyond figures. */
+  readonly findings: readonly Finding[]
 }
 
-export function writeJson(blocks: readonly BlockCopy[], unplaced: number): ProfileJson {
+export function writeJson(
+  blocks: readonly BlockCopy[],
+  unplaced: number,
+  findings: readonly Finding[],
+): ProfileJson {
   const of = (kind: number): readonly BlockCopy[] => blocks.filter((block) => block.kind === kind)
   return {
     version: 1,
@@ -48,17 +55,23 @@ export function writeJson(blocks: readonly BlockCopy[], unplaced: number): Profi
       values: Object.fromEntries(block.names.counters.map((name, slot) => [name, block.slots[slot] ?? 0])),
     })),
     histograms: of(BlockKind.Histogram).map((block) => ({ ...blockJson(block), ...histogramJson(block.slots) })),
+    findings,
   }
 }
 
 /** @throws ArgumentError for what {@link writeJson} does not write. */
-export function readJson(json: unknown): { readonly blocks: readonly BlockCopy[]; readonly unplaced: number } {
+export function readJson(json: unknown): {
+  readonly blocks: readonly BlockCopy[]
+  readonly unplaced: number
+  readonly findings: readonly Finding[]
+} {
   const profile = json as Partial<ProfileJson> | null
   if (profile?.version !== 1 || !Array.isArray(profile.counters) || !Array.isArray(profile.histograms))
     throw new ArgumentError('json', 'a profile as JSON has version 1, counters and histograms')
   try {
     const counters = profile.counters.map(countersOf)
-    return { blocks: [...counters, ...profile.histograms.map(histogramOf)], unplaced: number(profile.unplaced) }
+    const blocks = [...counters, ...profile.histograms.map(histogramOf)]
+    return { blocks, unplaced: number(profile.unplaced), findings: (profile.findings ?? []).map(checkedFinding) }
   } catch (error) {
     throw new ArgumentError('json', `not a profile: ${(error as Error).message}`)
   }

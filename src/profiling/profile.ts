@@ -1,5 +1,6 @@
 import { BlockKind, BlockRole, isStillThere, readHeader, slotsAt } from './block-header.ts'
 import { findLayout } from './counter-layout.ts'
+import { checkedFinding, type Finding, mergedFindings } from './finding.ts'
 import { differenceOfHistograms, type HistogramSummary, summarize } from './histogram-block.ts'
 import { decodeNames, type LayoutNames } from './layout-names.ts'
 import { type ProfileJson, readJson, writeJson } from './profile-json.ts'
@@ -57,11 +58,14 @@ const MANY_THREADS = -1
 export class Profile {
   /** How many blocks counted without a place when the snapshot was taken: their figures are in the rest of their layout, or (a layout that has none) missing. */
   readonly unplaced: number
+  /** What was found out beyond figures; see {@link withFindings}. */
+  readonly findings: readonly Finding[]
   readonly #blocks: readonly BlockCopy[]
 
-  private constructor(blocks: readonly BlockCopy[], unplaced: number) {
+  private constructor(blocks: readonly BlockCopy[], unplaced: number, findings: readonly Finding[] = []) {
     this.#blocks = blocks
     this.unplaced = unplaced
+    this.findings = findings
   }
 
   /** Copy all blocks of the area. What stands there is checked: garbage is skipped. */
@@ -78,12 +82,17 @@ export class Profile {
     return new Profile(blocks, unplacedOf(buffer, offsetBytes))
   }
 
-  /** The sum of snapshots of several threads, members or ranks: figures of the same layout and label are added up, gauges too. */
+  /**
+   * The sum of snapshots of several threads, members or ranks: figures of the same layout and label are added up, gauges too. Of findings of the same kind and
+   * subject the last stays.
+   */
   static merge(profiles: Iterable<Profile>): Profile {
     const merged = new Map<string, BlockCopy>()
     let unplaced = 0
+    const findings: Finding[] = []
     for (const profile of profiles) {
       unplaced += profile.unplaced
+      findings.push(...profile.findings)
       for (const block of profile.#blocks) {
         const { kind, names, label, rest, slots } = block
         const key = JSON.stringify([kind, names.name, names.counters, label, rest])
@@ -92,16 +101,25 @@ export class Profile {
         else addTo(kind, sum.slots, slots)
       }
     }
-    return new Profile([...merged.values()], unplaced)
+    return new Profile([...merged.values()], unplaced, mergedFindings(findings))
   }
 
   /** What {@link toJSON} gave, also from another program. @throws ArgumentError for anything else. */
   static fromJSON(json: unknown): Profile {
-    const { blocks, unplaced } = readJson(json)
-    return new Profile(blocks, unplaced)
+    const { blocks, unplaced, findings } = readJson(json)
+    return new Profile(blocks, unplaced, findings)
   }
 
-  /** What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges are as they are now. */
+  /** The same figures and, besides, what was found out: `adviceFinding(await region.advice())`. Of a kind and subject the later finding stays. @throws ArgumentError */
+  withFindings(findings: readonly Finding[]): Profile {
+    return new Profile(
+      this.#blocks,
+      this.unplaced,
+      mergedFindings([...this.findings, ...findings.map(checkedFinding)]),
+    )
+  }
+
+  /** What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges and findings are as they are now. */
   since(earlier: Profile): Profile {
     const left = new Map(earlier.#blocks.map((block) => [block.serial, block]))
     const blocks = this.#blocks.map((block) => {
@@ -116,7 +134,7 @@ export class Profile {
       const rest = blocks.find((block) => block.rest && isSame(block, gone))
       rest?.slots.set(difference(rest, gone, true))
     }
-    return new Profile(blocks, this.unplaced)
+    return new Profile(blocks, this.unplaced, this.findings)
   }
 
   counters(): readonly CounterReading[] {
@@ -155,10 +173,10 @@ export class Profile {
 
   /** For JSON.stringify; {@link fromJSON} reads it. */
   toJSON(): ProfileJson {
-    return writeJson(this.#blocks, this.unplaced)
+    return writeJson(this.#blocks, this.unplaced, this.findings)
   }
 
-  /** For people: a table of what is not 0. */
+  /** For people: a table of what is not 0, and what was found out. */
   toString(): string {
     return profileTable(this)
   }

@@ -62,6 +62,30 @@ test('a profile goes through JSON as it is, and differences can be taken afterwa
   assert.equal(since.histogram('test.time').count, 1)
 })
 
+test('what was found out goes along: through JSON, sums and differences, the later of a kind and subject', () => {
+  const finding = (subject: string, text: string) => ({ kind: 'test', subject, text, details: { bytes: [64, 127] } })
+  const early = work(1, 1).withFindings([finding('a', 'first'), finding('b', 'only')])
+  const late = early.withFindings([finding('a', 'second')])
+  const texts = (profile: Profile) => profile.findings.map(({ subject, text }) => [subject, text])
+  assert.deepEqual(texts(late), [
+    ['a', 'second'],
+    ['b', 'only'],
+  ])
+  const carried = Profile.fromJSON(JSON.parse(JSON.stringify(late)))
+  assert.deepEqual(carried.findings, late.findings)
+  assert.deepEqual(texts(carried.since(early)), texts(late))
+  assert.deepEqual(texts(Profile.merge([early, work(1, 1), late])), texts(late))
+  assert.deepEqual(texts(early), [
+    ['a', 'first'],
+    ['b', 'only'],
+  ])
+  assert.match(String(late), /\n\nsecond\n\nonly$/)
+  assert.equal(late.total('test.reads', 'operations'), early.total('test.reads', 'operations'))
+  assert.throws(() => early.withFindings([undefined as never]), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  const { findings: _, ...older } = early.toJSON()
+  assert.deepEqual(Profile.fromJSON(older).findings, [], 'a profile that was written without them has none')
+})
+
 test('JSON that is no profile is refused', () => {
   const whole = work(1, 1).toJSON()
   const wrong: unknown[] = [
@@ -70,6 +94,7 @@ test('JSON that is no profile is refused', () => {
     [],
     'text',
     { ...whole, version: 2 },
+    { ...whole, findings: [{ kind: 'a' }] },
     { ...whole, counters: [{ name: 'a' }] },
     { ...whole, counters: [{ ...whole.counters[0], values: { operations: 'many' } }] },
     { ...whole, histograms: [{ ...whole.histograms[0], buckets: [[1]] }] },

@@ -1,3 +1,4 @@
+import type { Finding } from '../../profiling/index.ts'
 import { formatSize } from '../size.ts'
 import type { Advice, PageAdvice } from './advice.ts'
 import type { ByteRange } from './byte-map.ts'
@@ -104,4 +105,9 @@ function ranksOf(ranks: readonly number[]): string {
 
 function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+/** The advice as a profile carries it: `group.profile().withFindings([adviceFinding(await region.advice())])`. */
+export function adviceFinding(advice: Advice): Finding {
+  return { kind: 'dsm.advice', subject: advice.region, text: adviceText(advice), details: advice }
 }
