@@ -3,7 +3,7 @@ import test from 'node:test'
 import { HEADER_BYTES } from '../../src/rpc/frame.ts'
 import { createServer, defineService, openChannel, RpcError, serverStream, type, unary } from '../../src/rpc/index.ts'
 import { memoryLinks } from '../support/memory-links.ts'
-import { deferred, rejection, serverPair, until } from './support.ts'
+import { deferred, PATIENT, rejection, serverPair, until } from './support.ts'
 
 /** Frames that a server keeps for a client that takes none. */
 const WAITING_MAX = 1024
@@ -199,7 +199,7 @@ test('every pending call ends with a truthful error, whenever the connection is 
       },
     })
     server.accept(theirs)
-    const channel = openChannel(mine)
+    const channel = openChannel(mine, PATIENT)
     await channel.ready()
     const client = channel.client(service)
     const calls = Array.from({ length: 100 }, (_, n) =>
@@ -267,7 +267,7 @@ test('a client that has as many calls running as one may is refused more, and ot
   const connected = [1, 2].map((seed) => {
     const [mine, theirs] = memoryLinks({ seed })
     server.accept(theirs)
-    const channel = openChannel(mine)
+    const channel = openChannel(mine, PATIENT)
     return { channel, client: channel.client(work) }
   })
   const [greedy, modest] = connected as [(typeof connected)[0], (typeof connected)[0]]
@@ -304,7 +304,7 @@ test('a thousand sessions on one server', async () => {
   const channels = Array.from({ length: 1000 }, (_, index) => {
     const [mine, theirs] = memoryLinks({ seed: index + 1, ringBytes: 1024, receives: 4 })
     server.accept(theirs)
-    return openChannel(mine)
+    return openChannel(mine, PATIENT)
   })
   const answers = await Promise.all(channels.map((channel, index) => channel.client(work).now(index)))
   assert.deepEqual(

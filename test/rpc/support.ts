@@ -17,6 +17,11 @@ export interface Pair<Link extends MessageLink = MemoryLink> extends AsyncDispos
   readonly serverLink: Link
 }
 
+/** Of a machine that is busy with something else. */
+const LONG_MS = 600_000
+/** Of a channel whose test is about something else than time. */
+export const PATIENT: ChannelOptions = { timeoutMs: LONG_MS, keepAliveMs: LONG_MS, helloMsMax: LONG_MS }
+
 /** How both ends behave. */
 export interface EndOptions {
   readonly server?: ServerOptions | undefined
@@ -32,17 +37,17 @@ export function serverPair(serve: (server: Server) => void, options: PairOptions
   return pairOver(memoryLinks(options.links), serve, options)
 }
 
-/** Over a link that is there; `close` comes last. */
+/** Over a link that is there; `close` comes last. Both ends are patient where `options` say nothing else. */
 export function pairOver<Link extends MessageLink>(
   [clientLink, serverLink]: readonly [Link, Link],
   serve: (server: Server) => void,
   options: EndOptions,
   close?: () => void,
 ): Pair<Link> {
-  const server = createServer(options.server)
+  const server = createServer({ keepAliveMs: LONG_MS, ...options.server })
   serve(server)
   server.accept(serverLink)
-  const channel = openChannel(clientLink, options.channel)
+  const channel = openChannel(clientLink, { ...PATIENT, ...options.channel })
   return {
     server,
     channel,
