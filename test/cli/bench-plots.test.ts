@@ -9,6 +9,7 @@ import { type DsmRow, rowFrom } from '../../src/cli/bench/dsm-row.ts'
 import { distributionOf, quantileShares } from '../../src/cli/bench/quantiles.ts'
 import { reportPage } from '../../src/cli/bench/report/report-page.ts'
 import { scaleOf } from '../../src/cli/bench/report/scale.ts'
+import { classOf, markOf } from '../../src/cli/bench/report/series-style.ts'
 import { bytesAxis, countAxis, percentileAxis, ratioAxis, timeAxis } from '../../src/cli/bench/results/axes.ts'
 import { benchResult } from '../../src/cli/bench/results/bench-result.ts'
 import { collectivesKind } from '../../src/cli/bench/results/collectives-kind.ts'
@@ -196,6 +197,11 @@ describe('the page of a benchmark', () => {
     assert.match(page, /prefers-color-scheme:dark/)
     assert.doesNotMatch(page, /NaN|undefined|Infinity|<script|https?:|<b>|@import|url\(/)
   })
+})
+
+it('no two of as many as 32 series look alike', () => {
+  const looks = Array.from({ length: 32 }, (_, style) => `${classOf(style).slice(0, 2)} ${markOf(style, 0, 0)}`)
+  assert.equal(new Set(looks).size, 32)
 })
 
 describe('a scale', () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type CollectiveName, countTraffic, type PeerAddress } from '../../messaging/index.ts'
+import { AetherError } from '../../native/index.ts'
 import { type CollectivesCell, type CollectivesReport, type CollectivesRow, ELEMENT_BYTES } from './collectives-row.ts'
 import { addressOf } from './device-address.ts'
 import { distributionOf } from './quantiles.ts'
@@ -130,11 +131,15 @@ class Members {
 
 async function heard<Answer>(child: ChildProcess): Promise<Answer> {
   const ended = new AbortController()
-  const onExit = (): void => ended.abort(new Error('a process of the benchmark ended'))
+  const onExit = (): void => ended.abort()
   child.once('exit', onExit)
   try {
     const [answer] = (await once(child, 'message', { signal: ended.signal })) as [Answer]
     return answer
+  } catch (cause) {
+    if (!ended.signal.aborted) throw cause
+    const what = 'a process of the benchmark ended; what it complained of stands above'
+    throw new AetherError('ERR_AETHER_BENCH', what, { cause })
   } finally {
     child.off('exit', onExit)
   }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
 /** For a program to give back what it has of the machine. */
-const GRACE_MS = 2000
+const GRACE_MS = 10_000
 
 /** Ends a program of others and waits for it: by a signal at which it tidies up (killed, libfabric leaves its shared memory in /dev/shm), and by force where it does not end. */
 export async function endProgram(child: ChildProcess): Promise<void> {

@@ -28,7 +28,8 @@ export function classOf(style: number): string {
 export function markOf(style: number, x: number, y: number, title = ''): string {
   const [atX, atY] = [pixels(x), pixels(y)]
   const path = (d: string): string => `<path class="mark" d="M${atX} ${atY}${d}z">${title}</path>`
-  switch (style % SHAPES) {
+  // Those of one colour have different shapes.
+  switch ((style + Math.floor(style / COLOURS)) % SHAPES) {
     case 1:
       return path('m-3.2-3.2h6.4v6.4h-6.4')
     case 2:
