@@ -28,6 +28,7 @@ export {
   findLayout,
   knownLayouts,
 } from './counter-layout.ts'
+export type { Finding } from './finding.ts'
 export {
   HistogramBlock,
   type HistogramSummary,
@@ -36,7 +37,6 @@ export {
   privateHistogram,
 } from './histogram-block.ts'
 export { metricsHandler } from './metrics-handler.ts'
-export type { Finding } from './finding.ts'
 export { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'

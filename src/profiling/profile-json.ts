@@ -40,11 +40,7 @@ export interface ProfileJson {
   readonly findings: readonly Finding[]
 }
 
-export function writeJson(
-  blocks: readonly BlockCopy[],
-  unplaced: number,
-  findings: readonly Finding[],
-): ProfileJson {
+export function writeJson(blocks: readonly BlockCopy[], unplaced: number, findings: readonly Finding[]): ProfileJson {
   const of = (kind: number): readonly BlockCopy[] => blocks.filter((block) => block.kind === kind)
   return {
     version: 1,

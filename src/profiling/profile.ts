@@ -112,11 +112,7 @@ export class Profile {
 
   /** The same figures and, besides, what was found out: `adviceFinding(await region.advice())`. Of a kind and subject the later finding stays. @throws ArgumentError */
   withFindings(findings: readonly Finding[]): Profile {
-    return new Profile(
-      this.#blocks,
-      this.unplaced,
-      mergedFindings([...this.findings, ...findings.map(checkedFinding)]),
-    )
+    return new Profile(this.#blocks, this.unplaced, mergedFindings([...this.findings, ...findings.map(checkedFinding)]))
   }
 
   /** What happened since `earlier`, a snapshot of the same area. Blocks that are new count from zero; gauges and findings are as they are now. */
