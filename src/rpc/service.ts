@@ -6,9 +6,9 @@ import { type SchemaOutput, type StandardSchema, type } from './standard-schema.
 import { values } from './value-codec.ts'
 
 /** How requests and answers follow each other. */
-export type MethodKind = (typeof KINDS)[number]
+export type MethodKind = 'unary' | 'server-stream' | 'client-stream' | 'bidirectional' | 'rdma'
 
-const KINDS = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma'] as const
+const KINDS: readonly MethodKind[] = ['unary', 'server-stream', 'client-stream', 'bidirectional', 'rdma']
 
 /** What a method of kind `rdma` takes of its caller's memory: a part to read from, a part to write into, or one of each. */
 export type BufferUse = 'source' | 'target' | 'both'

@@ -1,5 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 import { Opcode, type ProviderIndirectKey, RequestSlot, SEGMENT_SLOTS, segmentSlot } from '../providers/index.ts'
+import { exact } from './field-checks.ts'
 import { Closable } from './lifetime.ts'
 import type { Segment } from './memory-slice.ts'
 import { PreparedRequest } from './prepared-request.ts'
@@ -96,11 +97,5 @@ function checkPieces(pieces: readonly Segment[], most: number): void {
 
 function positive(name: string, value: number): number {
   if (exact(name, value) === 0) throw new ArgumentError(name, `${name} must be at least 1`)
-  return value
-}
-
-function exact(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw new ArgumentError(name, `${name} must be an integer from 0 to 2^53 - 1, not ${value}`)
   return value
 }

@@ -1,5 +1,6 @@
 import { Opcode, RequestSlot } from '../providers/index.ts'
-import { PreparedRequest, type RemoteTarget, type SendRequestFields, word64 } from './prepared-request.ts'
+import { word64 } from './field-checks.ts'
+import { PreparedRequest, type RemoteTarget, type SendRequestFields } from './prepared-request.ts'
 import type { QueuePair } from './queue-pair.ts'
 
 /** 64 ones. */

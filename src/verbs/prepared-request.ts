@@ -1,6 +1,7 @@
 import { ArgumentError } from '../native/index.ts'
 import { EncodedRequest, type Opcode, RequestFlag, RequestSlot, segmentSlot } from '../providers/index.ts'
 import type { AddressHandle } from './address-handle.ts'
+import { exact, word32, word64 } from './field-checks.ts'
 import type { Segment } from './memory-slice.ts'
 import type { QueuePair } from './queue-pair.ts'
 
@@ -35,25 +36,6 @@ export interface ReceiveTarget {
 
 /** Queue key of a queue pair that was not told another. */
 export const DEFAULT_QUEUE_KEY = 0x11111111
-
-function exact(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw new ArgumentError(name, `${name} must be an integer from 0 to 2^53 - 1, not ${value}`)
-  return value
-}
-
-function word32(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 0 || value > 0xffffffff)
-    throw new ArgumentError(name, `${name} must fit 32 bits, not ${value}`)
-  return value
-}
-
-/** @internal */
-export function word64(name: string, value: bigint): bigint {
-  if (typeof value !== 'bigint')
-    throw new ArgumentError(name, `${name} must be a bigint of 64 bits, not ${typeof value}`)
-  return value
-}
 
 /** Fields that send and receive requests share. Encoded once, patched in place, posted without allocating. */
 export abstract class Request {
