@@ -53,15 +53,15 @@ const environment = Object.fromEntries(
 
 /** The command with short measurements: its own settings of them replaced, and those that it takes and has not set added. */
 function quick(words) {
-  const isScript = words[0].endsWith('.mjs')
+  const isOverhead = words[0].endsWith('measure-overhead.mjs')
   const suite = words[1]
   const takes = {
     '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops'].includes(suite),
     '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
     '--iterations': suite === 'dsm',
-    '--rounds': isScript,
-    '--sets': isScript,
-    '--kron': isScript,
+    '--rounds': words[0].endsWith('.mjs'),
+    '--sets': isOverhead,
+    '--kron': isOverhead,
   }
   const wanted = Object.entries(quickly).filter(([name]) => takes[name])
   const kept = words.filter((word, index) => !takes[word] && !takes[words[index - 1]])

@@ -9,6 +9,9 @@ const p50 = ({ p50Ns, opsPerSec }) => (p50Ns === null ? `${time(1e9 / opsPerSec)
 const both = ({ p50Ns, p99Ns, opsPerSec }) =>
   p50Ns === null ? `${time(1e9 / opsPerSec)} (mean)` : `${time(p50Ns)} / ${time(p99Ns)}`
 const sizes = '8,4096,65536,1048576'
+/** Of each round. JSON has null where perftest said no figure. */
+const figures = (rounds, unit) =>
+  rounds.map((figure) => (figure === null ? 'none' : `${Number(figure.toPrecision(3)).toLocaleString('en')} ${unit}`)).join(', ')
 const oneWay = /^(rdma|body)-/
 
 /** `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a script. `tables` is given the rows of each. */
@@ -166,6 +169,20 @@ export const sections = [
         calls
           .filter(({ provider }) => provider === 'ibverbs')
           .map((row) => [row.op, both(row), row.baseline === 'send-return, ibverbs' ? row.ratio.toFixed(2) : '']),
+      ),
+    ],
+  },
+  {
+    name: 'perftest',
+    isGuest: true,
+    commands: [['scripts/compare-perftest.mjs', '--json']],
+    tables: ([pairs]) => [
+      markdown(
+        ['perftest', 'aether', 'length', 'perftest', 'aether', 'aether over perftest'],
+        pairs.map(({ tool, op, bytes, unit, perftest, aether, ratio }) => [
+          ...[tool, op, formatBytes(bytes), figures(perftest, unit), figures(aether, unit)],
+          ratio === null ? 'none' : ratio.toFixed(2),
+        ]),
       ),
     ],
   },

@@ -1,5 +1,6 @@
 import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
 import type { MessageLink } from './message-link.ts'
+import { WaitingLine } from './waiting-line.ts'
 
 /** Puts the message into the link's memory at the offset given. */
 type Fill = (outgoing: Uint8Array, at: number) => void
@@ -33,7 +34,7 @@ interface Waiting {
  */
 export class Outbox {
   readonly #link: LimitedLink
-  readonly #line: Waiting[] = []
+  readonly #line = new WaitingLine<Waiting>()
   #emptied: (() => void)[] = []
   #moving = false
 
@@ -120,14 +121,14 @@ export class Outbox {
   /** Those that may leave do; once the link has ended all others fail. */
   readonly advance = (): void => {
     this.move()
-    this.#line[0]?.ask()
+    this.#line.first?.ask()
   }
 
   /** The same for who comes again by itself. */
   move(): void {
     if (this.#moving) return
     this.#moving = true
-    for (let first = this.#line[0]; first !== undefined && this.#leave(first); first = this.#line[0]);
+    for (let first = this.#line.first; first !== undefined && this.#leave(first); first = this.#line.first);
     this.#moving = false
     if (this.#line.length === 0) for (const each of this.#emptied.splice(0)) each()
   }
@@ -152,11 +153,9 @@ export class Outbox {
 
   /** It waits no longer: whether it did. */
   #remove(waiting: Waiting): boolean {
-    const index = this.#line.indexOf(waiting)
-    if (index < 0) return false
-    this.#line.splice(index, 1)
-    if (index === 0) this.advance()
-    return true
+    const place = this.#line.remove(waiting)
+    if (place === 'first') this.advance()
+    return place !== 'absent'
   }
 
   /** Whether it has left, or failed. */
