@@ -1,4 +1,5 @@
 import { ArgumentError } from '../native/index.ts'
+import { checkedHandlers, type EndpointHandlers } from './endpoint-handlers.ts'
 import { EndpointKind, putWritten, takeWritten, WRITTEN_BYTES } from './endpoint-message.ts'
 import { EndpointMeter } from './endpoint-meter.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
@@ -17,31 +18,6 @@ import { EndpointPhysicalPeer } from './physical-peer.ts'
 import { Rendezvous } from './rendezvous.ts'
 import { Staging } from './staging.ts'
 import type { VerbsLink } from './verbs-link.ts'
-
-/** What an endpoint calls. All are called from the event loop, or from `poll` and the calls that block. What one throws ends the connection. */
-export interface EndpointHandlers {
-  /** A message. `data` lies in the ring: it is valid until the call returns. `immediate` is undefined where the sender gave none. */
-  readonly receive?: (data: Uint8Array, immediate: number | undefined, endpoint: Endpoint) => void
-  /** The peer's `writeWithImmediate` has written `length` bytes at `address` of this end's memory. */
-  readonly written?: (immediate: number, address: number, length: number, endpoint: Endpoint) => void
-  /** A WRITE that was posted with this id is done, or failed. */
-  readonly writeDone?: (id: number, error: unknown, endpoint: Endpoint) => void
-  /** A READ that was posted with this id is done, or failed. */
-  readonly readDone?: (id: number, error: unknown, endpoint: Endpoint) => void
-  /** The connection is over, closed in order by either end. */
-  readonly disconnected?: (endpoint: Endpoint) => void
-  /** The connection is over, and was not closed. */
-  readonly error?: (error: LinkError, endpoint: Endpoint) => void
-}
-
-const HANDLERS: readonly (keyof EndpointHandlers)[] = [
-  'receive',
-  'written',
-  'writeDone',
-  'readDone',
-  'disconnected',
-  'error',
-]
 
 export interface EndpointOptions {
   readonly handlers?: EndpointHandlers
@@ -88,7 +64,7 @@ export class Endpoint {
     this.link = link
     this.remote = remote
     this.privateData = privateData
-    this.#handlers = checkedHandlers(options.handlers ?? {})
+    this.#handlers = checkedHandlers(options.handlers)
     this.#outbox = new Outbox(link)
     this.#staging = new Staging((lengthBytes) => link.allocate(lengthBytes))
     const { messageBytesMax = DEFAULT_MESSAGE_BYTES_MAX } = options
@@ -99,8 +75,11 @@ export class Endpoint {
     link.onMessage = this.#take
     this.ended = new Promise((resolve) => {
       link.onEnd = (error) => {
-        this.#over(error as LinkError | undefined)
-        resolve(error as LinkError | undefined)
+        try {
+          this.#over(error as LinkError | undefined)
+        } finally {
+          resolve(error as LinkError | undefined)
+        }
       }
     })
   }
@@ -116,7 +95,7 @@ export class Endpoint {
 
   set handlers(handlers: EndpointHandlers) {
     this.#handlers = checkedHandlers(handlers)
-    if (handlers.receive !== undefined && !this.#queue.isEmpty) setImmediate(() => this.#emptyQueue())
+    if (this.#handlers.receive !== undefined && !this.#queue.isEmpty) setImmediate(() => this.#emptyQueue())
   }
 
   // ---- messages ----------------------------------------------------------------------------------------------------------------
@@ -392,16 +371,6 @@ export class Endpoint {
     if (error === undefined) this.#handlers.disconnected?.(this)
     else this.#handlers.error?.(error, this)
   }
-}
-
-/** Found out here, and not when the first message is there for it. */
-function checkedHandlers(handlers: EndpointHandlers): EndpointHandlers {
-  if (typeof handlers !== 'object' || handlers === null)
-    throw new ArgumentError('handlers', `handlers are an object of functions: ${HANDLERS.join(', ')}`)
-  for (const name of HANDLERS)
-    if (handlers[name] !== undefined && typeof handlers[name] !== 'function')
-      throw new ArgumentError(`handlers.${name}`, `'${name}' is a function, not ${typeof handlers[name]}`)
-  return handlers
 }
 
 function closedError(): LinkError {

@@ -1,5 +1,6 @@
 import { ArgumentError } from '../native/index.ts'
 import { Endpoint, type EndpointOptions } from './endpoint.ts'
+import { checkedHandlers } from './endpoint-handlers.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from './link-listener.ts'
 
 export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink' | 'onClientError'>, EndpointOptions {
@@ -13,6 +14,7 @@ export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink
 export async function listenEndpoints(options: ListenEndpointsOptions): Promise<LinkListener> {
   if (typeof options?.accept !== 'function')
     throw new ArgumentError('accept', "a listener's accept is a function: it is given the endpoint of each client")
+  checkedHandlers(options.handlers)
   const { accept, clientError, ...rest } = options
   return listenLinks({
     ...rest,

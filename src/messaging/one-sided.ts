@@ -138,6 +138,8 @@ export class OneSided {
     const deadline = performance.now() + timeoutMs
     while (!end.over) {
       this.#outbox.move()
+      // What moved up leaves only so: nobody comes back to the event loop meanwhile.
+      this.#link.flush()
       this.#link.reap()
       if (end.over || performance.now() < deadline) continue
       if (withdraw()) throw new TimeoutError(`${name} was not begun within ${timeoutMs} ms: sendLimit holds it back`)

@@ -64,8 +64,9 @@ export class Outbox {
     if (this.tryPut(length, immediate, kind, fill)) return DONE
     return new Promise<void>((resolve, reject) => {
       const abort = (): void => {
-        this.#remove(waiting)
+        // First: to move on may call the program.
         reject(signal?.reason)
+        this.#remove(waiting)
       }
       let isAsked = false
       const answered = (): void => {
@@ -73,11 +74,16 @@ export class Outbox {
         this.advance()
       }
       const waiting: Waiting = {
-        leave: () => this.#put(length, immediate, kind, fill),
+        leave: () => {
+          // One signal may abort several: each of them is told of it by itself, and one after the other.
+          signal?.throwIfAborted()
+          return this.#put(length, immediate, kind, fill)
+        },
         ask: () => {
-          // What it rejects with `leave` throws.
-          if (!isAsked) this.#link.writable(length, signal).then(answered, answered)
+          if (isAsked || signal?.aborted === true) return
           isAsked = true
+          // What it rejects with `leave` throws.
+          this.#link.writable(length, signal).then(answered, answered)
         },
         over: (error) => {
           if (signal !== undefined) removeAbortCallback(signal, abort)
@@ -128,8 +134,11 @@ export class Outbox {
   move(): void {
     if (this.#moving) return
     this.#moving = true
-    for (let first = this.#line.first; first !== undefined && this.#leave(first); first = this.#line.first);
-    this.#moving = false
+    try {
+      for (let first = this.#line.first; first !== undefined && this.#leave(first); first = this.#line.first);
+    } finally {
+      this.#moving = false
+    }
     if (this.#line.length === 0) for (const each of this.#emptied.splice(0)) each()
   }
 
@@ -166,8 +175,13 @@ export class Outbox {
     } catch (cause) {
       error = cause
     }
-    this.#line.shift()
-    waiting.over(error)
+    // What it called may have taken it out itself, by a signal: then it was told.
+    if (this.#line.remove(waiting) === 'absent') return true
+    try {
+      waiting.over(error)
+    } catch {
+      // A handler of the program that was told of an operation's failure, when the link has ended: others have still to be told.
+    }
     return true
   }
 }

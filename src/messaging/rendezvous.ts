@@ -66,7 +66,12 @@ export class Rendezvous {
   }
 
   /** Fetch what the peer offers, give it to `deliver`, and say so once nothing reads it any more. */
-  async fetch(
+  fetch(bytes: Uint8Array, at: number, length: number, immediate: number | undefined, deliver: Fetched): Promise<void> {
+    this.#answering = this.#fetch(bytes, at, length, immediate, deliver)
+    return this.#answering
+  }
+
+  async #fetch(
     bytes: Uint8Array,
     at: number,
     length: number,
@@ -81,20 +86,24 @@ export class Rendezvous {
       return
     }
     const buffer = this.#staging.take(offer.length)
+    let answered: Promise<void>
     try {
       await this.#link.read({ buffer, length: offer.length }, offer)
-      this.#answering = this.#link.fenceReads().then(() => this.#answer(EndpointKind.Fetched, offer.number))
-      this.#answering.catch(() => {})
+      answered = this.#link.fenceReads().then(() => this.#answer(EndpointKind.Fetched, offer.number))
+      answered.catch(() => {})
       deliver(buffer.bytes.subarray(0, offer.length), immediate)
     } finally {
       this.#staging.giveBack(buffer)
     }
-    await this.#answering
+    await answered
   }
 
-  /** When the peer is told of all that was delivered here. */
+  /** When the peer is told of all that is fetched here. */
   async answeredAll(): Promise<void> {
-    await this.#answering?.catch(() => {})
+    for (let last: Promise<void> | undefined; last !== this.#answering; ) {
+      last = this.#answering
+      await last?.catch(() => {})
+    }
   }
 
   /** The peer's answer to an offer. */

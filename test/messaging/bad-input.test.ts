@@ -86,7 +86,7 @@ test('what cannot be sent, written or read is an ArgumentError that says what is
     [
       'no handlers',
       () => {
-        client.handlers = undefined
+        client.handlers = 5
       },
       /handlers are an object of functions/,
     ],
@@ -102,6 +102,22 @@ test('what cannot be sent, written or read is an ArgumentError that says what is
   await client.close()
   await server.ended
   await listener.close()
+})
+
+test('handlers that cannot be are refused before there is a connection', async () => {
+  let connections = 0
+  const count = (): void => {
+    connections += 1
+  }
+  const listener = await listenEndpoints({ ...place, accept: count, clientError: count })
+  const connect = connectEndpoint as Anything
+  const listen = listenEndpoints as Anything
+  const handlers = { receive: 5 }
+  await refuses('a client', () => connect({ ...place, port: listener.port, handlers }), /'receive' is a function/)
+  await refuses('a listener', () => listen({ ...place, accept: count, handlers }), /'receive' is a function/)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(connections, 0)
+  listener.close()
 })
 
 test('where a listener or a connection cannot be, it is said before anything is made', async () => {
