@@ -62,6 +62,9 @@ export function registeredBacking(
   access: number,
   origin: BufferOrigin | undefined,
 ): Backing {
+  // Copies count offsets in 32 bits; from Node.js 22 on buffers may be longer.
+  if (bytes.length > MAX_REGION_BYTES)
+    throw new VerbsError('ibv_reg_mr', Errno.EINVAL, `a region holds at most 4 GiB here, not ${bytes.length} bytes`)
   if (origin === undefined) {
     if ((access & Access.RemoteAtomic) !== 0) {
       throw new UnsupportedError(

@@ -69,7 +69,7 @@ export function copySpan(
     target.words.length > 0 &&
     source.words.length > 0
   ) {
-    // Shifts, and no division, make these integers: so is the loop's index then. No mapping is longer than 2^32 bytes.
+    // Shifts, and no division, make these integers: so is the loop's index then. No region is longer than 2^32 bytes.
     copyWords(target.words, to >>> 3, source.words, from >>> 3, length >>> 3)
   } else if (length <= LOOP_BYTES) copyBytes(target.bytes, to >>> 0, source.bytes, from >>> 0, length)
   else target.bytes.set(sourceView(source.bytes, from, length, request), to)
