@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connectEndpoint, type Endpoint, type EndpointOptions, listenEndpoints } from '../../src/messaging/index.ts'
+import {
+  connectEndpoint,
+  type Endpoint,
+  type EndpointOptions,
+  listenEndpoints,
+  listenEndpointsOnThreads,
+} from '../../src/messaging/index.ts'
 
 const place = { device: 'shm0', address: '127.0.0.1' }
 
@@ -167,4 +173,21 @@ test('who closes while a long message is fetched takes it whole, and says so bef
   await client.send(new Uint8Array(1 << 20))
   await closed
   assert.deepEqual([lengths, failures], [[1 << 20], []])
+})
+
+test('a WRITE that blocks goes behind messages that have still to move up, where bytes are limited', async () => {
+  const module = new URL('./threads/fixtures/lender.js', import.meta.url).href
+  const listener = await listenEndpointsOnThreads({ ...place, ringBytes: 4096, threads: { module, count: 1 } })
+  const sendLimit = { bytesPerSecond: 1e9 }
+  const client = await connectEndpoint({ ...place, port: listener.port, ringBytes: 4096, sendLimit })
+  const { value } = await client[Symbol.asyncIterator]().next()
+  assert.ok(value !== undefined)
+  const remote = JSON.parse(new TextDecoder().decode(value.data)) as { address: number; key: number }
+  const buffer = client.allocate(8)
+  // More than the peer's ring holds.
+  const sends = Array.from({ length: 20 }, () => client.send(new Uint8Array(1900)))
+  client.writeSync({ buffer }, remote, { timeoutMs: 60_000 })
+  await Promise.all(sends)
+  await client.close()
+  await listener.close()
 })
