@@ -127,6 +127,8 @@ describe('aether bench with files', options, () => {
       const file = join(directory, 'rows.json')
       writeFileSync(file, aether('bench', 'scaling', '--nodes', '2', '--json').stdout)
       const nowhere = join(directory, 'none', 'page.html')
+      const foreign = join(directory, 'foreign.json')
+      writeFileSync(foreign, '[{"suite":"latency","work":"write"}]')
       for (const [words, expected] of [
         [['--compare', nowhere], /^aether: --compare: .* cannot be read: there is no such file\n$/],
         [
@@ -138,11 +140,20 @@ describe('aether bench with files', options, () => {
           /^aether: --html: .* cannot be written: there is no directory .*none; mkdir -p makes it\n$/,
         ],
         [['--html', directory], /^aether: --html: .* cannot be written: it is a directory: name a file in it\n$/],
+        [
+          ['--compare', foreign],
+          /^aether: --compare: .* has rows of latency that this version does not know: measure the earlier run anew\n$/,
+        ],
       ] as const) {
         const { status, stdout, stderr } = aether('bench', 'latency', ...words)
         assert.deepEqual([status, stdout], [1, ''])
         assert.match(stderr, expected)
       }
+      // Also where it is of a suite that comes later.
+      const all = ['--suites', 'scaling,latency', ...short]
+      const { status, stdout, stderr } = aether('bench', 'all', ...all, '--compare', foreign)
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, /^aether: --compare: .* has rows of latency that this version does not know/)
     } finally {
       rmSync(directory, { recursive: true })
     }

@@ -293,7 +293,8 @@ describe('a run beside an earlier one', () => {
     withFile(JSON.stringify(earlier), (file) => {
       const run = EarlierRun.read(file)
       run.expect(['dsm'])
-      const result = benchResult('dsm', dsmKind, [row('load', 'mesi', 150), row('load', 'token', 150)], run)
+      const rows = [row('load', 'mesi', 150), row('load', 'token', 150)]
+      const result = benchResult('dsm', dsmKind, rows, run.before('dsm', dsmKind))
       assert.deepEqual(
         result.rows.map((each) => (each as { beforeRatio: unknown }).beforeRatio),
         [1.5, null],
