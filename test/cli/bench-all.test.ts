@@ -185,11 +185,17 @@ describe('aether bench that is interrupted', options, () => {
       // A minute for each row: without a turn now and then it would not hear of it before.
       const words = ['bench', 'rpc', '--peers', 'none', '--sizes', '8', '--time-ms', '60000']
       const child = spawn(process.execPath, [main, ...words], {
-        stdio: 'ignore',
+        stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, TMPDIR: directory },
       })
-      const ended = once(child, 'exit')
-      while (readdirSync(directory).length === 0) await sleep(20)
+      let said = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+      const ended = once(child, 'close')
+      while (readdirSync(directory).length === 0) {
+        assert.deepEqual([child.exitCode, child.signalCode], [null, null], `it ended before it measured: ${said}`)
+        await sleep(20)
+      }
       await sleep(500)
       child.kill('SIGINT')
       assert.deepEqual(await ended, [130, null])
