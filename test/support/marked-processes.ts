@@ -4,7 +4,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** On a machine that has much to do, too. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 60_000
 
 /** Processes that are known by a variable of their environment, which those that they start inherit. */
 export class MarkedProcesses {
