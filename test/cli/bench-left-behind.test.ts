@@ -1,13 +1,15 @@
 /** What is left of a benchmark that ends before it is done, wherever it is: no process, no directory, and nothing on standard error. */
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { libfabricProvider } from '../../src/cli/bench/peers/fi-pingpong.ts'
+import { optionalPackage } from '../../src/cli/bench/peers/optional-package.ts'
 import { ucxProvider } from '../../src/cli/bench/peers/ucx-perftest.ts'
 import { MarkedProcesses } from '../support/marked-processes.ts'
 
@@ -80,4 +82,28 @@ describe('programs of others', options, () => {
         rmSync(directory, { recursive: true })
       }
     })
+})
+
+describe('processes of aether bench structures', options, () => {
+  it('make no directory again of a benchmark that ends while they start', async (test) => {
+    const why = await notHere(optionalPackage('lmdb'))
+    if (why !== undefined) return test.skip(why)
+    const directory = mkdtempSync(join(tmpdir(), 'aether-bench-test-'))
+    const marked = new MarkedProcesses({ TMPDIR: directory })
+    try {
+      const { child, ended, said } = start(
+        `const [{ ScratchDirectory }, { Crew }] = await Promise.all([import(${load('scratch-directory.js')}), import(${load('structures/crew.js')})])
+        const { path } = new ScratchDirectory()
+        void Crew.start('lmdb', 4, { space: 'none', directory: path })
+        setImmediate(() => process.exit(1))`,
+        marked,
+      )
+      await ended
+      await marked.until((commands) => commands.length === 0)
+      assert.deepEqual([child.exitCode, said()], [1, ''])
+      assert.deepEqual(readdirSync(directory), [])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
 })
