@@ -1,13 +1,15 @@
 /** What is left of a benchmark that ends before it is done, wherever it is: no process, no directory, and nothing on standard error. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { libfabricProvider } from '../../src/cli/bench/peers/fi-pingpong.ts'
 import { optionalPackage } from '../../src/cli/bench/peers/optional-package.ts'
 import { ucxProvider } from '../../src/cli/bench/peers/ucx-perftest.ts'
@@ -105,5 +107,18 @@ describe('processes of aether bench structures', options, () => {
     } finally {
       rmSync(directory, { recursive: true })
     }
+  })
+
+  it('end without a word where nobody is there any more', async () => {
+    const script = fileURLToPath(new URL('structures/worker-process.js', bench))
+    const meeting = { space: 'none', directory: tmpdir() }
+    const child = fork(script, [JSON.stringify(['Map', meeting, 0])], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    // It has no event 'close' where it was disconnected.
+    const ended = Promise.all([once(child, 'exit'), text(child.stdout!), text(child.stderr!)])
+    child.disconnect()
+    assert.deepEqual(await ended, [[0, null], '', ''])
   })
 })
