@@ -17,10 +17,20 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { keepAwake } from './overhead/process.mjs'
 
 /** Until members have thrown away what they showed: five seconds after the last look. */
 const FORGET_MS = 6500
 const self = fileURLToPath(import.meta.url)
+
+/** Members and dashboards that run. */
+const children = new Set()
+
+function started(child) {
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+  return child
+}
 
 /** Each rank begins half of them before the other, so whatever it comes to the other had. */
 const PAGES = 256
@@ -58,14 +68,21 @@ async function measure() {
     },
   })
   const [rounds, plays, ms] = [Number(values.rounds), Number(values.plays), Number(values.ms)]
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
   const directory = mkdtempSync(joinPath(tmpdir(), 'aether-watching-'))
   const environment = { ...process.env, AETHER_RUNTIME_DIRECTORY: directory }
-  const burners = values.awake ? cpus().map(() => spawn('chrt', ['-i', '0', process.execPath, '-e', 'for (;;);'])) : []
-  const members = [0, 1].map((rank) =>
-    fork(self, {
-      env: { ...environment, AETHER_RANK: String(rank), AETHER_SIZE: '2', AETHER_RENDEZVOUS: 'local:watched' },
-    }),
-  )
+  const burners = values.awake ? keepAwake() : undefined
+  const giveBack = () => {
+    burners?.close()
+    for (const child of children) child.kill('SIGKILL')
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+  }
+  // Also of a run that is interrupted.
+  process.once('exit', giveBack)
+  const members = [0, 1].map((rank) => {
+    const env = { ...environment, AETHER_RANK: String(rank), AETHER_SIZE: '2', AETHER_RENDEZVOUS: 'local:watched' }
+    return started(fork(self, { env }))
+  })
   try {
     await Promise.all(members.map(nextMessage))
     await play(members, ms)
@@ -86,8 +103,7 @@ async function measure() {
     }
     print(ways, played, { rounds, plays, ms })
   } finally {
-    for (const child of [...members, ...burners]) child.kill('SIGKILL')
-    rmSync(directory, { recursive: true, force: true })
+    giveBack()
   }
 }
 
@@ -121,7 +137,7 @@ async function play(members, ms) {
 /** A dashboard with a page that listens. `told`: it has told of several looks, so members show themselves. */
 async function startDashboard(environment) {
   const main = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
-  const child = spawn(process.execPath, [main, 'dashboard', '--no-token'], { env: environment })
+  const child = started(spawn(process.execPath, [main, 'dashboard', '--no-token'], { env: environment }))
   let said = ''
   const url = await new Promise((resolve, reject) => {
     const hear = (text) => {

@@ -18,6 +18,8 @@ export class Series {
     this.#goOn(look - 1)
     this.#last = value
     this.#goOn(look)
+    // Of several that are told at the same look the last counts.
+    this.#values[look % HISTORY] = value
   }
 
   /** The last `count` looks until `look`, the newest last; a null where there is nothing. */

@@ -35,7 +35,8 @@ export interface PreparedBench {
   readonly name: string
   readonly about: string | undefined
   readonly interruption: Interruption
-  run(telling: Telling, earlier: EarlierRun | undefined): Promise<BenchResult>
+  /** What measures it, beside an earlier run. @throws AetherError where that has rows of it that this version does not know. */
+  beside(earlier: EarlierRun | undefined): (telling: Telling) => Promise<BenchResult>
 }
 
 export function prepareBench<Row extends object>(suite: BenchSuite<Row>): PreparedBench {
@@ -44,8 +45,9 @@ export function prepareBench<Row extends object>(suite: BenchSuite<Row>): Prepar
     name,
     about,
     interruption,
-    async run(telling, earlier) {
-      return benchResult(name, kind, await measure(telling), earlier)
+    beside(earlier) {
+      const before = earlier?.before(name, kind)
+      return async (telling) => benchResult(name, kind, await measure(telling), before)
     },
   }
 }
@@ -74,6 +76,7 @@ export async function runBench(
   if (html !== undefined) checkWritable(html)
   const earlier = compare === undefined ? undefined : EarlierRun.read(compare)
   earlier?.expect(suites.map(({ name }) => name))
+  const runs = suites.map((suite) => ({ ...suite, run: suite.beside(earlier) }))
   const screen = new Screen(json ? undefined : process.stdout)
   screen.line(`${title} on ${availableParallelism()} processors, ${processor()}, Linux ${release()}`)
   const missing: string[] = []
@@ -83,7 +86,7 @@ export async function runBench(
     process.stderr.write(`${line}\n`)
   }
   const results: BenchResult[] = []
-  for (const [index, suite] of suites.entries()) {
+  for (const [index, suite] of runs.entries()) {
     const [head, where] = isOverview
       ? [`${index + 1} of ${suites.length}, ${suite.name}: `, ` in ${suite.name}`]
       : ['', '']
@@ -93,13 +96,11 @@ export async function runBench(
       missing: (what, why) => complain(`without ${what}${where}: ${why}`),
     }
     screen.progress(`${head}begins …`)
-    const result = await interruptible(suite.interruption, () => suite.run(telling, earlier)).catch(
-      (error: unknown) => {
-        if (!isOverview || !(error instanceof AetherError)) throw error
-        complain(`without ${suite.name}: ${error.message}`)
-        return undefined
-      },
-    )
+    const result = await interruptible(suite.interruption, () => suite.run(telling)).catch((error: unknown) => {
+      if (!isOverview || !(error instanceof AetherError)) throw error
+      complain(`without ${suite.name}: ${error.message}`)
+      return undefined
+    })
     if (result === undefined) continue
     results.push(result)
     screen.line()

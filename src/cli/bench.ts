@@ -45,7 +45,7 @@ export const benchCommand: Command = {
     checkTaken(name, values, takes)
     const benches = of(values)
     const output = { json: values.json === true, compare: values.compare, html: values.html, args }
-    if (!('run' in benches)) return await runBench(name, benches, output, true)
+    if (!('beside' in benches)) return await runBench(name, benches, output, true)
     const run = (): Promise<number> => runBench(name, [benches], output)
     return await (takes.includes('trace') ? withTraceFile('bench', values.trace, run) : run())
   },

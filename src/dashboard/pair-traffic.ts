@@ -31,13 +31,16 @@ export function addPairs(traffic: Traffic, members: readonly MemberCounts[]): vo
       if (name === PAIR && values['end'] !== 0) owners.set(values['end']!, number)
   for (const { number, since, counters } of counted) {
     const histograms = byLabel(since.histograms())
-    const peers = new Map<string, number>()
+    // Endpoints know the number of their queue pair but not the device: where several pairs of a thread have it, theirs is not known.
+    const peers = new Map<string, number | undefined>()
     for (const reading of counters) {
       const { name, label, thread, values } = reading
-      const peer = name === PAIR ? owners.get(values['peerEnd']!) : undefined
-      if (peer === undefined) continue
+      if (name !== PAIR) continue
       const [device = '', pair = ''] = label.split(' ')
-      peers.set(`${thread} ${pair}`, peer)
+      const peer = owners.get(values['peerEnd']!)
+      const place = `${thread} ${pair}`
+      peers.set(place, peers.has(place) ? undefined : peer)
+      if (peer === undefined) continue
       addPair(traffic, number, peer, reading, (kind) => {
         const own = histograms.get(`${LATENCY} ${thread} ${label} ${kind}`)
         return own ?? histograms.get(`${LATENCY} ${thread} ${device} others ${kind}`)

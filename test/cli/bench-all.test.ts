@@ -127,6 +127,8 @@ describe('aether bench with files', options, () => {
       const file = join(directory, 'rows.json')
       writeFileSync(file, aether('bench', 'scaling', '--nodes', '2', '--json').stdout)
       const nowhere = join(directory, 'none', 'page.html')
+      const foreign = join(directory, 'foreign.json')
+      writeFileSync(foreign, '[{"suite":"latency","work":"write"}]')
       for (const [words, expected] of [
         [['--compare', nowhere], /^aether: --compare: .* cannot be read: there is no such file\n$/],
         [
@@ -138,11 +140,20 @@ describe('aether bench with files', options, () => {
           /^aether: --html: .* cannot be written: there is no directory .*none; mkdir -p makes it\n$/,
         ],
         [['--html', directory], /^aether: --html: .* cannot be written: it is a directory: name a file in it\n$/],
+        [
+          ['--compare', foreign],
+          /^aether: --compare: .* has rows of latency that this version does not know: measure the earlier run anew\n$/,
+        ],
       ] as const) {
         const { status, stdout, stderr } = aether('bench', 'latency', ...words)
         assert.deepEqual([status, stdout], [1, ''])
         assert.match(stderr, expected)
       }
+      // Also where it is of a suite that comes later.
+      const all = ['--suites', 'scaling,latency', ...short]
+      const { status, stdout, stderr } = aether('bench', 'all', ...all, '--compare', foreign)
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, /^aether: --compare: .* has rows of latency that this version does not know/)
     } finally {
       rmSync(directory, { recursive: true })
     }
@@ -174,11 +185,17 @@ describe('aether bench that is interrupted', options, () => {
       // A minute for each row: without a turn now and then it would not hear of it before.
       const words = ['bench', 'rpc', '--peers', 'none', '--sizes', '8', '--time-ms', '60000']
       const child = spawn(process.execPath, [main, ...words], {
-        stdio: 'ignore',
+        stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, TMPDIR: directory },
       })
-      const ended = once(child, 'exit')
-      while (readdirSync(directory).length === 0) await sleep(20)
+      let said = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+      const ended = once(child, 'close')
+      while (readdirSync(directory).length === 0) {
+        assert.deepEqual([child.exitCode, child.signalCode], [null, null], `it ended before it measured: ${said}`)
+        await sleep(20)
+      }
       await sleep(500)
       child.kill('SIGINT')
       assert.deepEqual(await ended, [130, null])

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test'
 import type { CollectivesRow } from '../../src/cli/bench/collectives-row.ts'
 import { type DsmRow, rowFrom } from '../../src/cli/bench/dsm-row.ts'
 import { distributionOf, quantileShares } from '../../src/cli/bench/quantiles.ts'
+import { dotChart } from '../../src/cli/bench/report/dot-chart.ts'
 import { reportPage } from '../../src/cli/bench/report/report-page.ts'
 import { scaleOf } from '../../src/cli/bench/report/scale.ts'
 import { classOf, markOf } from '../../src/cli/bench/report/series-style.ts'
@@ -199,6 +200,41 @@ describe('the page of a benchmark', () => {
   })
 })
 
+describe('marks beside names', () => {
+  const short = 'load'
+  const long = 'ping-pong of a word in a page, there and back; 2 processes, pages of 4.00 KiB'
+  const word = 'x'.repeat(90)
+  const drawn = (categories: readonly string[]): string => {
+    const points = categories.flatMap((category) => [1000, 4000].map((value) => ({ category, value, high: 2 * value })))
+    const plot = { kind: 'dots', title: 'a plot', x: timeAxis, categories, series: [{ name: 'mesi', points }] } as const
+    return dotChart(plot, () => 0, '')
+  }
+
+  it('have an axis from left to right that is wide enough, however long the names are', () => {
+    for (const categories of [[short], [long], [short, long, word]]) {
+      const svg = drawn(categories)
+      const [, width, height] = /viewBox="0 0 (\S+) (\S+)"/.exec(svg)!.map(Number)
+      const grid = [...svg.matchAll(/class="grid" d="M(\S+) /g)].map(([, at]) => Number(at))
+      assert.ok(grid.at(-1)! - grid[0]! >= 250, `${categories}: ${grid.join(', ')}`)
+      assert.ok(grid.at(-1)! < width!, `${grid.at(-1)} of ${width}`)
+      for (const [, x, y] of svg.matchAll(/<text x="(\S+)" y="(\S+)" text-anchor="end">/g))
+        assert.ok(Number(x) > 0 && Number(x) < grid[0]! && Number(y) < height!, `${x}, ${y}`)
+    }
+  })
+
+  it('have the whole name, in lines that lie apart', () => {
+    const texts = [...drawn([short, long, word]).matchAll(/y="(\S+)" text-anchor="end">([^<]*)</g)]
+    assert.equal(
+      texts
+        .map(([, , text]) => text)
+        .join('')
+        .replaceAll(' ', ''),
+      `${short}${long}${word}`.replaceAll(' ', ''),
+    )
+    for (const [index, [, y]] of texts.slice(1).entries()) assert.ok(Number(y) - Number(texts[index]![1]) >= 12)
+  })
+})
+
 it('no two of as many as 32 series look alike', () => {
   const looks = Array.from({ length: 32 }, (_, style) => `${classOf(style).slice(0, 2)} ${markOf(style, 0, 0)}`)
   assert.equal(new Set(looks).size, 32)
@@ -257,7 +293,8 @@ describe('a run beside an earlier one', () => {
     withFile(JSON.stringify(earlier), (file) => {
       const run = EarlierRun.read(file)
       run.expect(['dsm'])
-      const result = benchResult('dsm', dsmKind, [row('load', 'mesi', 150), row('load', 'token', 150)], run)
+      const rows = [row('load', 'mesi', 150), row('load', 'token', 150)]
+      const result = benchResult('dsm', dsmKind, rows, run.before('dsm', dsmKind))
       assert.deepEqual(
         result.rows.map((each) => (each as { beforeRatio: unknown }).beforeRatio),
         [1.5, null],

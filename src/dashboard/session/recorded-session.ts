@@ -13,7 +13,7 @@ import {
   type PartHeader,
   readPartHeader,
   SESSION_FORMAT,
-  SESSION_VERSION,
+  SESSION_VERSIONS,
   type SessionHeader,
   type SessionRecord,
   unpackPart,
@@ -198,10 +198,10 @@ function readHeader(path: string, descriptor: number, place: Place | undefined):
   }
   if (header?.format !== SESSION_FORMAT) return foreign()
   const { version, begunMs, aether } = header
-  if (version !== SESSION_VERSION) {
+  if (version === undefined || !SESSION_VERSIONS.includes(version)) {
     const other =
       typeof aether === 'string' && /^[\w.+-]{1,40}$/.test(aether) ? `Aether ${aether}` : 'another version of Aether'
-    const what = `was recorded by ${other} in format ${Number(version)}, and this one reads format ${SESSION_VERSION}`
+    const what = `was recorded by ${other} in format ${Number(version)}, and this one reads formats ${SESSION_VERSIONS.join(' and ')}`
     throw new SessionFileError('VERSION', path, `${what}: open it with that one`)
   }
   if (typeof begunMs !== 'number' || !Number.isFinite(begunMs) || Math.abs(begunMs) > 8.64e15)

@@ -25,7 +25,10 @@ const MAGIC: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 4)
 const Flag = { Whole: 1, End: 2 } as const
 
 export const SESSION_FORMAT = 'aether-dashboard-session'
-export const SESSION_VERSION = 1
+/** What is written. 2 has operations of links as well. */
+export const SESSION_VERSION = 2
+/** What is read. */
+export const SESSION_VERSIONS: readonly number[] = [1, SESSION_VERSION]
 /** No part is longer, as it stands in the file and unpacked, or has more lines: what claims to is damaged, and recorders begin another one. */
 export const PART_BYTES_MAX: number = 64 * 2 ** 20
 export const PART_TEXT_BYTES_MAX: number = 32 * 2 ** 20

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Message, RecordedSession, SessionFileError, SessionRecorder } from '../../../src/dashboard/index.ts'
-import { packPart, readPartHeader } from '../../../src/dashboard/session/session-format.ts'
+import { packPart, readPartHeader, unpackPart } from '../../../src/dashboard/session/session-format.ts'
 import { SyntheticSpace } from '../support/synthetic-space.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aether-session-'))
@@ -228,6 +228,22 @@ describe('a recording of the dashboard', () => {
     assert.deepEqual([shorter.facts.end, shorter.facts.parts.length], ['damaged', 4])
   })
 
+  test('is of format 2, and those of format 1 are read', () => {
+    const [{ path }, old] = [record(5), join(folder, 'format-1')]
+    const [, first] = partsOf(path)
+    const bytes = readFileSync(path)
+    const header = JSON.parse(unpackPart(bytes.subarray(0, first))) as { version: number }
+    assert.equal(header.version, 2)
+    const place = { isWhole: false, isEnd: false, atMs: 0 }
+    writeFileSync(
+      old,
+      Buffer.concat([packPart(`${JSON.stringify({ ...header, version: 1 })}\n`, place), bytes.subarray(first)]),
+    )
+    using before = open(old)
+    using now = open(path)
+    assert.deepEqual(messages(before), messages(now))
+  })
+
   test('is refused where it is none, foreign, empty or of another version, with what to do', () => {
     const file = (name: string, content: string | Buffer): string => {
       const path = join(folder, name)
@@ -246,7 +262,7 @@ describe('a recording of the dashboard', () => {
       [file('gzip', gzipSync('hello')), 'FOREIGN', /--record FILE/],
       [file('member', '{"format":"aether-recording","version":1}\n'), 'FOREIGN', /aether replay FILE/],
       [file('other', header({ format: 'something' })), 'FOREIGN', /--record FILE/],
-      [file('newer', header({ ...known, version: 2 })), 'VERSION', /Aether 9\.9\.9 in format 2.*reads format 1/],
+      [file('newer', header({ ...known, version: 3 })), 'VERSION', /Aether 9\.9\.9 in format 3.*reads formats 1 and 2/],
       [file('older', header({ ...known, version: 0, aether: '<b>' })), 'VERSION', /another version.*format 0/],
       [file('timeless', header({ ...known, version: 1, begunMs: 'x' })), 'DAMAGED', /when it began/],
       [file('nothing', header({ ...known, version: 1 })), 'DAMAGED', /nothing was recorded/],

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AetherError } from '../../../native/index.ts'
 import { type BenchRow, rowOfOthers } from '../row.ts'
-import { endProgram } from './end-program.ts'
+import { endOnExit, endProgram } from './end-program.ts'
 import { freePort } from './free-port.ts'
 
 const run = promisify(execFile)
@@ -46,14 +46,12 @@ async function runPair(bytes: number, messages: number): Promise<number> {
     const plan = [...words, '-S', String(bytes), '-I', String(messages)]
     // Somebody may take the port before it does; then it ends, and so does the client.
     const server = spawn('fi_pingpong', [...plan, '-B', port], { stdio: 'ignore' })
-    const onExit = (): void => void server.kill('SIGTERM')
-    process.once('exit', onExit)
+    using _server = endOnExit(server)
     try {
       return parsePingpong(await connected(server, [...plan, '-P', port, '127.0.0.1']))
     } catch (error) {
       why = error instanceof Error ? error.message : String(error)
     } finally {
-      process.off('exit', onExit)
       await endProgram(server)
     }
   }
@@ -64,7 +62,9 @@ async function runPair(bytes: number, messages: number): Promise<number> {
 async function connected(server: ChildProcess, args: readonly string[]): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { stdout } = await run('fi_pingpong', args, { timeout: RUN_MS_MAX })
+      const client = run('fi_pingpong', args, { timeout: RUN_MS_MAX })
+      using _client = endOnExit(client.child)
+      const { stdout } = await client
       return stdout
     } catch (error) {
       const isRefused = String((error as { stderr?: string }).stderr).includes('onnection refused')

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AetherError } from '../../../native/index.ts'
-import { endProgram } from './end-program.ts'
+import { endOnExit, endProgram } from './end-program.ts'
 import { freePort } from './free-port.ts'
 
 /** What it measures: half of a round trip, or messages one way. */
@@ -55,8 +55,7 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
     const port = String(await freePort())
     // Somebody may take the port before it does; then it ends, and so does the client.
     const server = spawn('ucx_perftest', ['-p', port], { env: environment, stdio: 'ignore' })
-    const onExit = (): void => void server.kill('SIGTERM')
-    process.once('exit', onExit)
+    using _server = endOnExit(server)
     try {
       const warm = String(Math.min(1000, Math.ceil(messages / 10)))
       const words = ['127.0.0.1', '-p', port, '-t', test, '-s', String(bytes), '-n', String(messages), '-w', warm, '-v']
@@ -64,7 +63,6 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
     } catch (error) {
       why = error instanceof Error ? error.message : String(error)
     } finally {
-      process.off('exit', onExit)
       await endProgram(server)
     }
   }
@@ -75,7 +73,9 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
 async function connected(server: ChildProcess, words: readonly string[]): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { stdout } = await run('ucx_perftest', words, { env: environment, timeout: RUN_MS_MAX })
+      const client = run('ucx_perftest', words, { env: environment, timeout: RUN_MS_MAX })
+      using _client = endOnExit(client.child)
+      const { stdout } = await client
       return stdout
     } catch (error) {
       const isRefused = `${(error as { stdout?: string }).stdout}${(error as { stderr?: string }).stderr}`.includes(

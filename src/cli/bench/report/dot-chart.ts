@@ -7,6 +7,9 @@ const WIDTH = 600
 const RIGHT = 28
 const TOP = 8
 const BOTTOM = 42
+/** Letters of a line of a name, so that half of the width is left for the marks. */
+const NAME_LETTERS = 34
+const NAME_LINE = 14
 /** Of a series within a band, and around all of them. */
 const LANE = 9
 const BAND_MIN = 20
@@ -14,7 +17,7 @@ const MARGIN = 7
 
 /** The SVG of a plot, without its title and its legend. */
 export function dotChart({ x, categories, series }: DotPlot, styleOf: StyleOf, label: string): string {
-  const left = 10 + Math.max(...categories.map(textWidth))
+  const left = 10 + Math.max(...categories.flatMap(nameLines).map(textWidth))
   const bands = bandsOf(categories, series)
   const last = bands.at(-1)!
   const bottom = last.top + last.height
@@ -23,7 +26,13 @@ export function dotChart({ x, categories, series }: DotPlot, styleOf: StyleOf, l
   const backs = bands.map(({ category, top, height }, index) => {
     const shade =
       index % 2 === 0 ? `<rect class="band" x="0" y="${top}" width="${WIDTH - RIGHT + 10}" height="${height}"/>` : ''
-    return `${shade}<text x="${pixels(left - 4)}" y="${pixels(top + height / 2 + 4)}" text-anchor="end">${escapeHtml(category)}</text>`
+    const lines = nameLines(category)
+    const first = top + height / 2 + 4 - (NAME_LINE * (lines.length - 1)) / 2
+    const name = lines.map((line, number) => {
+      const at = `x="${pixels(left - 4)}" y="${pixels(first + NAME_LINE * number)}"`
+      return `<text ${at} text-anchor="end">${escapeHtml(line)}</text>`
+    })
+    return shade + name.join('')
   })
   const ticks = toX.ticks.map(({ value, text, isNamed }) => {
     const at = pixels(toX.at(value))
@@ -68,9 +77,16 @@ function bandsOf(categories: readonly string[], series: DotPlot['series']): Band
   let top = TOP
   return categories.map((category) => {
     const present = series.filter(({ points }) => points.some((dot) => dot.category === category))
-    const height = Math.max(BAND_MIN, LANE * present.length + MARGIN)
+    const name = NAME_LINE * nameLines(category).length
+    const height = Math.max(BAND_MIN, name + MARGIN, LANE * present.length + MARGIN)
     const band = { category, top, height, names: present.map(({ name }) => name) }
     top += height
     return band
   })
+}
+
+/** Between words, where they are not too long. */
+function nameLines(name: string): readonly string[] {
+  const line = new RegExp(`\\S.{0,${NAME_LETTERS - 1}}(?=\\s|$)|\\S{${NAME_LETTERS}}`, 'g')
+  return name.match(line) ?? ['']
 }

@@ -1,5 +1,4 @@
 import { ratioAxis } from './axes.ts'
-import type { EarlierRun } from './earlier-run.ts'
 import { type PlotPlan, type PlotSection, plotSections } from './plot.ts'
 import type { Before, BenchTable, RowKind } from './row-kind.ts'
 
@@ -14,14 +13,13 @@ export interface BenchResult {
   readonly sections: readonly PlotSection[]
 }
 
-/** Rows of one kind, beside those of an earlier run where there is one. */
+/** Rows of one kind, with what `before` says of them where there is an earlier run. */
 export function benchResult<Row extends object>(
   suite: string,
   kind: RowKind<Row>,
   rows: readonly Row[],
-  earlier: EarlierRun | undefined,
+  before: Before<Row> | undefined,
 ): BenchResult {
-  const before = earlier?.before(suite, kind)
   const told = before === undefined ? [] : [beforeNote(kind, rows, before)]
   const sentences = kind.sentences?.(rows) ?? []
   return {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { answerOf, askProcess } from '../ask-process.ts'
 import type { Meeting, RegionName, StoreName } from './bench-store.ts'
@@ -8,9 +9,14 @@ import type { FromWorker, Job, Samples, ToWorker } from './job.ts'
 /** Processes that have one store open, and measure at the same time. */
 export class Crew implements AsyncDisposable {
   readonly #children: readonly ChildProcess[]
+  readonly #signal = (): void => {
+    for (const child of this.#children) child.kill('SIGKILL')
+  }
 
   private constructor(children: readonly ChildProcess[]) {
     this.#children = children
+    // Before the directory goes in which they have their files: they would make it again.
+    process.prependOnceListener('exit', this.#signal)
   }
 
   /** @throws AetherError where the store cannot be opened: why. */
@@ -53,13 +59,15 @@ export class Crew implements AsyncDisposable {
         await ended
       }),
     )
+    process.off('exit', this.#signal)
   }
 
   async #kill(): Promise<void> {
-    for (const child of this.#children) child.kill('SIGKILL')
+    this.#signal()
     await Promise.all(
       this.#children.map((child) => (child.exitCode ?? child.signalCode) !== null || once(child, 'exit')),
     )
+    process.off('exit', this.#signal)
   }
 }
 

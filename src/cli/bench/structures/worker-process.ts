@@ -5,7 +5,11 @@ import { type FromWorker, keysOf, type ToWorker } from './job.ts'
 import { keyName, Measurement } from './measurement.ts'
 
 const [store, meeting, rank] = JSON.parse(process.argv[2]!) as [StoreName | RegionName, Meeting, number]
-const answer = (message: FromWorker): void => void process.send?.(message)
+/** Where it cannot be said, whoever measures is gone. */
+const answer = (message: FromWorker): void =>
+  void process.send?.(message, undefined, undefined, (error) => {
+    if (error !== null) process.exit()
+  })
 
 class Worker {
   readonly #store: BenchStore
