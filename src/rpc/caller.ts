@@ -239,6 +239,9 @@ export class Caller {
     const loans = new CallLoans(session.session.link, method, options)
     let last: Promise<void> | undefined
     try {
+      const { metadata } = options
+      // It may throw, and a call that has begun would then have no end.
+      const extension = encodeExtension({ ...NO_EXTENSION, metadata, ...loans.parts })
       const answer = new Promise<unknown>(take)
       const resolve = resolveTaken
       const reject = rejectTaken
@@ -249,8 +252,6 @@ export class Caller {
       const isLast = new Promise<void>((say) => {
         call.onLast = say
       })
-      const { metadata } = options
-      const extension = encodeExtension({ ...NO_EXTENSION, metadata, ...loans.parts })
       this.#send(session, call, request, leftMs, options, extension)
       last = isLast
       return await answer

@@ -110,3 +110,19 @@ test('a server and a channel say what they need', async () => {
     await refuses(`a channel to ${JSON.stringify(source)}`, () => open(source), /a channel takes \{ address, port/)
   await server.close()
 })
+
+test('metadata that cannot travel leave nothing behind of a call with buffers: neither its slot nor what rejects later', async () => {
+  const lending = defineService({
+    name: 'lending',
+    methods: { lent: rdmaCall({ buffers: 'source', response: type<number>() }) },
+  })
+  await using server = createServer().serve(lending, { lent: (_, { source }) => source.length })
+  const { port } = await server.listen(place)
+  await using channel = openChannel({ ...place, port }, { callsMax: 1 })
+  const client: Anything = channel.client(lending)
+  await using source = await channel.allocate(8)
+  await refuses('numbers', () => client.lent(undefined, { source, metadata: { a: 3 } }), /metadata is an object whose/)
+  const metadata = { a: 'x'.repeat(10_000) }
+  await refuses('a long text', () => client.lent(undefined, { source, metadata }), /metadata takes 8192 bytes of JSON/)
+  assert.equal(await client.lent(undefined, { source }), 8)
+})
