@@ -37,11 +37,7 @@ export class LastWords {
       const extension = extensionOf(call)
       this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps)
     } catch (error) {
-      call.finished = false
-      this.#core.failed(error, call)
-      const message = `the answer cannot be sent: ${textOf(error)}`
-      call.answerMetadata = undefined
-      this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
+      this.#unsendable(call, error)
     }
   }
 
@@ -83,7 +79,20 @@ export class LastWords {
 
   /** The stream of answers is complete. */
   end(call: ServerCall): void {
-    this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
+    try {
+      this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
+    } catch (error) {
+      this.#unsendable(call, error)
+    }
+  }
+
+  /** What the handler gave, or its metadata, cannot travel: that is told instead. */
+  #unsendable(call: ServerCall, error: unknown): void {
+    call.finished = false
+    this.#core.failed(error, call)
+    const message = `the answer cannot be sent: ${textOf(error)}`
+    call.answerMetadata = undefined
+    this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
   }
 
   #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
