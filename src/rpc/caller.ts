@@ -74,30 +74,30 @@ export class Caller {
       (next, interceptor) => (call) => interceptor(call, next),
       innermost,
     )
-    return (request, options = NO_OPTIONS) => {
-      const result = chain({ method: name, kind, request, options, sync })
+    return (request, options) => {
+      const result = chain({ method: name, kind, request, options: options ?? NO_OPTIONS, sync })
       if (sync && result instanceof Promise) throw asyncInterceptor(name, result)
       return result
     }
   }
 
   #plain(method: MethodInfo, sync: boolean): (request: unknown, options?: CallOptions) => unknown {
-    if (sync) return (request, options) => this.#unarySync(method, request, options)
+    if (sync) return (request, options) => this.#unarySync(method, request, options ?? NO_OPTIONS)
     switch (method.kind) {
       case 'unary':
-        return (request, options) => this.#unary(method, request, options)
+        return (request, options) => this.#unary(method, request, options ?? NO_OPTIONS)
       case 'rdma':
-        return (request, options) => this.#rdma(method, request, options)
+        return (request, options) => this.#rdma(method, request, options ?? NO_OPTIONS)
       case 'client-stream':
-        return (requests, options) => this.#clientStream(method, requests as Stream<unknown>, options)
+        return (requests, options) => this.#clientStream(method, requests as Stream<unknown>, options ?? NO_OPTIONS)
       default:
-        return (request, options) => this.#answerStream(method, request, options)
+        return (request, options) => this.#answerStream(method, request, options ?? NO_OPTIONS)
     }
   }
 
   // ---- unary -------------------------------------------------------------------------------------------------------------------
 
-  #unary(method: MethodInfo, request: unknown, options: CallOptions = NO_OPTIONS): Promise<unknown> {
+  #unary(method: MethodInfo, request: unknown, options: CallOptions): Promise<unknown> {
     const session = this.#connection.current
     try {
       if (session === undefined || options.idempotencyKey !== undefined)
@@ -137,7 +137,8 @@ export class Caller {
   ): ClientCall {
     checkTimeout(timeoutMs)
     const { signal, onMetadata } = options
-    if (signal !== undefined) checkSignal(signal)
+    // null is none, as it is to `fetch`.
+    if (signal !== undefined && signal !== null) checkSignal(signal)
     const call = session.open(method, deadline)
     call.onMetadata = onMetadata
     return call
@@ -159,7 +160,7 @@ export class Caller {
       session.discard(call, error)
       throw error
     }
-    if (options.signal !== undefined) session.watch(call, options.signal)
+    if (options.signal) session.watch(call, options.signal)
   }
 
   /** For a connection that is not there yet, or a call that may be repeated over the next one. */
@@ -199,7 +200,7 @@ export class Caller {
     }
   }
 
-  #unarySync(method: MethodInfo, request: unknown, options: SyncCallOptions = NO_OPTIONS): unknown {
+  #unarySync(method: MethodInfo, request: unknown, options: SyncCallOptions): unknown {
     const session = this.#connection.current
     if (session === undefined)
       throw new RpcError(
@@ -225,11 +226,7 @@ export class Caller {
   // ---- buffers -----------------------------------------------------------------------------------------------------------------
 
   /** Ends when the server reaches the buffers no more, however the call itself has ended. */
-  async #rdma(
-    method: MethodInfo,
-    request: unknown,
-    options: StreamCallOptions & LentParts = NO_OPTIONS,
-  ): Promise<unknown> {
+  async #rdma(method: MethodInfo, request: unknown, options: StreamCallOptions & LentParts): Promise<unknown> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
     checkTimeout(timeoutMs)
     const deadline = performance.now() + timeoutMs
@@ -239,6 +236,9 @@ export class Caller {
     const loans = new CallLoans(session.session.link, method, options)
     let last: Promise<void> | undefined
     try {
+      const { metadata } = options
+      // It may throw, and a call that has begun would then have no end.
+      const extension = encodeExtension({ ...NO_EXTENSION, metadata, ...loans.parts })
       const answer = new Promise<unknown>(take)
       const resolve = resolveTaken
       const reject = rejectTaken
@@ -249,8 +249,6 @@ export class Caller {
       const isLast = new Promise<void>((say) => {
         call.onLast = say
       })
-      const { metadata } = options
-      const extension = encodeExtension({ ...NO_EXTENSION, metadata, ...loans.parts })
       this.#send(session, call, request, leftMs, options, extension)
       last = isLast
       return await answer
@@ -261,11 +259,7 @@ export class Caller {
 
   // ---- streams -----------------------------------------------------------------------------------------------------------------
 
-  async #clientStream(
-    method: MethodInfo,
-    requests: Stream<unknown>,
-    options: StreamCallOptions = NO_OPTIONS,
-  ): Promise<unknown> {
+  async #clientStream(method: MethodInfo, requests: Stream<unknown>, options: StreamCallOptions): Promise<unknown> {
     checkStream(method.name, requests)
     const timeoutMs = options.timeoutMs ?? Infinity
     const session = await this.#connection.session(method.name, performance.now() + timeoutMs, options.signal)
@@ -280,7 +274,7 @@ export class Caller {
     return promise
   }
 
-  #answerStream(method: MethodInfo, request: unknown, options: StreamCallOptions = NO_OPTIONS): AnswerStream<unknown> {
+  #answerStream(method: MethodInfo, request: unknown, options: StreamCallOptions): AnswerStream<unknown> {
     if (method.streamsRequests) checkStream(method.name, request as Stream<unknown>)
     const session = this.#connection.current
     return session === undefined
@@ -349,18 +343,16 @@ function checkTimeout(timeoutMs: number): void {
 
 /** Throws its reason where it is aborted already. */
 function checkSignal(signal: AbortSignal): void {
-  if (typeof signal?.throwIfAborted !== 'function')
+  if (typeof signal.throwIfAborted !== 'function')
     throw new ArgumentError('options.signal', 'a signal is that of an AbortController')
   signal.throwIfAborted()
 }
 
 /** What a method takes whose requests are a stream. */
 function checkStream(method: string, requests: Stream<unknown>): void {
-  const isStream =
-    typeof requests === 'object' &&
-    requests !== null &&
-    (Symbol.asyncIterator in requests || Symbol.iterator in requests)
-  if (isStream) return
+  // A text is an iterable, and so may a function be.
+  const source: object = Object(requests)
+  if (Symbol.asyncIterator in source || Symbol.iterator in source) return
   throw new ArgumentError('requests', `${method} takes its requests from an iterable or an async iterable`)
 }
 

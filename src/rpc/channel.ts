@@ -116,7 +116,7 @@ function isAddress(source: LinkSource): source is ConnectLinkOptions {
 /** @throws ArgumentError for what leads nowhere. */
 function checkSource(source: LinkSource): void {
   const isOne = typeof source === 'function' || (typeof source === 'object' && source !== null)
-  if (isOne && (typeof source === 'function' || isAddress(source) || 'onMessage' in source)) return
+  if (isOne && (typeof source === 'function' || isAddress(source) || typeof source.reserve === 'function')) return
   throw new ArgumentError(
     'source',
     'a channel takes { address, port, … } of a server, a link, or a function that makes one',

@@ -1,7 +1,7 @@
-import type { KeptAnswer, KeyWaiter } from './answer-table.ts'
+import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
 import { RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
-import { FailureCode } from './frame.ts'
+import { FailureCode, FrameKind } from './frame.ts'
 import type { ServerCall } from './server-call.ts'
 import type { ServerCore } from './server-core.ts'
 import type { Session } from './session.ts'
@@ -61,9 +61,9 @@ export class KeyedCalls {
   /** The client waits for the answer of a key. */
   #await(kept: KeptAnswer, id: number): void {
     const waiter: KeyWaiter = {
-      answer: ({ kind, word, extension, body }) => {
+      answer: (frame) => {
         this.#waiting.delete(id)
-        this.#session.send(kind, id, word, 0, extension, body, true)
+        this.#say(id, frame)
       },
     }
     if (kept.frame !== undefined) {
@@ -72,6 +72,17 @@ export class KeyedCalls {
     }
     this.#waiting.set(id, { kept, waiter })
     kept.waiters.add(waiter)
+  }
+
+  /** What is kept may have metadata that are too long for the link of this client, though not for that of whoever came first. */
+  #say(id: number, { kind, word, extension, body }: LastFrame): void {
+    const fits = this.#session.fits(extension)
+    if (fits || kind === FrameKind.Failure)
+      this.#session.send(kind, id, word, 0, fits ? extension : undefined, body, true)
+    else {
+      const why = 'the answer cannot be sent: its metadata are too long for this link'
+      this.#refuse(id, FailureCode.InvalidResponse, why)
+    }
   }
 
   /** The client waits no more. The last of all who do ends the call. */

@@ -34,14 +34,10 @@ export class LastWords {
         return
       }
       const body = codec.codec.encode(value)
-      const extension = extensionOf(call)
+      const extension = this.#extensionOf(call)
       this.#last(call, { kind: FrameKind.Answer, word: 0, extension, body }, codec.keeps)
     } catch (error) {
-      call.finished = false
-      this.#core.failed(error, call)
-      const message = `the answer cannot be sent: ${textOf(error)}`
-      call.answerMetadata = undefined
-      this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
+      this.#unsendable(call, error)
     }
   }
 
@@ -69,7 +65,11 @@ export class LastWords {
       const message = `${failure.message} (its details cannot be sent: ${textOf(error)})`
       body = failureBody({ ...failure, message, details: undefined })
     }
-    this.#last(call, { kind: FrameKind.Failure, word: failure.code, extension: tryExtensionOf(call), body }, false)
+    this.#last(
+      call,
+      { kind: FrameKind.Failure, word: failure.code, extension: this.#tryExtensionOf(call), body },
+      false,
+    )
   }
 
   /** Refuse a call before its handler runs. */
@@ -83,7 +83,37 @@ export class LastWords {
 
   /** The stream of answers is complete. */
   end(call: ServerCall): void {
-    this.#last(call, { kind: FrameKind.End, word: 0, extension: extensionOf(call), body: NO_BYTES }, true)
+    try {
+      this.#last(call, { kind: FrameKind.End, word: 0, extension: this.#extensionOf(call), body: NO_BYTES }, true)
+    } catch (error) {
+      this.#unsendable(call, error)
+    }
+  }
+
+  /** What the handler gave, or its metadata, cannot travel: that is told instead. */
+  #unsendable(call: ServerCall, error: unknown): void {
+    call.finished = false
+    this.#core.failed(error, call)
+    const message = `the answer cannot be sent: ${textOf(error)}`
+    call.answerMetadata = undefined
+    this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
+  }
+
+  /** It comes before anything says that the call is over. @throws ArgumentError where the metadata are no texts, or too long for the link. */
+  #extensionOf({ answerMetadata }: ServerCall): Uint8Array | undefined {
+    if (answerMetadata === undefined) return undefined
+    const extension = encodeExtension({ ...NO_EXTENSION, metadata: answerMetadata })
+    this.#session.checkExtension(extension)
+    return extension
+  }
+
+  /** Of a failure: what cannot be told besides is left out. */
+  #tryExtensionOf(call: ServerCall): Uint8Array | undefined {
+    try {
+      return this.#extensionOf(call)
+    } catch {
+      return undefined
+    }
   }
 
   #last(call: ServerCall, frame: LastFrame, keeps: boolean): void {
@@ -119,18 +149,4 @@ export function refusalOf(error: unknown): Failure {
 
 function failureBody({ message, reason, details }: Failure): Uint8Array {
   return values.encode([message, reason, details])
-}
-
-/** @throws ArgumentError where the metadata is too long. */
-function extensionOf({ answerMetadata }: ServerCall): Uint8Array | undefined {
-  return answerMetadata === undefined ? undefined : encodeExtension({ ...NO_EXTENSION, metadata: answerMetadata })
-}
-
-/** Of a failure: what cannot be told besides is left out. */
-function tryExtensionOf(call: ServerCall): Uint8Array | undefined {
-  try {
-    return extensionOf(call)
-  } catch {
-    return undefined
-  }
 }

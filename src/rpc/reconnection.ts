@@ -60,7 +60,7 @@ export class Reconnection implements SessionOwner {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         clearTimeout(timer)
-        if (signal !== undefined) removeAbortCallback(signal, onAbort)
+        if (signal) removeAbortCallback(signal, onAbort)
         this.#waiters.delete(waiter)
       }
       const waiter: Waiter = {
@@ -79,7 +79,7 @@ export class Reconnection implements SessionOwner {
         deadline === Infinity
           ? undefined
           : setTimeout(() => waiter.reject(this.#unavailable(method, 'there was no connection in time')), waitMs)
-      if (signal !== undefined) addAbortCallback(signal, onAbort)
+      if (signal) addAbortCallback(signal, onAbort)
       this.#waiters.add(waiter)
     })
   }

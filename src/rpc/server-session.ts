@@ -372,20 +372,22 @@ export class ServerSession implements FrameTaker {
   async #pumpAnswers(call: ServerCall, served: ServedMethod, request: unknown): Promise<void> {
     const { codec } = call.info
     const { session } = this
+    let isAll: boolean
     try {
-      const isAll = await pump(
+      isAll = await pump(
         served.handler(request, call) as Stream<unknown>,
         call.answerCredit!,
         session,
         `the answers of '${call.method}'`,
         (item) => codec.send(session, FrameKind.Item, call.id, 0, 0, item),
       )
-      this.#leave(call)
-      if (isAll) this.#lastWords.end(call)
     } catch (error) {
       this.#leave(call)
       this.#lastWords.threw(call, error)
+      return
     }
+    this.#leave(call)
+    if (isAll) this.#lastWords.end(call)
   }
 
   #requestsOf(call: ServerCall): IncomingStream<unknown> {

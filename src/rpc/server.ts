@@ -56,7 +56,8 @@ export class Server implements AsyncDisposable {
   /** Serves a service. Links that are there already may call it from now on. @throws ArgumentError where its methods have the numbers of another's. */
   serve<S extends Service>(service: S, handlers: Handlers<S>): this {
     const { methods } = this.#core
-    if (typeof handlers !== 'object' || handlers === null)
+    // A class with static methods is a function.
+    if ((typeof handlers !== 'object' && typeof handlers !== 'function') || handlers === null)
       throw new ArgumentError('handlers', 'handlers are an object with a function for each method of the service')
     const handlersByName = handlers as Readonly<Record<string, ServedMethod['handler'] | undefined>>
     for (const [name, info] of methodsOf(service, 'server')) {

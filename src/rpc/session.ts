@@ -92,6 +92,20 @@ export class Session {
     return this.#sendSlow(new WaitingFrame(kind, call, word, budget, extension, body), kept)
   }
 
+  /** Whether a frame with this extension, and any body, can go over the link. */
+  fits(extension: Uint8Array | undefined): boolean {
+    return HEADER_BYTES + (extension?.length ?? 0) + BODY_ENTRY_BYTES < this.link.messageBytesMax
+  }
+
+  /** @throws ArgumentError where no frame with this extension can go over the link, which {@link send} would throw, too. */
+  checkExtension(extension: Uint8Array | undefined): void {
+    if (this.fits(extension)) return
+    throw new ArgumentError(
+      'metadata',
+      `${extension?.length ?? 0} bytes with a frame are too many for this link; put them into the body`,
+    )
+  }
+
   /** As {@link send}: the body is the first `length` of these bytes, and is copied. */
   sendRange(
     kind: number,
@@ -152,12 +166,7 @@ export class Session {
   }
 
   #sendSlow(frame: WaitingFrame, kept: boolean): WaitingFrame | undefined {
-    const extensionBytes = frame.extension?.length ?? 0
-    if (HEADER_BYTES + extensionBytes + BODY_ENTRY_BYTES >= this.link.messageBytesMax)
-      throw new ArgumentError(
-        'metadata',
-        `${extensionBytes} bytes with a frame are too many for this link; put them into the body`,
-      )
+    this.checkExtension(frame.extension)
     if (this.waiting === 0 && this.#put(frame)) return undefined
     if (!frame.started) this.#offer(frame)
     if (!kept) {

@@ -11,6 +11,7 @@ import {
   type,
   unary,
 } from '../../src/rpc/index.ts'
+import { memoryLinks } from '../support/memory-links.ts'
 
 /** What a program without types may give. */
 // biome-ignore lint/suspicious/noExplicitAny: that it has no type is what these tests are about
@@ -109,4 +110,82 @@ test('a server and a channel say what they need', async () => {
   for (const source of [undefined, null, 3, 'x', {}, { device: 'shm0', address: '127.0.0.1' }])
     await refuses(`a channel to ${JSON.stringify(source)}`, () => open(source), /a channel takes \{ address, port/)
   await server.close()
+})
+
+test('metadata that cannot travel leave nothing behind of a call with buffers: neither its slot nor what rejects later', async () => {
+  const lending = defineService({
+    name: 'lending',
+    methods: { lent: rdmaCall({ buffers: 'source', response: type<number>() }) },
+  })
+  await using server = createServer().serve(lending, { lent: (_, { source }) => source.length })
+  const { port } = await server.listen(place)
+  await using channel = openChannel({ ...place, port }, { callsMax: 1 })
+  const client: Anything = channel.client(lending)
+  await using source = await channel.allocate(8)
+  await refuses('numbers', () => client.lent(undefined, { source, metadata: { a: 3 } }), /metadata is an object whose/)
+  const metadata = { a: 'x'.repeat(10_000) }
+  await refuses('a long text', () => client.lent(undefined, { source, metadata }), /metadata takes 8192 bytes of JSON/)
+  assert.equal(await client.lent(undefined, { source }), 8)
+})
+
+test('what is as good as the usual is taken', async () => {
+  // biome-ignore lint/complexity/noStaticOnlyClass: that it is taken is what is tested
+  class Handlers {
+    static echo(value: Anything): Anything {
+      return value
+    }
+
+    static async upload(texts: AsyncIterable<string>): Promise<number> {
+      let count = 0
+      for await (const text of texts) count += text.length
+      return count
+    }
+
+    static async *both(texts: AsyncIterable<string>): AsyncGenerator<number> {
+      for await (const text of texts) yield text.length
+    }
+
+    static lent(): void {}
+
+    static badMetadata(): void {}
+  }
+  await using server = createServer().serve(service, Handlers)
+  const { port } = await server.listen(place)
+  await using channel = openChannel({ ...place, port })
+  const client: Anything = channel.client(service)
+  // Before there is a connection, and after.
+  assert.equal(await client.echo(1, { signal: null }), 1)
+  assert.equal(await client.echo(2, { signal: null }), 2)
+  assert.equal(await client.echo(4, null), 4)
+  // Nobody answers a call that blocks this thread: what it cannot take comes after its options.
+  await refuses('a function, no signal', () => client.echoSync(() => 3, { signal: null }), /takes what structuredClone/)
+  await refuses('a function, no options', () => client.echoSync(() => 3, null), /takes what structuredClone takes/)
+  assert.equal(await client.upload('text', { signal: null }), 4)
+  assert.equal(await client.upload('text', null), 4)
+  const callable = Object.assign(() => undefined, { [Symbol.iterator]: () => ['some', 'texts'].values() })
+  assert.equal(await client.upload(callable), 9)
+  const lengths: number[] = []
+  for await (const length of client.both(callable, null)) lengths.push(length)
+  for await (const length of client.both('abc', { signal: null })) lengths.push(length)
+  assert.deepEqual(lengths, [4, 5, 1, 1, 1])
+  await using source = await channel.allocate(8)
+  await client.lent(undefined, { source, signal: null })
+})
+
+test('a link of another maker needs no onMessage before it is set', async () => {
+  const pings = defineService({ name: 'pings', methods: { ping: unary({ response: type<string>() }) } })
+  const [mine, theirs] = memoryLinks()
+  // A field that has no value yet is none in a class that declares it only.
+  const link = new Proxy(mine, {
+    has: (target, name) => name !== 'onMessage' && name in target,
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+    set: (target, name, value) => Reflect.set(target, name, value, target),
+  })
+  await using server = createServer().serve(pings, { ping: () => 'pong' })
+  server.accept(theirs)
+  await using channel = openChannel(link)
+  assert.equal(await channel.client(pings).ping(), 'pong')
 })
