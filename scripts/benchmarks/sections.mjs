@@ -11,7 +11,9 @@ const both = ({ p50Ns, p99Ns, opsPerSec }) =>
 const sizes = '8,4096,65536,1048576'
 /** Of each round. JSON has null where perftest said no figure. */
 const figures = (rounds, unit) =>
-  rounds.map((figure) => (figure === null ? 'none' : `${Number(figure.toPrecision(3)).toLocaleString('en')} ${unit}`)).join(', ')
+  rounds
+    .map((figure) => (figure === null ? 'none' : `${Number(figure.toPrecision(3)).toLocaleString('en')} ${unit}`))
+    .join(', ')
 const oneWay = /^(rdma|body)-/
 
 /** `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a script. `tables` is given the rows of each. */

@@ -1,4 +1,4 @@
-import { AetherError } from '../native/index.ts'
+import { AetherError, messageOfThrown } from '../native/index.ts'
 
 /**
  * Why a link ended: `lost`, the peer or the way to it is gone; `protocol`, the peer broke the rules of the ring; `incompatible`, it speaks another version, or is no endpoint of this kind;
@@ -31,7 +31,7 @@ export class ProtocolViolation extends Error {
 
 /** What a link ends with because of `cause`, which is none of this room's errors. */
 export function linkErrorOf(cause: unknown, outcome: 'none' | 'unknown'): LinkError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOfThrown(cause)
   if (cause instanceof ProtocolViolation)
     return new LinkError('protocol', outcome, `the peer broke the rules of the ring: ${why}`, { cause })
   if (cause instanceof AetherError) return new LinkError('lost', outcome, `the link failed: ${why}`, { cause })

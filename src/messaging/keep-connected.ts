@@ -1,3 +1,4 @@
+import { messageOfThrown } from '../native/index.ts'
 import { Random } from '../runtime/index.ts'
 import { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
 import { isIncompatible } from './connect-link.ts'
@@ -86,7 +87,7 @@ class ConnectionKeeper implements KeptConnection {
     try {
       this.#options.attemptFailed?.(error, delayMs)
     } catch (thrown) {
-      process.emitWarning(thrown instanceof Error ? thrown : String(thrown))
+      process.emitWarning(thrown instanceof Error ? thrown : messageOfThrown(thrown))
     }
   }
 

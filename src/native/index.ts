@@ -32,7 +32,6 @@ export {
 } from './errors.ts'
 export { NativeMissingError } from './loader.ts'
 export { native } from './native.ts'
-
 export { isEnding, processStatus } from './process-status.ts'
 export { rdmacmAddon } from './rdmacm.ts'
 export {
@@ -46,6 +45,7 @@ export {
   type RdmacmFacts,
   type RdmacmToken,
 } from './rdmacm-addon.ts'
+export { messageOfThrown, textOfThrown } from './thrown.ts'
 export { verbsAddon } from './verbs.ts'
 export {
   ASYNC_EVENT_WORDS,

@@ -1,3 +1,4 @@
+import { messageOfThrown } from '../native/index.ts'
 import { borrowedBytes, bytes as plainBytes, type RpcCodec } from './codec.ts'
 import { MalformedFrameError } from './errors.ts'
 import { BodyMemory } from './frame-taker.ts'
@@ -73,7 +74,7 @@ export class BodyCodec {
       return this.#decodeElsewhere(bytes, offset, length, memory)
     } catch (error) {
       if (error instanceof MalformedFrameError) throw error
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOfThrown(error)
       throw new MalformedFrameError(`codec '${this.codec.name}': ${why}`)
     }
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { MessageLink } from '../messaging/index.ts'
-import { type AetherError, ClosedError } from '../native/index.ts'
+import { type AetherError, ClosedError, messageOfThrown } from '../native/index.ts'
 import { addAbortCallback } from '../runtime/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
@@ -286,7 +286,7 @@ export class ClientSession implements FrameTaker {
     try {
       value = method.codec.decode(bytes, offset, length, memory)
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error)
+      const text = messageOfThrown(error)
       this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
       return
     }
@@ -338,7 +338,7 @@ export class ClientSession implements FrameTaker {
     const body = failures.decode(bytes, offset, length, BodyMemory.Shared)
     if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
     const [message, reason, details] = body as unknown[]
-    const failure: Failure = { code, message: String(message), reason: String(reason), details }
+    const failure: Failure = { code, message: messageOfThrown(message), reason: messageOfThrown(reason), details }
     return errorOf(method.name, failure)
   }
 

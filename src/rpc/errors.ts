@@ -1,4 +1,4 @@
-import { AetherError, type AetherErrorCode } from '../native/index.ts'
+import { AetherError, type AetherErrorCode, messageOfThrown, textOfThrown } from '../native/index.ts'
 import { FailureCode } from './frame.ts'
 import type { SchemaIssue } from './standard-schema.ts'
 
@@ -89,7 +89,11 @@ export function errorOf(method: string, { code, message, reason, details }: Fail
 /** What of an error of a handler goes over the wire: no stack. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ServiceError)
-    return { code: FailureCode.Service, message: error.message, reason: error.reason, details: error.details }
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return { code: FailureCode.Handler, message, reason: '', details: undefined }
+    return {
+      code: FailureCode.Service,
+      message: messageOfThrown(error),
+      reason: messageOfThrown(error.reason),
+      details: error.details,
+    }
+  return { code: FailureCode.Handler, message: textOfThrown(error), reason: '', details: undefined }
 }

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { messageOfThrown } from '../native/index.ts'
 import type { LastFrame } from './answer-table.ts'
 import { type Failure, failureOf, RpcError, ServiceError } from './errors.ts'
 import { encodeExtension, NO_EXTENSION } from './extension.ts'
@@ -62,7 +63,7 @@ export class LastWords {
     try {
       body = failureBody(failure)
     } catch (error) {
-      const message = `${failure.message} (its details cannot be sent: ${textOf(error)})`
+      const message = `${failure.message} (its details cannot be sent: ${messageOfThrown(error)})`
       body = failureBody({ ...failure, message, details: undefined })
     }
     this.#last(
@@ -94,7 +95,7 @@ export class LastWords {
   #unsendable(call: ServerCall, error: unknown): void {
     call.finished = false
     this.#core.failed(error, call)
-    const message = `the answer cannot be sent: ${textOf(error)}`
+    const message = `the answer cannot be sent: ${messageOfThrown(error)}`
     call.answerMetadata = undefined
     this.fail(call, { code: FailureCode.InvalidResponse, message, reason: '', details: undefined })
   }
@@ -136,14 +137,10 @@ export class LastWords {
   }
 }
 
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 /** What does not fit is said with its findings. */
 export function refusalOf(error: unknown): Failure {
   const details = error instanceof RpcError ? error.issues : undefined
-  const message = error instanceof RpcError ? error.message.slice(error.method.length + 2) : String(error)
+  const message = error instanceof RpcError ? error.message.slice(error.method.length + 2) : messageOfThrown(error)
   return { code: FailureCode.InvalidRequest, message, reason: '', details }
 }
 

@@ -1,5 +1,5 @@
 import type { MessageLink } from '../messaging/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { CallMemory } from './call-memory.ts'
 import type { Stream } from './contract-types.ts'
 import { MalformedFrameError, RpcError } from './errors.ts'
@@ -8,7 +8,7 @@ import { FailureCode, FrameKind, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { KeyedCalls } from './keyed-calls.ts'
-import { LastWords, refusalOf, textOf } from './last-words.ts'
+import { LastWords, refusalOf } from './last-words.ts'
 import { invalidRequest, validate } from './method-info.ts'
 import { traceCallEnd, traceServing, tracesCalls } from './rpc-trace.ts'
 import { ServerCall } from './server-call.ts'
@@ -188,7 +188,7 @@ export class ServerSession implements FrameTaker {
       this.#lastWords.refuse(
         id,
         FailureCode.Overloaded,
-        `the server has no memory for the request: ${textOf(shortage)}`,
+        `the server has no memory for the request: ${messageOfThrown(shortage)}`,
       )
     this.#holdBack()
   }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { serialize } from 'node:v8'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { DEPTH_MAX, kinds, SHORT_TEXT_MAX, Tag } from './value-tag.ts'
 
 const loneSurrogate = /\p{Surrogate}/u
@@ -210,7 +210,7 @@ function cloneOf(value: unknown): Uint8Array {
   try {
     return serialize(value)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOfThrown(error)
     throw new ArgumentError('value', `the codec 'values' takes what structuredClone takes: ${why}`, { cause: error })
   }
 }

@@ -58,6 +58,8 @@ test('draining has one time for handlers and for answers; then it closes, and ab
     methods: { long: unary({ response: type<string>() }), wait: unary({ response: type<string>() }) },
   })
   let aborted = 0
+  // Before the server has timers: what is set by one clock is cleared by the same.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   await using pair = serverPair(
     (server) =>
       server.serve(texts, {
@@ -72,7 +74,6 @@ test('draining has one time for handlers and for answers; then it closes, and ab
   pair.clientLink.pause()
   const calls = [rejection(client.long()), rejection(client.wait())]
   await until(() => pair.server.active === 1)
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   const drained = pair.server.drain({ timeoutMs: 1000 })
   await turns()
   t.mock.timers.tick(999)

@@ -1,4 +1,4 @@
-import { AetherError, ArgumentError, ClosedError } from '../../native/index.ts'
+import { AetherError, ArgumentError, ClosedError, messageOfThrown } from '../../native/index.ts'
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { Channel } from './channel.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
@@ -145,8 +145,7 @@ export class GroupEngine implements RunOwner {
 
   /** End every collective under way, and tell the others why nothing will come from here. */
   giveUp(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error)
-    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: text })
+    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: messageOfThrown(error) })
   }
 
   /** Take no further part. */
@@ -401,7 +400,8 @@ export class GroupEngine implements RunOwner {
   /** The end of the group; with a note, of the others' too. */
   #fail(error: unknown, note?: FailureNote): void {
     if (this.#failure !== undefined) return
-    this.#failure = error instanceof Error ? error : new AetherError('ERR_AETHER_COLLECTIVE_ABANDONED', String(error))
+    this.#failure =
+      error instanceof Error ? error : new AetherError('ERR_AETHER_COLLECTIVE_ABANDONED', messageOfThrown(error))
     const pending = [...this.#pending.values()]
     this.#pending.clear()
     this.#early.clear()

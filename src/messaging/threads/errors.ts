@@ -1,4 +1,4 @@
-import { AetherError } from '../../native/index.ts'
+import { AetherError, messageOfThrown } from '../../native/index.ts'
 
 /** Processors were named that the machine does not have, or that the cpuset of this process (its container) does not allow. */
 export class AffinityError extends AetherError {
@@ -27,7 +27,7 @@ export class IoThreadError extends AetherError {
   readonly restartMs: number | undefined
 
   constructor(thread: number, connections: number, restartMs: number | undefined, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOfThrown(cause)
     const next = restartMs === undefined ? 'it is not started again' : `it is started again in ${restartMs} ms`
     super(
       'ERR_AETHER_IO_THREAD',

@@ -1,5 +1,5 @@
 import type { HandedRequest } from '../../cm/index.ts'
-import { AetherError, type AetherErrorCode } from '../../native/index.ts'
+import { AetherError, type AetherErrorCode, messageOfThrown } from '../../native/index.ts'
 import type { AdmissionOptions, LinkPeer } from '../link-admission.ts'
 import type { VerbsLink } from '../verbs-link.ts'
 
@@ -63,7 +63,7 @@ export interface PackedError {
 
 export function packError(error: unknown): PackedError {
   if (error instanceof AetherError) return { code: error.code, message: error.message }
-  return { code: 'ERR_AETHER_IO_THREAD', message: error instanceof Error ? error.message : String(error) }
+  return { code: 'ERR_AETHER_IO_THREAD', message: messageOfThrown(error) }
 }
 
 export function unpackError({ code, message }: PackedError): AetherError {

@@ -1,3 +1,4 @@
+import { textOfThrown } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
 
 /** What a rank says in the place of anything else while structures are opened: it could not. The others would wait for it. */
@@ -10,8 +11,7 @@ export interface Refusal {
 const TEXT_MAX = 500
 
 export function refusalFor(error: unknown, mayFollow: boolean): Refusal {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return { refused: text.slice(0, TEXT_MAX), mayFollow }
+  return { refused: textOfThrown(error).slice(0, TEXT_MAX), mayFollow }
 }
 
 /** The error of a rank to which others said this; one that does not follow from another first. Undefined where nobody refused. */
