@@ -80,10 +80,9 @@ function addPair(
     addTimes(traffic.add(from, to, 'verbs', kind, count, bytes).times, latencyOf(kind))
   }
   add('send', of('sends'), of('bytesOfSends'))
-  add('write', of('writes'), of('bytesSent') - of('bytesOfSends'))
-  add('read', of('reads'), of('bytesRead'))
-  const fetchAdds = of('atomics') - of('compareSwaps')
-  add('fetch-add', fetchAdds, ATOMIC_BYTES * fetchAdds)
+  add('write', of('writes'), of('bytesOfWrites'))
+  add('read', of('reads'), of('bytesOfReads'))
+  add('fetch-add', of('fetchAdds'), ATOMIC_BYTES * of('fetchAdds'))
   add('compare-swap', of('compareSwaps'), ATOMIC_BYTES * of('compareSwaps'))
   add('other', of('others'), 0)
 }

@@ -4,19 +4,21 @@ import {
   type CounterLayout,
   defineCounters,
   isProfiling,
+  nextTimed,
   threadProfiling,
 } from '../profiling/index.ts'
 import {
   type CompletionBatch,
-  CompletionOpcode,
   type EncodedRequest,
   type Gid,
   Opcode,
+  type ProviderQueuePair,
   RequestFlag,
   RequestSlot,
   segmentSlot,
 } from '../providers/index.ts'
 import { PairLatency } from './pair-latency.ts'
+import { TimedRequests } from './timed-requests.ts'
 
 type DeviceCounter = 'queuePairs' | 'memoryRegions' | 'bytesRegistered' | 'completions' | 'failedCompletions'
 
@@ -37,69 +39,51 @@ const deviceCounters: CounterLayout<DeviceCounter> = defineCounters(
   },
 )
 
-type PairCounter =
-  | 'sends'
-  | 'writes'
-  | 'reads'
-  | 'atomics'
-  | 'others'
-  | 'bytesSent'
-  | 'bytesRead'
-  | 'receives'
-  | 'compareSwaps'
-  | 'bytesOfSends'
-  | 'end'
-  | 'peerEnd'
+/** Those of kinds of requests come first, then the bytes of those kinds that have bytes. */
+const pairNames = [
+  'sends',
+  'writes',
+  'reads',
+  'fetchAdds',
+  'compareSwaps',
+  'others',
+  'bytesOfSends',
+  'bytesOfWrites',
+  'bytesOfReads',
+  'receives',
+  'end',
+  'peerEnd',
+] as const
+type PairCounter = (typeof pairNames)[number]
 
-const pairCounters: CounterLayout<PairCounter> = defineCounters(
-  'verbs.queuePair',
-  [
-    'sends',
-    'writes',
-    'reads',
-    'atomics',
-    'others',
-    'bytesSent',
-    'bytesRead',
-    'receives',
-    'compareSwaps',
-    'bytesOfSends',
-    'end',
-    'peerEnd',
-  ],
-  {
-    labelled: 'queuePair',
-    gauges: ['end', 'peerEnd'],
-    help: {
-      '': 'A queue pair, by device and number: what was posted to it.',
-      sends: 'SEND requests.',
-      writes: 'RDMA WRITE requests.',
-      reads: 'RDMA READ requests.',
-      atomics: 'Atomic requests.',
-      others: 'Requests of other kinds: binding of windows, invalidation of keys.',
-      bytesSent: 'Bytes of the SEND and WRITE requests.',
-      bytesRead: 'Bytes of the READ requests.',
-      receives: 'Receive requests.',
-      compareSwaps: 'Those of the atomic requests that compare and swap; the others fetch and add.',
-      bytesOfSends: 'Those of the bytes sent that are of SEND requests; the others are of WRITEs.',
-      end: 'A number that this end of a connection goes by, the same in the figures of both ends; 0 where it is not connected.',
-      peerEnd: 'The number that the other end goes by.',
-    },
+const pairCounters: CounterLayout<PairCounter> = defineCounters('verbs.queuePair', pairNames, {
+  labelled: 'queuePair',
+  gauges: ['end', 'peerEnd'],
+  help: {
+    '': 'A queue pair, by device and number: what was posted to it.',
+    sends: 'SEND requests.',
+    writes: 'RDMA WRITE requests.',
+    reads: 'RDMA READ requests.',
+    fetchAdds: 'Atomic requests that fetch and add.',
+    compareSwaps: 'Atomic requests that compare and swap.',
+    others: 'Requests of other kinds: binding of windows, invalidation of keys.',
+    bytesOfSends: 'Bytes of the SEND requests.',
+    bytesOfWrites: 'Bytes of the WRITE requests.',
+    bytesOfReads: 'Bytes of the READ requests.',
+    receives: 'Receive requests.',
+    end: 'A number that this end of a connection goes by, the same in the figures of both ends; 0 where it is not connected.',
+    peerEnd: 'The number that the other end goes by.',
   },
-)
+})
 
 /** Where in the slots of a device they are counted. */
 const COMPLETIONS = 3
-/** The one kind of sends whose number is among those of receives. */
-const CONFIGURE = CompletionOpcode.ConfigureIndirectKey
 
 /** Counts what happens on a device. */
 export class DeviceMeter {
   readonly device: string
   readonly #block: CounterBlock<DeviceCounter>
-  readonly #pairs = new Map<number, PairMeter>()
-  #lastNumber = -1
-  #last: PairMeter | undefined
+  readonly #timed = new TimedRequests()
 
   private constructor(device: string) {
     this.device = device
@@ -120,40 +104,13 @@ export class DeviceMeter {
     const { slots } = this.#block
     slots[COMPLETIONS] = (slots[COMPLETIONS] as number) + count
     for (let row = 0; row < count; row += 1) {
-      if (batch.status[row] !== 0) this.#failed(batch, row)
-      else {
-        const opcode = batch.opcode[row] as number
-        if (opcode >= CompletionOpcode.Receive && opcode !== CONFIGURE) continue
-        const number = batch.queuePairNumber[row] as number
-        // Most completions are of the same pair as the one before.
-        if (number !== this.#lastNumber) this.#turnTo(number)
-        this.#last?.latency.completed()
-      }
+      if (batch.status[row] !== 0) this.#block.add('failedCompletions', 1)
+      if (TimedRequests.isTimed(batch.id[row] as number)) this.#timed.completed(batch, row)
     }
   }
 
-  /** From now on its completions are known by its number. */
-  enter(number: number): PairMeter {
-    const meter = new PairMeter(this.device, number)
-    this.#pairs.set(number, meter)
-    return meter
-  }
-
-  leave(number: number): void {
-    this.#pairs.get(number)?.close()
-    this.#pairs.delete(number)
-    this.#lastNumber = -1
-  }
-
-  /** Of a failed request the opcode is not told. */
-  #failed({ queuePairNumber }: CompletionBatch, row: number): void {
-    this.#block.add('failedCompletions', 1)
-    this.#pairs.get(queuePairNumber[row] as number)?.latency.lose()
-  }
-
-  #turnTo(number: number): void {
-    this.#lastNumber = number
-    this.#last = this.#pairs.get(number)
+  pair(number: number): PairMeter {
+    return new PairMeter(this.device, number, this.#timed)
   }
 
   close(): void {
@@ -161,28 +118,26 @@ export class DeviceMeter {
   }
 }
 
-const Slot = {
-  sends: 0,
-  writes: 1,
-  reads: 2,
-  atomics: 3,
-  others: 4,
-  bytesSent: 5,
-  bytesRead: 6,
-  receives: 7,
-  compareSwaps: 8,
-  bytesOfSends: 9,
-  end: 10,
-  peerEnd: 11,
-} as const satisfies Readonly<Record<PairCounter, number>>
-
 /** Where requests are counted, by opcode. As long as a byte has values, so that no look at it is out of range. */
-const countedAs: Uint8Array = new Uint8Array(256).fill(Slot.others)
-for (const opcode of [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]) countedAs[opcode] = Slot.sends
-for (const opcode of [Opcode.Write, Opcode.WriteWithImmediate]) countedAs[opcode] = Slot.writes
-for (const opcode of [Opcode.CompareSwap, Opcode.FetchAdd, Opcode.MaskedCompareSwap, Opcode.MaskedFetchAdd])
-  countedAs[opcode] = Slot.atomics
-countedAs[Opcode.Read] = Slot.reads
+const slotOf: Uint8Array = new Uint8Array(256).fill(pairNames.indexOf('others'))
+for (const [name, opcodes] of [
+  ['sends', [Opcode.Send, Opcode.SendWithImmediate, Opcode.SendWithInvalidate]],
+  ['writes', [Opcode.Write, Opcode.WriteWithImmediate]],
+  ['reads', [Opcode.Read]],
+  ['fetchAdds', [Opcode.FetchAdd, Opcode.MaskedFetchAdd]],
+  ['compareSwaps', [Opcode.CompareSwap, Opcode.MaskedCompareSwap]],
+] as const)
+  for (const opcode of opcodes) slotOf[opcode] = pairNames.indexOf(name)
+
+function kindOf(words: Float64Array): number {
+  return slotOf[(words[RequestSlot.Opcode] as number) & 255] as number
+}
+
+const KINDS = pairNames.indexOf('others') + 1
+/** The bytes of a kind are so many slots behind its number, where it has any. */
+const BYTES = pairNames.indexOf('bytesOfSends')
+const KINDS_WITH_BYTES = pairNames.indexOf('reads') + 1
+const RECEIVES = pairNames.indexOf('receives')
 
 /** One end of a connection. */
 interface PairEnd {
@@ -195,34 +150,41 @@ function numberOfEnd({ gid, number }: PairEnd): number {
   return createHash('sha256').update(`${gid} ${number}`).digest().readUIntBE(0, 6)
 }
 
-/** Counts what is posted to a queue pair. */
+/** Posts to a queue pair, and counts what it took. */
 export class PairMeter {
-  readonly latency: PairLatency
+  readonly #latency: PairLatency
+  readonly #timed: TimedRequests
   readonly #block: CounterBlock<PairCounter>
+  /** Which of each kind is to be timed next: by kind, for a program that goes round through kinds would hit the same one again and again. */
+  readonly #next = new Float64Array(KINDS)
 
-  constructor(device: string, number: number) {
-    this.latency = new PairLatency(device, number)
+  constructor(device: string, number: number, timed: TimedRequests) {
+    this.#latency = new PairLatency(device, number)
+    this.#timed = timed
     this.#block = threadProfiling().counters(pairCounters, `${device} ${number}`)
   }
 
-  /** `completes`: whatever the request says. */
-  posted({ words }: EncodedRequest, completes: boolean): void {
-    const opcode = words[RequestSlot.Opcode] as number
-    if (completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0) this.latency.posted(opcode)
-    const { slots } = this.#block
-    const slot = countedAs[opcode & 255] as number
-    slots[slot] = (slots[slot] as number) + 1
-    if (slot === Slot.others) return
-    if (slot === Slot.atomics) {
-      if (opcode === Opcode.CompareSwap || opcode === Opcode.MaskedCompareSwap)
-        slots[Slot.compareSwaps] = (slots[Slot.compareSwaps] as number) + 1
-      return
+  /** The error number of the post. `completes`: whatever the request says. */
+  post(pair: ProviderQueuePair, encoded: EncodedRequest, completes: boolean): number {
+    const errno = this.#isDue(encoded, completes) ? this.#postTimed(pair, encoded) : pair.postSend(encoded)
+    if (errno === 0) this.#count(encoded)
+    return errno
+  }
+
+  /** How many were taken. */
+  postList(pair: ProviderQueuePair, requests: readonly EncodedRequest[], completes: boolean): number {
+    const due = requests.find((request) => this.#isDue(request, completes))
+    // A request that is there twice would complete twice under the id of one.
+    const isTimed = due !== undefined && requests.indexOf(due) === requests.lastIndexOf(due)
+    const timedAs = isTimed ? this.#begin(due) : 0
+    let taken = 0
+    try {
+      taken = pair.postSendList(requests, requests.length)
+    } finally {
+      if (isTimed) this.#began(due, timedAs, taken > requests.indexOf(due))
     }
-    const bytes = slot === Slot.reads ? Slot.bytesRead : Slot.bytesSent
-    const isOne = words[RequestSlot.SegmentCount] === 1
-    const length = isOne ? (words[FIRST_LENGTH] as number) : lengthOf(words)
-    slots[bytes] = (slots[bytes] as number) + length
-    if (slot === Slot.sends) slots[Slot.bytesOfSends] = (slots[Slot.bytesOfSends] as number) + length
+    for (let index = 0; index < taken; index += 1) this.#count(requests[index] as EncodedRequest)
+    return taken
   }
 
   /** It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what belongs together. */
@@ -233,12 +195,61 @@ export class PairMeter {
 
   received(requests: number): void {
     const { slots } = this.#block
-    slots[Slot.receives] = (slots[Slot.receives] as number) + requests
+    slots[RECEIVES] = (slots[RECEIVES] as number) + requests
+  }
+
+  /** What was outstanding is forgotten. */
+  reset(): void {
+    this.#timed.forget(this.#latency)
   }
 
   close(): void {
-    this.latency.close()
+    this.reset()
+    this.#latency.close()
     this.#block.close()
+  }
+
+  /** Whether it is to be timed: without a completion none can be. */
+  #isDue({ words }: EncodedRequest, completes: boolean): boolean {
+    const kind = kindOf(words)
+    if ((this.#block.slots[kind] as number) < (this.#next[kind] as number)) return false
+    return completes || ((words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0
+  }
+
+  #postTimed(pair: ProviderQueuePair, encoded: EncodedRequest): number {
+    const timedAs = this.#begin(encoded)
+    let isTaken = false
+    try {
+      const errno = pair.postSend(encoded)
+      isTaken = errno === 0
+      return errno
+    } finally {
+      this.#began(encoded, timedAs, isTaken)
+    }
+  }
+
+  /** It goes under the id that is returned. */
+  #begin({ words }: EncodedRequest): number {
+    const timedAs = this.#timed.begin(this.#latency, kindOf(words), words[RequestSlot.Id] as number)
+    words[RequestSlot.Id] = timedAs
+    return timedAs
+  }
+
+  #began({ words }: EncodedRequest, timedAs: number, wasTaken: boolean): void {
+    const kind = kindOf(words)
+    words[RequestSlot.Id] = this.#timed.idOf(timedAs)
+    if (wasTaken) this.#next[kind] = nextTimed((this.#block.slots[kind] as number) + 1) - 1
+    else this.#timed.cancel(timedAs)
+  }
+
+  #count({ words }: EncodedRequest): void {
+    const { slots } = this.#block
+    const kind = kindOf(words)
+    slots[kind] = (slots[kind] as number) + 1
+    if (kind >= KINDS_WITH_BYTES) return
+    const isOne = words[RequestSlot.SegmentCount] === 1
+    const length = isOne ? (words[FIRST_LENGTH] as number) : lengthOf(words)
+    slots[BYTES + kind] = (slots[BYTES + kind] as number) + length
   }
 }
 

@@ -123,7 +123,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.label = `queue pair ${provider.number}`
     const { meter } = domain.device
     meter?.change('queuePairs', 1)
-    this.#meter = meter?.enter(provider.number)
+    this.#meter = meter?.pair(provider.number)
     this.#signalAll = options.signalAll === true
   }
 
@@ -349,14 +349,12 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** Post many in one call, in order. When not all are taken throws, saying how many were: those will complete. */
   postSendList(requests: readonly PreparedRequest[]): void {
     this.assertOpen()
-    const taken = this.provider.postSendList(
-      requests.map((request) => request.encoded),
-      requests.length,
-    )
-    if (rdmaTrace.wants(TraceLevel.Trace))
-      for (const { encoded } of requests.slice(0, taken)) tracePost(this.number, encoded)
-    if (this.#meter !== undefined)
-      for (const { encoded } of requests.slice(0, taken)) this.#meter.posted(encoded, this.#signalAll)
+    const list = requests.map((request) => request.encoded)
+    const taken =
+      this.#meter === undefined
+        ? this.provider.postSendList(list, list.length)
+        : this.#meter.postList(this.provider, list, this.#signalAll)
+    if (rdmaTrace.wants(TraceLevel.Trace)) for (const encoded of list.slice(0, taken)) tracePost(this.number, encoded)
     if (taken < requests.length)
       this.#refuse('ibv_post_send', this.provider.lastErrno, `${taken} of ${requests.length} were taken; `)
   }
@@ -376,18 +374,18 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   /** @internal */
   post(encoded: EncodedRequest): void {
     this.assertOpen()
-    const errno = this.provider.postSend(encoded)
+    const errno =
+      this.#meter === undefined
+        ? this.provider.postSend(encoded)
+        : this.#meter.post(this.provider, encoded, this.#signalAll)
     if (errno !== 0) this.#refuse('ibv_post_send', errno, '')
     if (rdmaTrace.wants(TraceLevel.Trace)) tracePost(this.number, encoded)
-    if (this.#meter !== undefined) this.#meter.posted(encoded, this.#signalAll)
   }
 
   /** @internal A post that another object of the provider carries out. */
   postBy(post: (pair: ProviderQueuePair) => number): void {
     this.assertOpen()
     const errno = post(this.provider)
-    // Whether it completes is between the two of them.
-    this.#meter?.latency.lose()
     if (errno !== 0) this.#refuse('ibv_bind_mw', errno, '')
   }
 
@@ -417,7 +415,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   protected release(): void {
     rdmaTrace.publish(TraceLevel.Debug, 'destroyed', () => ({ queuePair: this.number }))
     this.provider.destroy()
-    this.domain.device.meter?.leave(this.number)
+    this.#meter?.close()
     this.domain.device.meter?.change('queuePairs', -1)
     this.closeScratch()
     this.domain.queuePairs.remove(this)
@@ -426,7 +424,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   #meterState({ state, addressVector, destinationQueuePair }: QueuePairAttributes): void {
     const meter = this.#meter
     if (meter === undefined) return
-    if (state === QueuePairState.Reset) meter.latency.reset()
+    if (state === QueuePairState.Reset) meter.reset()
     const remote =
       addressVector === undefined || destinationQueuePair === undefined
         ? undefined

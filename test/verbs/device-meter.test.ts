@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Profile, prometheusText, setProfiling, threadProfile } from '../../src/profiling/index.ts'
-import { Opcode } from '../../src/providers/index.ts'
 import { CompletionBatch } from '../../src/verbs/index.ts'
 import { PairLatency } from '../../src/verbs/pair-latency.ts'
 import { Loopback } from './loopback.ts'
@@ -33,10 +32,10 @@ test('what is posted to a queue pair is counted by kind, and kept when the pair 
     sends: 1,
     writes: 2,
     reads: 1,
-    atomics: 1,
-    bytesSent: 32 + 200,
-    bytesRead: 200,
+    fetchAdds: 1,
     bytesOfSends: 32,
+    bytesOfWrites: 200,
+    bytesOfReads: 200,
     end,
     peerEnd,
   })
@@ -77,7 +76,7 @@ test('a queue pair tells which two ends belong together until it is reset, and a
     drain(ends, 1)
   }
   const now = () => of(threadProfile().since(start), 'verbs.queuePair', `shm0 ${pair.number}`)
-  assert.deepEqual([now()['atomics'], now()['compareSwaps']], [3, 1])
+  assert.deepEqual([now()['fetchAdds'], now()['compareSwaps']], [2, 1])
   assert.deepEqual(Object.keys(timed(threadProfile().since(start), pair.number)).sort(), ['compare-swap', 'fetch-add'])
   for (const each of [pair, peer]) each.toReset()
   assert.deepEqual([now()['end'], now()['peerEnd']], [undefined, undefined])
@@ -96,35 +95,71 @@ function drain(ends: Loopback, count: number): void {
   for (let done = 0; done < count; ) done += ends.queue.poll(batch)
 }
 
-test('requests are timed from post to completion by kind, one under way at a time, also where ids are the same', () => {
+test('requests are timed from post to completion by kind, also where ids are the same, and have the ids of their program', () => {
   const start = threadProfile()
   using ends = new Loopback()
-  const { pair, memory } = ends
+  const { pair, memory, queue } = ends
   const remote = ends.remote(4096)
   const write = pair.prepareWrite({ local: memory.subarray(0, 8), remote })
   const quiet = pair.prepareWrite({ local: memory.subarray(0, 8), remote, signaled: false })
   const read = pair.prepareRead({ local: memory.subarray(0, 8), remote })
+  const batch = new CompletionBatch(16)
+  const ids: number[] = []
+  const take = (count: number): void => {
+    for (const until = ids.length + count; ids.length < until; ) {
+      const rows = queue.poll(batch)
+      ids.push(...batch.id.subarray(0, rows))
+    }
+  }
   for (let n = 0; n < 3; n += 1) {
     write.post(7)
-    drain(ends, 1)
+    take(1)
   }
-  // The first of these is timed; the unsignaled one has no completion, and the READ waits for its turn.
+  // The unsignaled one has no completion.
   for (const each of [write, quiet, read, write]) each.post(7)
-  drain(ends, 3)
-  read.post(7)
-  drain(ends, 1)
-  assert.deepEqual(timed(threadProfile().since(start), pair.number), { write: 4, read: 1 })
+  assert.deepEqual([write.id, read.id], [7, 7])
+  take(3)
+  read.post(8)
+  take(1)
+  assert.deepEqual(ids, [7, 7, 7, 7, 7, 7, 8])
+  assert.deepEqual(timed(threadProfile().since(start), pair.number), { write: 5, read: 2 })
   const since = threadProfile().since(start)
   const { meanNs, maxNs } = since.histograms().find(({ label }) => label === `shm0 ${pair.number} write`)!
   assert.ok(meanNs > 0 && meanNs <= maxNs && maxNs < 60e9)
   const text = prometheusText([{ profile: since, labels: {} }])
-  assert.match(text, new RegExp(`^aether_verbs_latency_seconds_count\\{request="shm0 ${pair.number} read"\\} 1$`, 'm'))
+  assert.match(text, new RegExp(`^aether_verbs_latency_seconds_count\\{request="shm0 ${pair.number} read"\\} 2$`, 'm'))
 })
 
-test('of many requests one in 256 is timed; where some failed none is, until the pair was reset', () => {
+test('of a list one request is timed, none where it is there twice, and none that is not taken', () => {
   const start = threadProfile()
   using ends = new Loopback()
-  const { pair, memory } = ends
+  const { pair, memory, queue } = ends
+  const request = (signaled: boolean) =>
+    pair.prepareWrite({ local: memory.subarray(0, 8), remote: ends.remote(4096), signaled })
+  const [quiet, first, second] = [request(false), request(true), request(true)]
+  for (const [index, each] of [quiet, first, second].entries()) each.id = index
+  const batch = new CompletionBatch(16)
+  const play = (list: Parameters<typeof pair.postSendList>[0], completed: number): number[] => {
+    pair.postSendList(list)
+    const ids: number[] = []
+    while (ids.length < completed) ids.push(...batch.id.subarray(0, queue.poll(batch)))
+    return ids
+  }
+  const counted = (): number => timed(threadProfile().since(start), pair.number)['write'] ?? 0
+  assert.deepEqual(play([quiet, first, second], 2), [1, 2])
+  assert.equal(counted(), 1)
+  assert.deepEqual(play([first, first], 2), [1, 1])
+  assert.equal(counted(), 1)
+  const many = Array.from({ length: pair.capacities.maxSendRequests + 1 }, () => request(true))
+  assert.throws(() => pair.postSendList(many), /were taken/)
+  drain(ends, pair.capacities.maxSendRequests)
+  assert.equal(counted(), 2)
+})
+
+test('of many requests one in 256 is timed, and none that failed; ids of programs come with these, too', () => {
+  const start = threadProfile()
+  using ends = new Loopback()
+  const { pair, peer, memory, queue } = ends
   const write = pair.prepareWrite({ local: memory.subarray(0, 8), remote: ends.remote(4096) })
   const play = (times: number): void => {
     for (let n = 0; n < times; n += 1) {
@@ -136,16 +171,17 @@ test('of many requests one in 256 is timed; where some failed none is, until the
   const counted = (): number => timed(threadProfile().since(start), pair.number)['write'] ?? 0
   assert.equal(counted(), 66)
   const { address, key } = ends.remote(0)
-  pair.prepareWrite({ local: memory.subarray(0, 8), remote: { address, key: key + 1 } }).post(1)
-  drain(ends, 1)
-  play(3)
-  assert.equal(counted(), 66)
-  const { peer } = ends
+  const read = pair.prepareRead({ local: memory.subarray(0, 8), remote: { address, key: key + 1 } })
+  read.post(3)
+  const batch = new CompletionBatch(4)
+  while (queue.poll(batch) === 0);
+  assert.deepEqual([batch.id[0], batch.status[0] === 0], [3, false])
+  assert.equal(timed(threadProfile().since(start), pair.number)['read'], undefined)
   for (const each of [pair, peer]) each.toReset()
   pair.connect(peer.endpoint)
   peer.connect(pair.endpoint)
-  play(3)
-  assert.equal(counted(), 69)
+  play(256)
+  assert.equal(counted(), 67)
 })
 
 test('queue pairs beyond the eighth are timed together', () => {
@@ -177,18 +213,13 @@ test('what the pairs of a device share ends with the last of them, and begins an
       .filter(({ label, rest }) => label === 'shared0 others send' && !rest).length
   for (let round = 0; round < 2; round++) {
     const pairs = Array.from({ length: 12 }, (_, number) => new PairLatency('shared0', number))
-    for (const pair of pairs) {
-      pair.posted(Opcode.Send)
-      pair.completed()
-    }
+    for (const pair of pairs) pair.record(0, 100)
     assert.equal(shared(), 1)
     for (const pair of pairs.slice(1)) pair.close()
     assert.equal(shared(), 1)
     // Twice does no harm, nor does what completes afterwards.
     for (const _ of [1, 2]) pairs[0]!.close()
-    pairs[0]!.reset()
-    pairs[0]!.posted(Opcode.Send)
-    pairs[0]!.completed()
+    pairs[0]!.record(0, 100)
     assert.equal(shared(), 0)
   }
 })
