@@ -4,20 +4,26 @@ import { type BenchRow, perOperationNs } from './row.ts'
 
 const SAMPLES_MIN = 20
 const SAMPLES_MAX = 1 << 17
-/** By then the engine has compiled the code for good, where it can within `timeMs`. */
-const WARM_NS_MAX = 300e6
+/** By then the engine has compiled the code for good. */
+const WARM_OPERATIONS = 20_000
+/** Where operations take long, so many times the measured time is enough, up to a second: threads that compile have to share processors with ends that spin. */
+const WARM_TIMES = 5
+const WARM_NS_MAX = 1e9
 
 /** One operation, resolved when its answer has come. */
 export type Lane = () => Promise<unknown>
 
 /** Lanes side by side, each beginning its next operation when its last is done, so long that the engine has compiled them. */
 export async function warmLanes(lanes: readonly Lane[], timeMs: number): Promise<void> {
-  await run(lanes, Math.min(WARM_NS_MAX, timeMs * 1e6))
+  const measuredNs = timeMs * 1e6
+  const mostNs = Math.min(WARM_NS_MAX, WARM_TIMES * measuredNs)
+  const isWarm = (count: number, ns: number): boolean => ns > mostNs || (ns > measuredNs && count >= WARM_OPERATIONS)
+  await run(lanes, isWarm)
 }
 
 /** The same, measured. */
 export function runLanes(lanes: readonly Lane[], timeMs: number): Promise<LanesRun> {
-  return run(lanes, timeMs * 1e6)
+  return run(lanes, (count, ns) => ns > timeMs * 1e6 && count >= SAMPLES_MIN)
 }
 
 /** A row of what one or several processes found at the same time: p50, p99 and max of single operations, from begin to answer; the rates added. */
@@ -58,8 +64,8 @@ export interface LanesRun {
   readonly tookNs: number
 }
 
-/** For `ns`, and until every lane has done something and all together {@link SAMPLES_MIN}. */
-async function run(lanes: readonly Lane[], ns: number): Promise<LanesRun> {
+/** Until `isEnough` says so of the operations that all have done and the time that is over; every lane has done something then. */
+async function run(lanes: readonly Lane[], isEnough: (count: number, ns: number) => boolean): Promise<LanesRun> {
   const samples = new Float64Array(SAMPLES_MAX)
   let count = 0
   const start = native.monotonicNs()
@@ -72,7 +78,7 @@ async function run(lanes: readonly Lane[], ns: number): Promise<LanesRun> {
       samples[count % SAMPLES_MAX] = last - began
       count += 1
       began = last
-      if (last - start > ns && count >= SAMPLES_MIN) return
+      if (isEnough(count, last - start)) return
     }
   }
   await Promise.all(lanes.map(keepGoing))

@@ -7,9 +7,18 @@ const BATCH_NS_MIN = 4000
 const BATCH_MAX = 1 << 14
 /** By then the engine has compiled the code for good. */
 const WARM_OPERATIONS = 50_000
+/**
+ * They may take so long at most, whatever time is measured. Where that would be too few of them, code that is not compiled yet would be measured: an operation may take long by nature,
+ * or because two ends that spin leave no processor to the threads that compile. So it may be more, in times of the measured time: ten up to two seconds, three beyond.
+ */
 const WARM_NS_MAX = 300e6
-/** Or, where an operation takes so long that these are few, so many times the measured time: code that is not compiled yet would be measured, mostly. */
+const WARM_TIMES_SHORT = 10
+const WARM_NS_SHORT = 2e9
 const WARM_TIMES = 3
+
+function warmNsMax(timeNs: number): number {
+  return Math.max(WARM_NS_MAX, Math.min(WARM_NS_SHORT, WARM_TIMES_SHORT * timeNs), WARM_TIMES * timeNs)
+}
 const BATCHES_MIN = 20
 const PAUSE_NS = 200e6
 const BATCHES_MAX = 1 << 17
@@ -36,7 +45,7 @@ export async function measure(
 async function fittingBatch(operations: Operations, timeMs: number): Promise<number> {
   const began = native.monotonicNs()
   const pause = new Pause()
-  const mostNs = Math.max(WARM_NS_MAX, WARM_TIMES * timeMs * 1e6)
+  const mostNs = warmNsMax(timeMs * 1e6)
   for (let done = 0, nowNs = began; ; nowNs = native.monotonicNs()) {
     const enough = nowNs - began >= timeMs * 1e6 && done >= WARM_OPERATIONS
     if (enough || nowNs - began >= mostNs) break
