@@ -7,7 +7,8 @@ import process from 'node:process'
  */
 export type Interruption = 'exit' | 'settle' | 'kill'
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** By which somebody asks a process to end. */
+export const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** What `work` gives. Interrupted, the status is 128 and the number of the signal. */
 export async function interruptible<T>(interruption: Interruption, work: () => Promise<T>): Promise<T> {
@@ -17,11 +18,11 @@ export async function interruptible<T>(interruption: Interruption, work: () => P
     heard = signal
     if (interruption === 'exit') exitBy(signal)
   }
-  for (const signal of signals) process.on(signal, onSignal)
+  for (const signal of endingSignals) process.on(signal, onSignal)
   try {
     return await work()
   } finally {
-    for (const signal of signals) process.off(signal, onSignal)
+    for (const signal of endingSignals) process.off(signal, onSignal)
     if (heard !== undefined) exitBy(heard)
   }
 }

@@ -61,8 +61,8 @@ export class CompletionQueue extends Closable {
     this.assertOpen()
     if (this.#stash.count > 0) return this.#stash.take(batch)
     const count = this.provider.poll(batch)
-    if (count > 0 && rdmaTrace.wants(TraceLevel.Warn)) traceCompletions(batch, count)
     if (count > 0 && this.device.meter !== undefined) this.device.meter.completed(batch, count)
+    if (count > 0 && rdmaTrace.wants(TraceLevel.Warn)) traceCompletions(batch, count)
     return count === 0 || this.operations.outstanding === 0 ? count : this.operations.filter(batch, count)
   }
 
@@ -86,8 +86,8 @@ export class CompletionQueue extends Closable {
   reap(): void {
     const batch = this.#scratch
     for (let count = this.provider.poll(batch); count > 0; count = this.provider.poll(batch)) {
-      if (rdmaTrace.wants(TraceLevel.Warn)) traceCompletions(batch, count)
       this.device.meter?.completed(batch, count)
+      if (rdmaTrace.wants(TraceLevel.Warn)) traceCompletions(batch, count)
       this.#stash.add(batch, this.operations.filter(batch, count))
     }
   }

@@ -18,7 +18,7 @@ import {
   segmentSlot,
 } from '../providers/index.ts'
 import { PairLatency } from './pair-latency.ts'
-import { TimedRequests } from './timed-requests.ts'
+import { isTimed, timedRequests } from './timed-requests.ts'
 
 type DeviceCounter = 'queuePairs' | 'memoryRegions' | 'bytesRegistered' | 'completions' | 'failedCompletions'
 
@@ -83,7 +83,6 @@ const COMPLETIONS = 3
 export class DeviceMeter {
   readonly device: string
   readonly #block: CounterBlock<DeviceCounter>
-  readonly #timed = new TimedRequests()
 
   private constructor(device: string) {
     this.device = device
@@ -105,12 +104,13 @@ export class DeviceMeter {
     slots[COMPLETIONS] = (slots[COMPLETIONS] as number) + count
     for (let row = 0; row < count; row += 1) {
       if (batch.status[row] !== 0) this.#block.add('failedCompletions', 1)
-      if (TimedRequests.isTimed(batch.id[row] as number)) this.#timed.completed(batch, row)
+      if (isTimed(batch.id[row] as number)) timedRequests.completed(batch, row)
     }
   }
 
-  pair(number: number): PairMeter {
-    return new PairMeter(this.device, number, this.#timed)
+  /** Of the requests of a pair whose completions nobody meters none is timed. */
+  pair(number: number, areCompletionsMetered: boolean): PairMeter {
+    return new PairMeter(this.device, number, areCompletionsMetered)
   }
 
   close(): void {
@@ -153,14 +153,13 @@ function numberOfEnd({ gid, number }: PairEnd): number {
 /** Posts to a queue pair, and counts what it took. */
 export class PairMeter {
   readonly #latency: PairLatency
-  readonly #timed: TimedRequests
   readonly #block: CounterBlock<PairCounter>
   /** Which of each kind is to be timed next: by kind, for a program that goes round through kinds would hit the same one again and again. */
   readonly #next = new Float64Array(KINDS)
 
-  constructor(device: string, number: number, timed: TimedRequests) {
+  constructor(device: string, number: number, isTimed: boolean) {
     this.#latency = new PairLatency(device, number)
-    this.#timed = timed
+    if (!isTimed) this.#next.fill(Infinity)
     this.#block = threadProfiling().counters(pairCounters, `${device} ${number}`)
   }
 
@@ -187,6 +186,11 @@ export class PairMeter {
     return taken
   }
 
+  /** Another object of the provider has posted it. */
+  posted(encoded: EncodedRequest): void {
+    this.#count(encoded)
+  }
+
   /** It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what belongs together. */
   connected(local: PairEnd, remote: PairEnd | undefined): void {
     this.#block.set('end', remote === undefined ? 0 : numberOfEnd(local))
@@ -200,7 +204,7 @@ export class PairMeter {
 
   /** What was outstanding is forgotten. */
   reset(): void {
-    this.#timed.forget(this.#latency)
+    timedRequests.forget(this.#latency)
   }
 
   close(): void {
@@ -230,16 +234,16 @@ export class PairMeter {
 
   /** It goes under the id that is returned. */
   #begin({ words }: EncodedRequest): number {
-    const timedAs = this.#timed.begin(this.#latency, kindOf(words), words[RequestSlot.Id] as number)
+    const timedAs = timedRequests.begin(this.#latency, kindOf(words), words[RequestSlot.Id] as number)
     words[RequestSlot.Id] = timedAs
     return timedAs
   }
 
   #began({ words }: EncodedRequest, timedAs: number, wasTaken: boolean): void {
     const kind = kindOf(words)
-    words[RequestSlot.Id] = this.#timed.idOf(timedAs)
+    words[RequestSlot.Id] = timedRequests.idOf(timedAs)
     if (wasTaken) this.#next[kind] = nextTimed((this.#block.slots[kind] as number) + 1) - 1
-    else this.#timed.cancel(timedAs)
+    else timedRequests.cancel(timedAs)
   }
 
   #count({ words }: EncodedRequest): void {

@@ -109,7 +109,7 @@ export class PreparedBind extends PreparedRequest {
     this.window.assertOpen()
     const { provider, type } = this.window
     if (type === 1) {
-      this.pair.postBy((pair) => provider.bind(pair, this.encoded))
+      this.pair.postBy(this.encoded, (pair) => provider.bind(pair, this.encoded))
       return
     }
     const last = provider.remoteKey

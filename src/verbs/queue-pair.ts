@@ -123,7 +123,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.label = `queue pair ${provider.number}`
     const { meter } = domain.device
     meter?.change('queuePairs', 1)
-    this.#meter = meter?.pair(provider.number)
+    this.#meter = meter?.pair(provider.number, options.sendQueue?.device.meter !== undefined)
     this.#signalAll = options.signalAll === true
   }
 
@@ -383,10 +383,12 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /** @internal A post that another object of the provider carries out. */
-  postBy(post: (pair: ProviderQueuePair) => number): void {
+  postBy(encoded: EncodedRequest, post: (pair: ProviderQueuePair) => number): void {
     this.assertOpen()
     const errno = post(this.provider)
     if (errno !== 0) this.#refuse('ibv_bind_mw', errno, '')
+    if (rdmaTrace.wants(TraceLevel.Trace)) tracePost(this.number, encoded)
+    this.#meter?.posted(encoded)
   }
 
   /** @internal */

@@ -16,17 +16,13 @@ interface TimedRequest {
 }
 
 /**
- * The requests of a device that are timed. Ids of programs may be used again, and counting completions would cost each of them; so a request that is timed goes under an id of its own, and has
+ * The requests of this thread that are timed. Ids of programs may be used again, and counting completions would cost each of them; so a request that is timed goes under an id of its own, and has
  * its program's again when its completion is found.
  */
-export class TimedRequests {
+class TimedRequests {
   readonly #underWay = new Map<number, TimedRequest>()
   readonly #departed: number[] = []
   #last = TIMED_BELOW
-
-  static isTimed(id: number): boolean {
-    return id < TIMED_BELOW
-  }
 
   /** From now on; the id under which it goes. */
   begin(latency: PairLatency, kind: number, id: number): number {
@@ -60,4 +56,11 @@ export class TimedRequests {
     for (const [id, request] of this.#underWay) if (request.latency === latency) this.#departed.push(id)
     for (const id of this.#departed.splice(0, this.#departed.length - DEPARTED_MAX)) this.#underWay.delete(id)
   }
+}
+
+/** One table, since a completion queue may have been made by another opening of the device than the queue pair. */
+export const timedRequests: TimedRequests = new TimedRequests()
+
+export function isTimed(id: number): boolean {
+  return id < TIMED_BELOW
 }

@@ -7,12 +7,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { benchLatency } from '../../src/cli/bench/latency.ts'
+import { BenchLink } from '../../src/cli/bench/link.ts'
 import { whyNoMesi } from '../../src/cli/demo/mesi-support.ts'
 import { root } from '../repository/checkout.ts'
+import { MarkedProcesses } from '../support/marked-processes.ts'
 import { aether, aetherWith } from './command-line.ts'
 
 const options = { skip: process.platform === 'linux' ? false : 'shared memory needs Linux' }
@@ -202,6 +205,53 @@ describe('aether bench that is interrupted', options, () => {
       assert.deepEqual(readdirSync(directory), [])
     } finally {
       rmSync(directory, { recursive: true })
+    }
+  })
+
+  for (const [name, program] of [
+    ['latency', 'peer-process.js'],
+    ['bandwidth', 'peer-process.js'],
+    ['messaging', 'messaging-peer.js'],
+    ['rpc', 'rpc-server.js'],
+    ['collectives', 'collectives-member.js'],
+  ] as const)
+    it(`ends soon, all of it, where a terminal interrupts all processes of bench ${name} at once`, async () => {
+      const marked = new MarkedProcesses()
+      const longest = name === 'collectives' ? '--cell-ms' : '--time-ms'
+      const child = spawn(process.execPath, [main, 'bench', name, longest, '60000'], {
+        // A group of its own, as a shell makes one.
+        detached: true,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: marked.environment,
+      })
+      const said = text(child.stderr)
+      const ended = once(child, 'exit')
+      try {
+        const hasStarted = (commands: readonly string[][]): boolean =>
+          commands.some((words) => words.some((word) => word.endsWith(`/${program}`)))
+        await marked.until(hasStarted, () => (child.exitCode === null ? undefined : `it ended with ${child.exitCode}`))
+        // Until they spin.
+        await sleep(1000)
+        process.kill(-child.pid!, 'SIGINT')
+        assert.deepEqual(await ended, [130, null])
+        await marked.until((commands) => commands.length === 0)
+        assert.doesNotMatch(await said, /Error|ended with/)
+      } finally {
+        if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+      }
+    })
+
+  it('does not spin for a process that has ended', async () => {
+    const link = await BenchLink.open('shm0', 64)
+    try {
+      const spinning = link.serving('watch', 8, async () => {
+        const [child] = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ')
+        process.kill(Number(child), 'SIGKILL')
+        for (;;) link.otherEnd.missed()
+      })
+      await assert.rejects(spinning, /the other process of the benchmark ended/)
+    } finally {
+      link.close()
     }
   })
 

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { after, before, test } from 'node:test'
-import { type Profile, prometheusText, setProfiling, threadProfile } from '../../src/profiling/index.ts'
-import { CompletionBatch } from '../../src/verbs/index.ts'
+import {
+  type Profile,
+  prometheusText,
+  setProfiling,
+  setTraceLevel,
+  TraceLevel,
+  type TraceMessage,
+  threadProfile,
+} from '../../src/profiling/index.ts'
+import { Access, CompletionBatch } from '../../src/verbs/index.ts'
 import { PairLatency } from '../../src/verbs/pair-latency.ts'
 import { Loopback } from './loopback.ts'
 
@@ -128,6 +137,60 @@ test('requests are timed from post to completion by kind, also where ids are the
   assert.ok(meanNs > 0 && meanNs <= maxNs && maxNs < 60e9)
   const text = prometheusText([{ profile: since, labels: {} }])
   assert.match(text, new RegExp(`^aether_verbs_latency_seconds_count\\{request="shm0 ${pair.number} read"\\} 2$`, 'm'))
+})
+
+test('ids are those of the program where the queue was made by another opening of the device, profiled or not, and in traces', () => {
+  const start = threadProfile()
+  setProfiling(false)
+  using plain = new Loopback()
+  setProfiling(true)
+  using first = new Loopback()
+  using second = new Loopback()
+  const told: unknown[] = []
+  const onEvent = (message: unknown): void => {
+    const { type, fields } = message as TraceMessage
+    if (type === 'post' || type === 'completion') told.push(fields['id'])
+  }
+  subscribe('aether:rdma', onEvent)
+  setTraceLevel(TraceLevel.Trace)
+  try {
+    for (const [index, { queue }] of [plain, first].entries()) {
+      const { domain, memory } = second
+      const pair = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
+      const peer = domain.createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
+      pair.connect(peer.endpoint)
+      peer.connect(pair.endpoint)
+      pair.prepareWrite({ local: memory.subarray(0, 8), remote: second.remote(4096) }).post(22)
+      const batch = new CompletionBatch(4)
+      while (queue.poll(batch) === 0);
+      assert.equal(batch.id[0], 22)
+      assert.equal(timed(threadProfile().since(start), pair.number)['write'], index === 0 ? undefined : 1)
+      pair.writeSync({ local: memory.subarray(0, 8), remote: second.remote(4096) })
+      for (const each of [pair, peer]) each.close()
+    }
+  } finally {
+    unsubscribe('aether:rdma', onEvent)
+    setTraceLevel(TraceLevel.Info)
+  }
+  assert.ok(told.length >= 4 && told.every((id) => Number(id) > -1000), String(told))
+})
+
+test('binds of windows of both types are counted', () => {
+  const start = threadProfile()
+  using ends = new Loopback()
+  const { pair, domain } = ends
+  const memory = domain.allocate(4096, Access.LocalWrite | Access.MemoryWindowBind)
+  const range = { memory, offset: 64, length: 16, access: Access.RemoteRead }
+  const count = (): number => of(threadProfile().since(start), 'verbs.queuePair', `shm0 ${pair.number}`)['others'] ?? 0
+  for (const [index, type] of ([1, 2] as const).entries()) {
+    using window = domain.createMemoryWindow(type)
+    if (type === 1) window.bind(pair, 9, range)
+    else pair.prepareBind({ window, ...range }).post(9)
+    const batch = new CompletionBatch(4)
+    while (ends.queue.poll(batch) === 0);
+    assert.deepEqual([batch.id[0], batch.status[0]], [9, 0])
+    assert.equal(count(), index + 1)
+  }
 })
 
 test('of a list one request is timed, none where it is there twice, and none that is not taken', () => {

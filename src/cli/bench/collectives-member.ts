@@ -2,6 +2,7 @@
 import { openPeers, type PeerAddress, type PeerGroup } from '../../messaging/index.ts'
 import { native } from '../../native/index.ts'
 import type { CollectivesCell, CollectivesReport } from './collectives-row.ts'
+import { endWithParent } from './ended-by-parent.ts'
 
 const [number = '0', device = 'shm0', address = '127.0.0.1'] = process.argv.slice(2)
 
@@ -77,7 +78,7 @@ async function carryOut(
 // Asleep between messages, so that processor time is of work and not of waiting.
 const peers = openPeers({ number: Number(number), device, link: { completion: 'events' } })
 const where = await peers.listen({ address })
-process.on('disconnect', () => process.exit(0))
+endWithParent()
 let group: PeerGroup | undefined
 process.on('message', (order: PeerAddress[] | CollectivesCell) => {
   void (async () => {

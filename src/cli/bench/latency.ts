@@ -161,7 +161,10 @@ async function watchedWrite(link: BenchLink, bytes: number, timeMs: number): Pro
       seen[last] = mark
       write.post(1)
       link.finish(1)
-      while (Atomics.load(seen, bytes + last) !== mark) link.device.progress()
+      while (Atomics.load(seen, bytes + last) !== mark) {
+        link.device.progress()
+        link.otherEnd.missed()
+      }
       mark = nextMark(mark)
     }
   }

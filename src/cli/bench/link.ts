@@ -13,6 +13,7 @@ import {
   statusName,
 } from '../../verbs/index.ts'
 import { DriveMark, type Driven, type FromPeer, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer } from './messages.ts'
+import { OtherEnd } from './other-end.ts'
 
 const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
 
@@ -23,6 +24,8 @@ export class BenchLink {
   readonly queue: CompletionQueue
   readonly pair: QueuePair
   readonly batch: CompletionBatch = new CompletionBatch(64)
+  /** For who waits for it spinning. */
+  readonly otherEnd: OtherEnd
   readonly #child: ChildProcess
   readonly #endpoint: RemoteEndpoint
   readonly remote: RegionToken
@@ -46,6 +49,7 @@ export class BenchLink {
       maxReceiveRequests: RECEIVE_DEPTH,
     })
     this.#child = child
+    this.otherEnd = new OtherEnd(child.pid as number)
     this.#endpoint = endpoint
     this.remote = remote
   }
@@ -113,9 +117,10 @@ export class BenchLink {
 
   /** Poll until `count` completions have come. */
   finish(count: number): void {
-    const { queue, batch } = this
+    const { queue, batch, otherEnd } = this
     for (let left = count; left > 0; ) {
       const rows = queue.poll(batch)
+      if (rows === 0) otherEnd.missed()
       for (let row = 0; row < rows; row += 1)
         if (batch.status[row] !== 0)
           throw new Error(`the benchmark's request ended with ${statusName(batch.status[row] as number)}`)

@@ -1,5 +1,6 @@
 /** The other end of `aether bench messaging`, in a process of its own: an endpoint that answers, spinning where it is told to. */
 import { connectEndpoint } from '../../messaging/index.ts'
+import { endWithParent } from './ended-by-parent.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
 
 const [device = 'shm0', address = '127.0.0.1', port = '0', ringBytes = '0'] = process.argv.slice(2)
@@ -41,4 +42,4 @@ endpoint.handlers = {
 }
 
 process.send?.('listening')
-process.on('disconnect', () => process.exit(0))
+endWithParent()

@@ -9,6 +9,7 @@ import { BenchLink } from './link.ts'
 import { measure, noRemote } from './measure.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'
 import { RENDEZVOUS_MESSAGE_BYTES_MIN, RENDEZVOUS_RING_BYTES, rendezvousRows } from './messaging-rendezvous.ts'
+import { OtherEnd } from './other-end.ts'
 import { libfabricProvider, libfabricRow } from './peers/fi-pingpong.ts'
 import { type OnMissing, type PeerName, peerNames, type WayName } from './peers/peer-name.ts'
 import { providerOfWay } from './peers/provider-name.ts'
@@ -73,8 +74,8 @@ type Keep = (row: Promise<BenchRow>) => Promise<void>
 async function benchSpinning(device: string, sizes: readonly number[], timeMs: number, keep: Keep): Promise<string> {
   const peer = await MessagingPeer.start(device)
   try {
-    for (const bytes of sizes) await keep(peer.spinning(() => roundTrip(peer.endpoint, bytes, timeMs)))
-    for (const bytes of sizes) await keep(peer.spinning(() => stream(peer.endpoint, bytes, timeMs)))
+    for (const bytes of sizes) await keep(peer.spinning(() => roundTrip(peer, bytes, timeMs)))
+    for (const bytes of sizes) await keep(peer.spinning(() => stream(peer, bytes, timeMs)))
   } finally {
     await peer.close()
   }
@@ -141,10 +142,12 @@ async function benchWay(
 /** The other process, which spins when it is told to. */
 class MessagingPeer {
   readonly endpoint: Endpoint
+  readonly otherEnd: OtherEnd
   readonly #child: ReturnType<typeof fork>
 
   private constructor(endpoint: Endpoint, child: ReturnType<typeof fork>) {
     this.endpoint = endpoint
+    this.otherEnd = new OtherEnd(child.pid as number)
     this.#child = child
   }
 
@@ -191,7 +194,7 @@ function providerOf(endpoint: Endpoint): string {
   return endpoint.link.pair.domain.device.attributes.provider
 }
 
-async function roundTrip(endpoint: Endpoint, bytes: number, timeMs: number): Promise<BenchRow> {
+async function roundTrip({ endpoint, otherEnd }: MessagingPeer, bytes: number, timeMs: number): Promise<BenchRow> {
   const data = new Uint8Array(bytes).fill(1)
   let received = 0
   endpoint.handlers = {
@@ -202,16 +205,16 @@ async function roundTrip(endpoint: Endpoint, bytes: number, timeMs: number): Pro
   const operations = (count: number): void => {
     for (let index = 0; index < count; index += 1) {
       const before = received
-      put(endpoint, data, Mark.Echo)
+      put(endpoint, otherEnd, data, Mark.Echo)
       endpoint.link.flush()
-      while (received === before) endpoint.poll()
+      while (received === before) if (endpoint.poll() === 0) otherEnd.missed()
     }
   }
   return rowOf('message', providerOf(endpoint), bytes, withPeer(await measure(operations, timeMs, noRemote)), 2)
 }
 
 /** Each batch ends with a question, which is answered while the next batch runs: at most one batch is under way when the clock is read. */
-async function stream(endpoint: Endpoint, bytes: number, timeMs: number): Promise<BenchRow> {
+async function stream({ endpoint, otherEnd }: MessagingPeer, bytes: number, timeMs: number): Promise<BenchRow> {
   const data = new Uint8Array(bytes).fill(1)
   const nothing = new Uint8Array(0)
   let asked = 0
@@ -223,23 +226,23 @@ async function stream(endpoint: Endpoint, bytes: number, timeMs: number): Promis
   }
   const operations = (count: number): void => {
     for (let index = 1; index <= count; index += 1) {
-      put(endpoint, data, undefined)
+      put(endpoint, otherEnd, data, undefined)
       if (index % FLUSH_EVERY === 0) endpoint.link.flush()
     }
-    put(endpoint, nothing, Mark.Ask)
+    put(endpoint, otherEnd, nothing, Mark.Ask)
     endpoint.link.flush()
     asked += 1
-    while (seen < asked - 1) endpoint.poll()
+    while (seen < asked - 1) if (endpoint.poll() === 0) otherEnd.missed()
   }
   const measurement = withPeer(await measure(operations, timeMs, noRemote))
-  while (seen < asked) endpoint.poll()
+  while (seen < asked) if (endpoint.poll() === 0) otherEnd.missed()
   return rowOf('message-stream', providerOf(endpoint), bytes, measurement)
 }
 
-function put(endpoint: Endpoint, data: Uint8Array, immediate: number | undefined): void {
+function put(endpoint: Endpoint, otherEnd: OtherEnd, data: Uint8Array, immediate: number | undefined): void {
   while (!endpoint.trySend(data, immediate)) {
     if (!endpoint.open) throw new Error('the other end of the benchmark has gone')
-    endpoint.poll()
+    if (endpoint.poll() === 0) otherEnd.missed()
   }
 }
 

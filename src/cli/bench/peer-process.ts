@@ -13,6 +13,7 @@ import {
   type QueuePair,
   type RegionToken,
 } from '../../verbs/index.ts'
+import { endWithParent } from './ended-by-parent.ts'
 import { DriveMark, type FromPeer, nextMark, RECEIVE_DEPTH, SEND_DEPTH, type ToPeer, WINDOW } from './messages.ts'
 
 const ALL = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
@@ -213,4 +214,4 @@ process.on('message', (message: ToPeer) => {
       break
   }
 })
-process.on('disconnect', () => process.exit(0))
+endWithParent()

@@ -2,6 +2,7 @@
 import { native } from '../../native/index.ts'
 import { createServer, type RdmaBuffer } from '../../rpc/index.ts'
 import { echoSocketIn, grpcSocketIn } from './calls/call-meeting.ts'
+import { endWithParent } from './ended-by-parent.ts'
 import { serveGrpc } from './peers/grpc-package.ts'
 import { benchService, FILLED } from './rpc-service.ts'
 import { listenEcho } from './socket.ts'
@@ -69,4 +70,4 @@ await listenEcho(echoSocketIn(directory))
 // Who calls by it finds out why it is not there.
 await serveGrpc(grpcSocketIn(directory), () => {}).catch(() => {})
 process.send?.(port)
-process.on('disconnect', () => process.exit(0))
+endWithParent()

@@ -1,6 +1,7 @@
 /** One of the clients of `aether bench rpc`, in a process of its own: calls as it is told, and says how long each took. */
 import { native } from '../../../native/index.ts'
 import { whyOf } from '../ask-process.ts'
+import { endWithParent } from '../ended-by-parent.ts'
 import { type Lane, runLanes, warmLanes } from '../lanes.ts'
 import type { WayName } from '../peers/peer-name.ts'
 import type { CallMeeting } from './call-meeting.ts'
@@ -38,7 +39,7 @@ async function serve(caller: Caller): Promise<void> {
 }
 
 // Whoever measures is gone: so is the reason to be here.
-process.on('disconnect', () => process.exit())
+endWithParent()
 try {
   await serve(await callers[way](meeting))
 } catch (error) {

@@ -1,5 +1,6 @@
 /** The far end of a pipe, in a process of its own: gives back what comes, or counts it. */
 import { whyOf } from '../ask-process.ts'
+import { endWithParent } from '../ended-by-parent.ts'
 import type { WayName } from '../peers/peer-name.ts'
 import { farEnds, type Pipe, type PipeMeeting } from './pipe.ts'
 import type { FromFarEnd, PipeOrder } from './pipe-orders.ts'
@@ -22,7 +23,7 @@ function follow(pipe: Pipe, order: PipeOrder): void {
   }
 }
 
-process.on('disconnect', () => process.exit(0))
+endWithParent()
 try {
   const { told, pipe } = await farEnds[way](meeting)
   process.on('message', (message: PipeOrder | Uint8Array) => {

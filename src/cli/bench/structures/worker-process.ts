@@ -1,5 +1,6 @@
 /** One of the processes that `aether bench structures` measures: opens a store and does what it is told. */
 import { whyOf } from '../ask-process.ts'
+import { endWithParent } from '../ended-by-parent.ts'
 import { type BenchStore, type Meeting, openStore, type RegionName, type StoreName } from './bench-store.ts'
 import { type FromWorker, keysOf, type ToWorker } from './job.ts'
 import { keyName, Measurement } from './measurement.ts'
@@ -43,7 +44,7 @@ class Worker {
 const failed = (error: unknown): void => answer({ kind: 'failed', why: whyOf(error) })
 
 // Whoever measures is gone: so is the reason to be here.
-process.on('disconnect', () => process.exit())
+endWithParent()
 try {
   const worker = new Worker(await openStore(store, meeting, rank))
   process.on('message', (message: ToWorker) => void worker.do(message).catch(failed))
