@@ -17,6 +17,7 @@ import { DONE, Outbox } from './outbox.ts'
 import { EndpointPhysicalPeer } from './physical-peer.ts'
 import { Rendezvous } from './rendezvous.ts'
 import { Staging } from './staging.ts'
+import { tellProgram } from './tell-program.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
 export interface EndpointOptions {
@@ -375,8 +376,10 @@ export class Endpoint {
     this.#oneSided.close()
     this.#staging.close()
     this.#meter?.close()
-    if (error === undefined) this.#handlers.disconnected?.(this)
-    else this.#handlers.error?.(error, this)
+    tellProgram(() => {
+      if (error === undefined) this.#handlers.disconnected?.(this)
+      else this.#handlers.error?.(error, this)
+    })
   }
 }
 
