@@ -5,7 +5,7 @@ import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
 import { decodeHello, HELLO_BYTES } from './hello.ts'
 import { LinkEnd } from './link-end.ts'
-import { type LinkOptions, linkSettings } from './link-options.ts'
+import { type LinkOptions, type LinkSettings, linkSettings } from './link-options.ts'
 import { refusalOf } from './refusal.ts'
 import { SharedPlace } from './shared-place.ts'
 import { type LinkCarrier, VerbsLink } from './verbs-link.ts'
@@ -41,10 +41,29 @@ export interface ConnectLinkOptions extends LinkConnectionOptions {
   readonly retryCount?: number
 }
 
+const DEFAULT_CONNECT_TIMEOUT_MS = 10_000
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 /** What a connection carries along besides this room's own: at most so many bytes with `connect`, and with the answer. */
 export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: number } = {
   connect: 56 - HELLO_BYTES,
   accept: 196 - HELLO_BYTES,
+}
+
+/** What the options say of the link. @throws ArgumentError for what cannot be, as far as it is known without the device. */
+export function connectSettings(options: ConnectLinkOptions): LinkSettings {
+  if (typeof options?.address !== 'string' || options.address === '')
+    throw new ArgumentError('address', 'an address is IPv4 or IPv6 in figures, or a name')
+  const { port, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, privateData } = options
+  if (!(Number.isInteger(port) && port >= 1 && port <= 65_535))
+    throw new ArgumentError('port', `a port to connect to is an integer from 1 to 65535, not ${port}`)
+  if (!(connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
+    throw new ArgumentError(
+      'connectTimeoutMs',
+      `a time-out is more than 0 and at most ${TIMER_MS_MAX} ms, not ${connectTimeoutMs}`,
+    )
+  if (privateData !== undefined) checkPrivateData(privateData, PRIVATE_DATA_BYTES.connect)
+  return linkSettings(options)
 }
 
 /**
@@ -52,12 +71,8 @@ export const PRIVATE_DATA_BYTES: { readonly connect: number; readonly accept: nu
  * @throws ConnectionRejectedError, ConnectionError, TimeoutError after `connectTimeoutMs`, the signal's reason; LinkError `incompatible`, `full`. Then nothing is left behind.
  */
 export async function connectLink(options: ConnectLinkOptions): Promise<VerbsLink> {
-  if (typeof options?.address !== 'string' || options.address === '')
-    throw new ArgumentError('address', 'an address is IPv4 or IPv6 in figures, or a name')
-  const { connectTimeoutMs = 10_000, signal, privateData, address, port } = options
-  if (!(connectTimeoutMs > 0))
-    throw new ArgumentError('connectTimeoutMs', `a time-out is more than 0 ms, not ${connectTimeoutMs}`)
-  const settings = linkSettings(options)
+  const settings = connectSettings(options)
+  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, signal, privateData, address, port } = options
   const deadline = performance.now() + connectTimeoutMs
   const wait = (): { timeoutMs: number; signal?: AbortSignal } => ({
     timeoutMs: Math.max(1, deadline - performance.now()),
@@ -110,16 +125,20 @@ export function connectionOptions(
 
 /** This room's own private data, and behind it the program's. */
 export function withHello(end: LinkEnd, privateData: Uint8Array, most: number): Uint8Array {
+  checkPrivateData(privateData, most)
+  const bytes = new Uint8Array(HELLO_BYTES + privateData.length)
+  bytes.set(end.hello)
+  bytes.set(privateData, HELLO_BYTES)
+  return bytes
+}
+
+function checkPrivateData(privateData: Uint8Array, most: number): void {
   if (!(privateData instanceof Uint8Array)) throw new ArgumentError('privateData', 'private data are a Uint8Array')
   if (privateData.length > most)
     throw new ArgumentError(
       'privateData',
       `a connection carries at most ${most} bytes here, not ${privateData.length}; send the rest as a message`,
     )
-  const bytes = new Uint8Array(HELLO_BYTES + privateData.length)
-  bytes.set(end.hello)
-  bytes.set(privateData, HELLO_BYTES)
-  return bytes
 }
 
 /** A link over a connection that was just made; where that fails the connection is closed. */

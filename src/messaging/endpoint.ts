@@ -17,6 +17,7 @@ import { DONE, Outbox } from './outbox.ts'
 import { EndpointPhysicalPeer } from './physical-peer.ts'
 import { Rendezvous } from './rendezvous.ts'
 import { Staging } from './staging.ts'
+import { tellProgram } from './tell-program.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
 export interface EndpointOptions {
@@ -290,10 +291,15 @@ export class Endpoint {
     return this.#outbox.copy(data instanceof Uint8Array ? data : bytesOf(data), immediate ?? 0, kind, signal)
   }
 
+  /** Offers that have come are taken: those behind `close` could not be answered any more. */
   async #drained(): Promise<void> {
-    await this.#rendezvous.answeredAll()
-    await this.#outbox.drained()
-    await this.#rendezvous.drained()
+    await undefined
+    this.link.poll()
+    do {
+      await this.#outbox.drained()
+      await this.#rendezvous.drained()
+      await this.#rendezvous.answeredAll()
+    } while (!this.#outbox.isEmpty)
   }
 
   readonly #take = (bytes: Uint8Array, offset: number, length: number, immediate: number, kind: number): void => {
@@ -327,6 +333,8 @@ export class Endpoint {
 
   #fetch(bytes: Uint8Array, offset: number, length: number, immediate: number | undefined): void {
     this.#hold(Hold.Fetch, true)
+    // Closing: its sender could not be told that it was fetched. It fails there, and nothing behind it is delivered.
+    if (!this.link.canSend) return
     this.#rendezvous.fetch(bytes, offset, length, immediate, this.#deliver).then(
       () => this.#hold(Hold.Fetch, false),
       (error) => this.link.fail(error),
@@ -368,8 +376,10 @@ export class Endpoint {
     this.#oneSided.close()
     this.#staging.close()
     this.#meter?.close()
-    if (error === undefined) this.#handlers.disconnected?.(this)
-    else this.#handlers.error?.(error, this)
+    tellProgram(() => {
+      if (error === undefined) this.#handlers.disconnected?.(this)
+      else this.#handlers.error?.(error, this)
+    })
   }
 }
 

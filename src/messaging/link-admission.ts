@@ -15,6 +15,7 @@ import { type LinkSettings, linkSettings, SHARING_DEFAULTS } from './link-option
 import type { SharedReceiveOptions } from './receive-shares.ts'
 import { encodeFull, fullError } from './refusal.ts'
 import { SharedReceivePools } from './shared-receive-pools.ts'
+import { tellProgram } from './tell-program.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
 /** Who has connected. */
@@ -36,7 +37,7 @@ export interface AdmissionOptions extends LinkConnectionOptions {
   readonly connectTimeoutMs?: number
   /** A connection was made. Messages wait until the link's `onMessage` is set. */
   readonly onLink: (link: VerbsLink, peer: LinkPeer) => void
-  /** A client was turned away, or went away while it was let in. Others are not concerned. */
+  /** A client was turned away, or went away while it was let in. Others are not concerned. What it throws becomes a warning of the process. */
   readonly onClientError?: (error: unknown) => void
 }
 
@@ -65,7 +66,7 @@ export async function admitLink(
   try {
     await letIn(request, options, admission)
   } catch (error) {
-    options.onClientError?.(error)
+    tellProgram(() => options.onClientError?.(error))
   }
 }
 

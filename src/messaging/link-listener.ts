@@ -1,6 +1,7 @@
 import { type Listener, listen } from '../cm/index.ts'
 import { type Admission, type AdmissionOptions, admissionOf, admitLink } from './link-admission.ts'
 import type { SharedReceiveUse } from './receive-shares.ts'
+import { tellProgram } from './tell-program.ts'
 
 /** Where to wait for connections. */
 export interface ListenPlace {
@@ -46,7 +47,7 @@ export class LinkListener {
     this.#listener = listener
     this.#options = options
     this.#admission = admission
-    this.#serve().catch((error) => this.#options.onClientError?.(error))
+    this.#serve().catch((error) => tellProgram(() => this.#options.onClientError?.(error)))
   }
 
   get address(): string {

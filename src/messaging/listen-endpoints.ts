@@ -6,7 +6,7 @@ import { type LinkListener, type ListenLinksOptions, listenLinks } from './link-
 export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink' | 'onClientError'>, EndpointOptions {
   /** A client has connected: the place to set its handlers. Messages that come before are kept. What it throws ends this connection only. */
   readonly accept: (endpoint: Endpoint) => void
-  /** A client was turned away, or went away while it was let in. Others are not concerned. */
+  /** A client was turned away, or went away while it was let in. Others are not concerned. What it throws becomes a warning of the process. */
   readonly clientError?: (error: unknown) => void
 }
 

@@ -52,6 +52,8 @@ export interface MessageLink {
   readonly outgoing: Uint8Array
   /** False once `onEnd` was called. */
   readonly open: boolean
+  /** False from `close` on, and once the link has ended: `reserve` and `writable` refuse then. Until the link has ended messages still come. */
+  readonly canSend: boolean
   /** Both ends are on one machine and write into each other's memory by themselves: no adapter takes part. Default: not known. */
   readonly throughSharedMemory?: boolean
   /**
@@ -71,7 +73,8 @@ export interface MessageLink {
   writable(length: number, signal?: AbortSignal): Promise<void>
   /** Until it is set, messages wait in the ring. What it throws ends the link. */
   onMessage: MessageHandler | undefined
-  /** Called once when the link ends; undefined: closed by either end in order, and every message was delivered. */
+  /** Called once when the link ends; undefined: closed by either end in order. Then every message that the
+   * other end committed before it closed was delivered; of its own, the end that closed last cannot say which the other had taken when it closed. */
   onEnd: ((error: Error | undefined) => void) | undefined
   /** No more messages after the one being delivered; they stay in the ring and hold the sender back. */
   pause(): void
@@ -93,8 +96,11 @@ export interface MessageLink {
   read(local: LocalRange, remote: RemoteAddress): Promise<void>
   /** WRITE to the peer's memory. Messages committed after this call arrive after its bytes. */
   write(local: LocalRange, remote: RemoteAddress): Promise<void>
-  /** Sends what was committed, then ends in order. Idempotent; never rejects: what went wrong is told by `onEnd`. */
-  close(): Promise<void>
+  /**
+   * Sends what was committed, then ends in order. Idempotent; never rejects: what went wrong is told by `onEnd`. `before` is what is waited for first, while messages can still be sent: it does not
+   * reject, and resolves with the end of the link at the latest.
+   */
+  close(before?: Promise<void>): Promise<void>
   /** Ends at once; the peer learns of a loss. `onEnd` gets `reason`. */
   destroy(reason?: Error): void
 }

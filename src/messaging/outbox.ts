@@ -142,6 +142,11 @@ export class Outbox {
     if (this.#line.length === 0) for (const each of this.#emptied.splice(0)) each()
   }
 
+  /** Nobody waits. */
+  get isEmpty(): boolean {
+    return this.#line.length === 0
+  }
+
   /** Resolves when nobody waits. */
   async drained(): Promise<void> {
     if (this.#line.length > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve))

@@ -191,7 +191,8 @@ export class Rendezvous {
 
   /** Nobody waits until it has room: an end that did, and took no messages meanwhile, could wait for a peer that does the same. */
   #answer(kind: number, number: number): void {
-    this.#outbox.put(0, number, kind, () => {}).catch(() => {})
+    // Closed meanwhile: the end of the link is the answer.
+    if (this.#link.canSend) this.#outbox.put(0, number, kind, () => {}).catch(() => {})
   }
 }
 

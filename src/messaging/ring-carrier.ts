@@ -7,12 +7,12 @@ export abstract class RingCarrier {
   abstract read(local: LocalRange, remote: RemoteAddress): Promise<void>
   abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
 
-  /** What it is called in traces. */
   /** What people know the peer by, where somebody knows it. */
   protected get peerText(): string {
     return this.label
   }
 
+  /** What it is called in traces. */
   protected get label(): string {
     return 'link'
   }
@@ -25,8 +25,8 @@ export abstract class RingCarrier {
   protected abstract transmitSignal(signal: number, argument: number): boolean
   /** Whether the peer's device has acknowledged the `close` of this end, and all before it. */
   protected abstract drained(): boolean
-  /** Look at what has come, and call `cameBytes` and `cameSignal`. */
-  protected abstract progress(): void
+  /** Look at what has come, and call `cameBytes` and `cameSignal`; `inTurn`: whoever gives links their turns has just looked for all of them. */
+  protected abstract progress(inTurn: boolean): void
   /** Read the two counts in this end's memory, and call `cameCredit` with what was added. */
   protected abstract readCredit(): void
   /** Have `poll` called soon. */

@@ -96,11 +96,15 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     return this.#end === undefined
   }
 
+  get canSend(): boolean {
+    return this.#end === undefined && this.#closing === undefined
+  }
+
   // ---- sending -----------------------------------------------------------------------------------------------------------------
 
   reserve(length: number): number {
     if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
-    if (this.#end !== undefined || this.#closing !== undefined) this.#refuseEnded()
+    if (!this.canSend) this.#refuseEnded()
     if (this.#limiter !== undefined && this.#limiter.delayMs(length, 1) > 0) return -1
     const at = this.#out.reserve(length)
     return at >= 0 ? at : this.#reserveAgain(length)
@@ -188,7 +192,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
 
   writable(length: number, signal?: AbortSignal): Promise<void> {
     if (!(length >= 0 && length <= this.messageBytesMax)) throw lengthError(length, this.messageBytesMax)
-    if (this.#end !== undefined || this.#closing !== undefined) return Promise.reject(this.#ended())
+    if (!this.canSend) return Promise.reject(this.#ended())
     const room = this.#waiters.add(length, signal)
     this.#unwatch ??= this.#watch()
     this.#leave()
@@ -240,7 +244,7 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
     this.#polling = true
     let count = 0
     try {
-      this.progress()
+      this.progress(inTurn)
       if (this.#isQuiet) {
         this.#in.touch()
         return 0
@@ -263,7 +267,11 @@ export abstract class RingLink extends RingCarrier implements MessageLink {
 
   // ---- the end -----------------------------------------------------------------------------------------------------------------
 
-  close(): Promise<void> {
+  close(before?: Promise<void>): Promise<void> {
+    return before === undefined ? this.#closeNow() : before.then(() => this.#closeNow())
+  }
+
+  #closeNow(): Promise<void> {
     if (this.#end !== undefined) return Promise.resolve()
     this.#closing ??= new Promise((resolve) => {
       this.#closed = resolve

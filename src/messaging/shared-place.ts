@@ -79,7 +79,7 @@ export class SharedPlace implements LinkReceives {
   }
 
   collect(now: boolean): void {
-    if (now || !this.#pool.isTurning) this.#pool.collect()
+    if (now) this.#pool.collect()
   }
 
   repost(): void {

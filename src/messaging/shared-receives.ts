@@ -137,11 +137,6 @@ export class SharedReceives implements Progressing {
     }
   }
 
-  /** While links have their turns, completions were just taken for all of them. */
-  get isTurning(): boolean {
-    return this.#isTurning
-  }
-
   /** Poll this link in the next turn. */
   wake(link: SharingLink): void {
     this.#due.add(link)

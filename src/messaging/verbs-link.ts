@@ -171,15 +171,14 @@ export class VerbsLink extends RingLink {
     this.lose(why)
   }
 
-  /** `before`: what is waited for first; it and the peer have one `closeTimeoutMs`. It resolves at the latest with the end of the link. */
+  /** The same; `before` and the peer have one `closeTimeoutMs`. */
   override close(before?: Promise<void>): Promise<void> {
     if (!this.open) return Promise.resolve()
     const { closeTimeoutMs } = this
     const timer = setTimeout(() => {
       this.finish(new LinkError('lost', 'unknown', `the peer did not take what was sent within ${closeTimeoutMs} ms`))
     }, closeTimeoutMs)
-    const closed = before === undefined ? super.close() : before.then(() => super.close())
-    return closed.finally(() => clearTimeout(timer))
+    return super.close(before).finally(() => clearTimeout(timer))
   }
 
   allocate(lengthBytes: number): RegisteredBuffer {
@@ -248,7 +247,7 @@ export class VerbsLink extends RingLink {
   reap(): void {
     if (!this.open) return
     try {
-      this.progress()
+      this.progress(false)
     } catch (error) {
       this.fail(error)
     }
@@ -318,8 +317,8 @@ export class VerbsLink extends RingLink {
     else this.#requests.completed(batch.id[row] as number)
   }
 
-  protected progress(): void {
-    this.#end.receives.collect(false)
+  protected progress(inTurn: boolean): void {
+    this.#end.receives.collect(!inTurn)
     this.#requests.startWaiting()
     this.#requests.tellSettled()
     if (this.#trouble !== undefined) throw this.#trouble

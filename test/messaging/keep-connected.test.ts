@@ -86,23 +86,30 @@ test('a single attempt is made where no more may fail', async (t) => {
 
 test('a connection that stood begins the count and the delays anew', async (t) => {
   const { listener, accepted } = await serve(t)
+  const delayMs = 10
   let connections = 0
   const { delays, stopped } = delaysOf(t, {
     ...where,
     port: listener.port,
-    delayMs: 1000,
+    delayMs,
     attemptsMax: 3,
     connected: (endpoint) => {
       connections += 1
       if (connections !== 3) throw new Error('not now')
-      // Once `connected` has returned.
-      setImmediate(() => endpoint.destroy())
+      // Of the monotonic clock, which is not the test's.
+      let sinceMs = Number.NaN
+      const endLater = (): void => {
+        sinceMs ||= performance.now()
+        if (performance.now() - sinceMs > 2 * delayMs) endpoint.destroy()
+        else setImmediate(endLater)
+      }
+      setImmediate(endLater)
     },
   })
   await stopped
   assert.equal(connections, 6)
   assert.equal(delays.pop(), undefined)
-  assertDrawn(delays, [1000, 2000, 1000, 2000])
+  assertDrawn(delays, [10, 20, 10, 20])
   while (accepted.length < connections) await turns(1)
   for (const endpoint of accepted) await endpoint.ended
 })
@@ -209,4 +216,67 @@ test('closed while it waits, also from within `attemptFailed`, it does not wait 
       attemptFailed: () => setImmediate(() => resolve(kept.close())),
     })
   })
+})
+
+for (const [how, accept] of [
+  [
+    'a server that throws',
+    () => {
+      throw new Error('not now')
+    },
+  ],
+  ['a server that closes at once', (endpoint: Endpoint) => void endpoint.close()],
+] as const)
+  test(`a connection that ends as soon as it stands is a failed attempt: ${how}`, async (t) => {
+    const listener = await listenEndpoints({ ...where, accept })
+    t.after(() => listener.close())
+    const errors: unknown[] = []
+    let connections = 0
+    const { delays, stopped } = delaysOf(t, {
+      ...where,
+      port: listener.port,
+      // It never stands for so long here.
+      delayMs: 3_600_000,
+      attemptsMax: 3,
+      connected: () => {
+        connections += 1
+      },
+      attemptFailed: (error) => errors.push(error),
+    })
+    await stopped
+    assert.equal(connections, 3)
+    assert.equal(delays.pop(), undefined)
+    assertDrawn(delays, [3_600_000, 3_600_000])
+    for (const error of errors) assert.match(String(error), /LinkError|ClosedError/)
+  })
+
+test('options that cannot be are refused at once', () => {
+  const good: KeepConnectedOptions = { ...nowhere }
+  const bad: Record<string, unknown>[] = [
+    { ringBytes: 1000 },
+    { address: '' },
+    { port: 0 },
+    { connectTimeoutMs: Number.POSITIVE_INFINITY },
+    { privateData: new Uint8Array(1000) },
+    { handlers: { receive: 5 } },
+    { connected: undefined },
+    { delayMs: 0 },
+    { delayMs: Number.NaN },
+    { delayMsMax: Number.POSITIVE_INFINITY },
+    { delayMs: 100, delayMsMax: 50 },
+    { attemptsMax: 0 },
+    { attemptsMax: 1.5 },
+  ]
+  for (const options of bad)
+    assert.throws(
+      () => keepConnected({ ...good, ...options }),
+      { code: 'ERR_AETHER_INVALID_ARGUMENT' },
+      Object.keys(options).join(),
+    )
+})
+
+test('what only an attempt finds out about its options ends the attempts', async (t) => {
+  const { delays, stopped } = delaysOf(t, { ...nowhere, rnrRetry: 8 })
+  await stopped
+  assert.deepEqual(delays, [undefined])
 })

@@ -204,3 +204,39 @@ test('receives of their own and shared ones do not go together', async () => {
     ArgumentError,
   )
 })
+
+test('calls that block find what has come inside a handler, too: of the link itself, and of one beside it', async () => {
+  const heard: string[] = []
+  const servers: Endpoint[] = []
+  const listener = await listenEndpoints({
+    ...where,
+    sharedReceiveQueue: { connectionsMax: 2 },
+    accept: (endpoint) => servers.push(endpoint),
+  })
+  const served = { listener, servers, errors: [] }
+  const one = await join(served)
+  const other = await join(served)
+  await until(() => servers.length === 2)
+  const [first, second] = servers as [Endpoint, Endpoint]
+  const [local, remote] = [first.allocate(8), one.allocate(8)]
+  remote.bytes[0] = 42
+  second.handlers = { receive: (data) => heard.push(`beside: ${data[0]}`) }
+  const done = new Promise<void>((resolve) => {
+    first.handlers = {
+      receive: () => {
+        first.readSync({ buffer: local }, remote, { timeoutMs: 2000 })
+        heard.push(`read: ${local.bytes[0]}`)
+        other.trySend(Uint8Array.of(7))
+        other.link.flush()
+        const deadline = performance.now() + 2000
+        while (second.poll() === 0 && performance.now() < deadline);
+        resolve()
+      },
+    }
+  })
+  await one.send(Uint8Array.of(1))
+  await Promise.race([done, first.ended.then((error) => assert.fail(String(error)))])
+  assert.deepEqual(heard, ['read: 42', 'beside: 7'])
+  await Promise.all([one, other, first, second].map((endpoint) => endpoint.close()))
+  listener.close()
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
-import { LinkError, type VerbsLink } from '../../src/messaging/index.ts'
+import { connectEndpoint, LinkError, listenEndpoints, type VerbsLink } from '../../src/messaging/index.ts'
 import { deviceFabric } from './endpoint-fabrics.ts'
 import { joinLinks } from './support.ts'
 
@@ -73,4 +74,52 @@ test('what a handler throws keeps nothing from being told of its end: neither wh
   assert.ok(['written', 'lost'].includes(await behind))
   assert.equal((await server.ended)?.reason, 'lost')
   await close()
+})
+
+test('what the handlers `disconnected` and `error` throw is a warning, and ends nothing else', async () => {
+  const { client, server, close } = await fabric.join()
+  const mistake = (): never => {
+    throw new Error('a mistake of the program')
+  }
+  client.handlers = { disconnected: mistake }
+  server.handlers = { disconnected: mistake }
+  let warned = once(process, 'warning')
+  await server.close()
+  assert.match(String((await warned)[0]), /a mistake of the program/)
+  assert.equal(await client.ended, undefined)
+  await close()
+
+  const mortal = await fabric.joinMortal()
+  mortal.client.handlers = { error: mistake }
+  warned = once(process, 'warning')
+  mortal.kill()
+  assert.equal((await mortal.client.ended)?.reason, 'lost')
+  assert.match(String((await warned)[0]), /a mistake of the program/)
+  await mortal.close()
+})
+
+test('what `clientError` throws is a warning, and the next client is served', async () => {
+  const where = { device: 'shm0', address: '127.0.0.1' }
+  let accepted = 0
+  const listener = await listenEndpoints({
+    ...where,
+    accept: () => {
+      accepted += 1
+      if (accepted === 1) throw new Error('not this one')
+    },
+    clientError: () => {
+      throw new Error('a mistake of the program')
+    },
+  })
+  const warned = once(process, 'warning')
+  const { port } = listener
+  const first = await connectEndpoint({ ...where, port })
+  assert.match(String((await warned)[0]), /a mistake of the program/)
+  assert.equal((await first.ended)?.reason, 'lost')
+  const next = await connectEndpoint({ ...where, port })
+  await next.send(new Uint8Array(8))
+  await next.close()
+  assert.equal(await next.ended, undefined)
+  assert.equal(accepted, 2)
+  listener.close()
 })

@@ -37,6 +37,8 @@ export class Channel {
   readonly #pieceBytes: number
   /** Committed since the last flush. */
   #committed = 0
+  #isClosing = false
+  #whenEmpty: (() => void)[] = []
 
   constructor(link: MessageLink, owner: ChannelOwner) {
     this.link = link
@@ -47,7 +49,10 @@ export class Channel {
 
   /** From now on what comes is told to the owner. */
   open(): void {
-    this.link.onEnd = (error) => this.#owner.channelEnded(this, error)
+    this.link.onEnd = (error) => {
+      this.#owner.channelEnded(this, error)
+      this.#tellEmpty()
+    }
     this.link.onMessage = (bytes, at, length, immediate, kind) => {
       if (length < FRAME_BYTES)
         throw new RangeError(`a frame has ${FRAME_BYTES} bytes at least, and this one has ${length}`)
@@ -55,6 +60,17 @@ export class Channel {
       const frame = this.#in.read(at, kind, immediate >>> 0)
       this.#owner.cameFrame(this, frame, bytes, at + FRAME_BYTES, length - FRAME_BYTES)
     }
+  }
+
+  /** `close` was called at this end. */
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+
+  /** End the link in order, once `before` has come and what waits here has left. `before` comes with the end of the link at the latest. Idempotent. */
+  close(before: Promise<void> = Promise.resolve()): Promise<void> {
+    this.#isClosing = true
+    return this.link.close(before.then(() => this.#emptied()))
   }
 
   /** The longest payload of a control frame. */
@@ -70,7 +86,7 @@ export class Channel {
     amount: number,
     payload?: Uint8Array,
   ): void {
-    if (!this.link.open) return
+    if (!this.link.canSend) return
     const done = this.#owner.doneOf(group)
     if (this.#controls.length === 0) {
       const at = this.link.reserve(FRAME_BYTES + (payload?.length ?? 0))
@@ -100,7 +116,7 @@ export class Channel {
 
   /** Send what there is room for. */
   pump(): void {
-    while (this.link.open && this.#controls.length > 0) {
+    while (this.link.canSend && this.#controls.length > 0) {
       const control = this.#controls[0]!
       const length = FRAME_BYTES + (control.payload?.length ?? 0)
       const at = this.link.reserve(length)
@@ -111,7 +127,7 @@ export class Channel {
       this.#controls.shift()
       this.#write(at, control)
     }
-    while (this.link.open && this.#streams.length > 0) {
+    while (this.link.canSend && this.#streams.length > 0) {
       const stream = this.#streams[0]!
       const length = Math.min(stream.ready, this.#pieceBytes)
       const at = this.link.reserve(FRAME_BYTES + length)
@@ -131,6 +147,20 @@ export class Channel {
         this.#streams.push(stream)
       }
     }
+    if (this.#whenEmpty.length > 0 && this.#isEmpty) this.#tellEmpty()
+  }
+
+  get #isEmpty(): boolean {
+    return this.#controls.length === 0 && this.#streams.length === 0
+  }
+
+  /** Resolves when nothing waits, or nothing can leave any more. */
+  async #emptied(): Promise<void> {
+    if (this.link.canSend && !this.#isEmpty) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
+  }
+
+  #tellEmpty(): void {
+    for (const told of this.#whenEmpty.splice(0)) told()
   }
 
   #write(at: number, { kind, sequence, signature, group, amount, done, payload }: Control): void {
@@ -155,7 +185,8 @@ export class Channel {
       this.#waiting = false
       this.pump()
     }
-    // The end of the link is told by onEnd.
-    this.link.writable(length).then(again, () => {})
+    // A link that has ended has told it by onEnd, and is not ended again.
+    const noRoom = (error: unknown): void => this.link.destroy(error as Error)
+    this.link.writable(length).then(again).catch(noRoom)
   }
 }

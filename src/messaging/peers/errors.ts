@@ -41,6 +41,12 @@ export class PeerError extends AetherError {
   }
 }
 
+/** The connection to it ended in order. */
+export function disconnectedError(peer: number, isByThisEnd: boolean): PeerError {
+  const what = isByThisEnd ? 'was disconnected by this end' : 'has disconnected'
+  return new PeerError('ERR_AETHER_PEER_LOST', peer, `peer ${peer} ${what}`)
+}
+
 /**
  * Those that are left of a group have not agreed, or not with this process: `ERR_AETHER_GROUP_MINORITY`, this side reached no majority; `ERR_AETHER_GROUP_EXCLUDED`, the
  * others go on without this process; `ERR_AETHER_GROUP_UNDECIDED`, a majority was reached, but nothing was agreed on in time.

@@ -192,8 +192,8 @@ export class Greetings {
   }
 
   /** In order, so that what was said last arrives. */
-  #leave({ link }: Channel): void {
-    const left = link.close().finally(() => this.#leaving.delete(left))
+  #leave(channel: Channel): void {
+    const left = channel.close().finally(() => this.#leaving.delete(left))
     this.#leaving.add(left)
   }
 

@@ -35,11 +35,14 @@ import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 
+/** What a timer counts at most; 24 days. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 /** Of every collective. */
 export interface CollectiveOptions<Algorithm extends string = string> {
   /** Default: chosen by size and number. Every rank names the same. */
   readonly algorithm?: Algorithm
-  /** Give up after so long, which ends the group for every rank; default: never. */
+  /** Give up after so long, which ends the group for every rank; default, and beyond 24 days: never. */
   readonly timeoutMs?: number
   /** Give up when it is aborted, which ends the group for every rank. The `…Sync` forms look at it only at the start. */
   readonly signal?: AbortSignal
@@ -394,7 +397,8 @@ export class PeerGroup {
 
   /** Async, so that whatever goes wrong rejects. */
   async #run<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
-    const { timeoutMs, signal } = options
+    const { signal } = options
+    const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
     const engine = this.#engine
     let timer: NodeJS.Timeout | undefined
@@ -404,7 +408,7 @@ export class PeerGroup {
         engine.begin(plan, memory, performance.now(), resolve, reject)
         if (!engine.busy) return
         this.#hub.watch()
-        if (timeoutMs !== undefined)
+        if (timeoutMs <= TIMER_MS_MAX)
           timer = setTimeout(() => engine.giveUp(this.#timeout(plan.call, timeoutMs)), timeoutMs)
         signal?.addEventListener('abort', abort, { once: true })
       })
@@ -416,7 +420,8 @@ export class PeerGroup {
   }
 
   #runSync<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): T {
-    const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options
+    const { signal } = options
+    const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
     let over = false
     let failure: unknown
@@ -452,4 +457,10 @@ export class PeerGroup {
     const whom = missing.length === 0 ? '' : `; it waits for rank ${missing.join(', ')}`
     return new TimeoutError(`${call} was not done within ${timeoutMs} ms${whom}`)
   }
+}
+
+/** Infinity: never. @throws ArgumentError */
+function checkedTimeout({ timeoutMs = Number.POSITIVE_INFINITY }: CollectiveOptions): number {
+  if (timeoutMs >= 0) return timeoutMs
+  throw new ArgumentError('timeoutMs', `timeoutMs is a number of milliseconds from 0 on, not ${timeoutMs}`)
 }

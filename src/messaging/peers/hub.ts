@@ -8,7 +8,7 @@ import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
 import { collectiveWaits } from './collective-waits.ts'
 import { EarlyFrames } from './early-frames.ts'
-import { CollectiveError, PeerError } from './errors.ts'
+import { CollectiveError, disconnectedError, PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
 import { type Greeted, Greetings } from './greetings.ts'
 import { checkMembers, GroupEngine } from './group-engine.ts'
@@ -311,14 +311,10 @@ export class Hub implements ChannelOwner {
     const attached = this.#peers.get(number)
     this.#peers.delete(number)
     this.#early.forget(number)
-    const why = error === undefined ? 'has disconnected' : `is lost: ${error.message}`
     attached?.messages.fail(
-      new PeerError(
-        'ERR_AETHER_PEER_LOST',
-        number,
-        `peer ${number} ${why}`,
-        error === undefined ? undefined : { cause: error },
-      ),
+      error === undefined
+        ? disconnectedError(number, channel.isClosing)
+        : new PeerError('ERR_AETHER_PEER_LOST', number, `peer ${number} is lost: ${error.message}`, { cause: error }),
     )
     for (const group of this.#groups.values()) group.lostPeer(number, error)
     this.#agreements.lostPeer(number)

@@ -42,7 +42,11 @@ export class Messages {
   #taken = 0
   #told = 0
   #counted = 0
+  /** Why nothing is sent any more, and nothing comes. */
   #error: Error | undefined
+  /** Why no further message is sent. */
+  #finished: Error | undefined
+  #whenSent: (() => void)[] = []
 
   constructor(channel: Channel, peerWindowBytes: number, windowBytes: number, bytesMax: number) {
     this.#channel = channel
@@ -57,8 +61,9 @@ export class Messages {
 
   /** `resolve`: the bytes may be used again. */
   send(bytes: Uint8Array, resolve: () => void, reject: (error: Error) => void): void {
-    if (this.#error !== undefined) {
-      reject(this.#error)
+    const refusal = this.#error ?? this.#finished
+    if (refusal !== undefined) {
+      reject(refusal)
       return
     }
     this.#sending.push({ bytes, resolve, reject })
@@ -123,9 +128,16 @@ export class Messages {
     return true
   }
 
+  /** Resolves when all that was given has left, or the peer is lost; what is given from now on is refused by `error`. */
+  async finish(error: Error): Promise<void> {
+    this.#finished ??= error
+    if (this.#sending.length > 0) await new Promise<void>((resolve) => this.#whenSent.push(resolve))
+  }
+
   fail(error: Error): void {
     this.#error = error
     for (const { reject } of this.#sending.splice(0)) reject(error)
+    this.#tellSent()
     for (const { reject } of this.#receivers.splice(0)) reject(error)
   }
 
@@ -153,18 +165,28 @@ export class Messages {
       this.#spent += MESSAGE_COST
       if (bytes.length === 0) {
         this.#channel.control(FrameKind.Message, this.#number, 0, 0, 0)
-        this.#sending.shift()!.resolve()
+        this.#sent()
         continue
       }
       const sent = (): void => {
         this.#spent += bytes.length
         this.#stream = undefined
-        this.#sending.shift()!.resolve()
+        this.#sent()
         this.#next()
       }
       this.#stream = new OutgoingStream(FrameKind.Message, this.#number, 0, 0, bytes.length, room, sent)
       this.#stream.queue(bytes)
       this.#channel.push(this.#stream)
     }
+  }
+
+  /** The first of those that wait has left. */
+  #sent(): void {
+    this.#sending.shift()!.resolve()
+    if (this.#sending.length === 0) this.#tellSent()
+  }
+
+  #tellSent(): void {
+    for (const told of this.#whenSent.splice(0)) told()
   }
 }

@@ -1,5 +1,5 @@
 import { ArgumentError } from '../../native/index.ts'
-import { PeerError } from './errors.ts'
+import { disconnectedError, PeerError } from './errors.ts'
 import type { Attached, Hub } from './hub.ts'
 import { untilAborted } from './until-aborted.ts'
 
@@ -102,9 +102,13 @@ export class Peer {
     }
   }
 
-  /** What was sent goes out, then the connection ends. Groups with this peer are over. Idempotent. */
+  /**
+   * What was given to `send` goes out, then the connection ends, and groups with this peer are over. A peer that does not receive it within `closeTimeoutMs` of the link (5 s) is lost. Further messages
+   * are refused. Idempotent.
+   */
   disconnect(): Promise<void> {
-    return this.#attached.channel.link.close()
+    const { channel, messages } = this.#attached
+    return channel.close(messages.finish(disconnectedError(this.number, true)))
   }
 
   /** @internal The link has ended. */

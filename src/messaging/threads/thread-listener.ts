@@ -14,11 +14,13 @@ export interface ListenOnThreadsOptions extends ThreadLinkOptions, ListenPlace {
 }
 
 export interface CloseThreadsOptions {
-  /** What connections may take to end in order; default 5000. */
+  /** What connections may take to end in order, up to 24 days; default 5000. */
   readonly timeoutMs?: number
 }
 
 const DEFAULT_CLOSE_TIMEOUT_MS = 5000
+/** What a timer counts, less what threads are given beyond it. */
+const CLOSE_TIMEOUT_MS_MAX = 2 ** 31 - 10_000
 
 /**
  * Start the threads, and wait for connections for them. `roleUrl` names a module of this package that says what they do with them.
@@ -126,7 +128,7 @@ export class ThreadListener implements AsyncDisposable {
   async #close({ timeoutMs = DEFAULT_CLOSE_TIMEOUT_MS }: CloseThreadsOptions): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#onAbort)
     this.#listener.close()
-    await Promise.all(this.#threads.map((thread) => thread.close(timeoutMs)))
+    await Promise.all(this.#threads.map((thread) => thread.close(Math.min(timeoutMs, CLOSE_TIMEOUT_MS_MAX))))
   }
 
   async #serve(): Promise<void> {

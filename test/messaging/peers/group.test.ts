@@ -390,3 +390,16 @@ test('wrong arguments are refused before anything is sent, and the group goes on
   for (const call of wrong) await assert.rejects(call, { code: 'ERR_AETHER_INVALID_ARGUMENT' })
   await callAll(groups, 3)
 })
+
+test('a time that never ends, or that no timer counts, is waited for; one that cannot be is refused', async () => {
+  await using mesh = await Mesh.open(2)
+  const groups = mesh.groups()
+  for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+    const first = groups[0]!.barrier({ timeoutMs })
+    // A timer that had taken it for 1 ms would have gone off.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await Promise.all([first, groups[1]!.barrier()])
+  }
+  await assert.rejects(groups[0]!.barrier({ timeoutMs: Number.NaN }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  assert.throws(() => groups[0]!.barrierSync({ timeoutMs: -1 }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+})
