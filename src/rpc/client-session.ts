@@ -150,8 +150,8 @@ export class ClientSession implements FrameTaker {
     const { id } = call
     const stream = new IncomingStream<unknown>(this.#options.streamWindow, {
       consumed: (items) => void this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true),
-      abandoned: () => {
-        if (this.calls.find(id) === call && call.open) this.abandon(call, undefined)
+      abandoned: (error) => {
+        if (this.calls.find(id) === call && call.open) this.abandon(call, error)
       },
       checked: (item) =>
         response === undefined ? item : validate(response, item, (issues) => invalidResponse(name, issues)),
@@ -240,10 +240,7 @@ export class ClientSession implements FrameTaker {
       }
       case FrameKind.Item: {
         const call = this.calls.find(callId)
-        if (call?.answers === undefined) return
-        call.method!.meter?.received(length)
-        const item = call.method!.codec.decode(bytes, offset, length, memory)
-        if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
+        if (call?.answers !== undefined) this.#item(call, call.answers, bytes, offset, length, memory)
         return
       }
       case FrameKind.Failure:
@@ -286,8 +283,7 @@ export class ClientSession implements FrameTaker {
     try {
       value = method.codec.decode(bytes, offset, length, memory)
     } catch (error) {
-      const text = messageOfThrown(error)
-      this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
+      this.#fail(call, unreadable(method.name, error))
       return
     }
     this.#told(call, extension)
@@ -302,6 +298,26 @@ export class ClientSession implements FrameTaker {
       return
     }
     resolve?.((method.response === undefined ? value : this.#checked(method.response, value, method.name)) as never)
+  }
+
+  #item(
+    call: ClientCall,
+    answers: IncomingStream<unknown>,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    memory: number,
+  ): void {
+    const method = call.method!
+    method.meter?.received(length)
+    let item: unknown
+    try {
+      item = method.codec.decode(bytes, offset, length, memory)
+    } catch (error) {
+      this.abandon(call, unreadable(method.name, error))
+      return
+    }
+    if (!answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
   async #checked(schema: StandardSchema, value: unknown, method: string): Promise<unknown> {
@@ -433,6 +449,11 @@ export class ClientSession implements FrameTaker {
 export function budgetOf(timeoutMs: number): number {
   const micros = Math.ceil(timeoutMs * 1000)
   return micros >= NO_BUDGET ? NO_BUDGET : Math.max(1, micros)
+}
+
+/** An answer, or an item of a stream of them, of which the method's codec can make nothing. */
+function unreadable(method: string, error: unknown): RpcError {
+  return new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method, messageOfThrown(error), { cause: error })
 }
 
 export function lost(method: string, sent: boolean, cause: unknown): RpcError {
