@@ -6,7 +6,7 @@ import { BodyCodec } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
-import { errorOf, type Failure, MalformedFrameError, RpcError } from './errors.ts'
+import { errorOf, type Failure, lost, MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
@@ -19,6 +19,7 @@ import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
+import { timerDelay } from './timer-delay.ts'
 import { values } from './value-codec.ts'
 
 /** Of what failures say. */
@@ -88,8 +89,10 @@ export class ClientSession implements FrameTaker {
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
     const text = `the server has been silent for ${2 * keepAliveMs} ms (options.keepAliveMs)`
-    const silence = new SilenceWatch(this.session, text, () => void this.ping().catch(() => undefined))
-    this.#keepAlive = setInterval(() => silence.turn(), keepAliveMs)
+    // The answer is something that is heard.
+    const ask = (): void => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true)
+    const silence = new SilenceWatch(this.session, text, ask)
+    this.#keepAlive = setInterval(() => silence.turn(), timerDelay(keepAliveMs))
     this.#keepAlive.unref()
   }
 
@@ -418,8 +421,9 @@ export class ClientSession implements FrameTaker {
     this.#hello.resolve()
   }
 
-  ping(): Promise<ServerHealth> {
-    return this.#pings.ask()
+  /** Asks the server; `asker` is what an error is about. */
+  health(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
+    return this.#pings.ask(asker, deadline, signal)
   }
 
   /** Calls under way end, then the link does, in order. */
@@ -438,9 +442,8 @@ export class ClientSession implements FrameTaker {
       this.#fail(call, lost(call.method!.name, sent, error))
     }
     this.calls.lost()
-    const gone = error ?? new ClosedError('the connection')
-    this.#pings.end(gone)
-    this.#hello.reject(gone)
+    this.#pings.end(error)
+    this.#hello.reject(error ?? new ClosedError('the connection'))
     this.#owner.ended(this, error)
   }
 }
@@ -454,25 +457,6 @@ export function budgetOf(timeoutMs: number): number {
 /** An answer, or an item of a stream of them, of which the method's codec can make nothing. */
 function unreadable(method: string, error: unknown): RpcError {
   return new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method, messageOfThrown(error), { cause: error })
-}
-
-export function lost(method: string, sent: boolean, cause: unknown): RpcError {
-  const why = cause instanceof Error ? `: ${cause.message}` : ''
-  return sent
-    ? new RpcError(
-        'ERR_AETHER_RPC_CONNECTION_LOST',
-        'unknown',
-        method,
-        `the connection ended before the answer came, so whether the call took effect is not known${why}`,
-        { cause },
-      )
-    : new RpcError(
-        'ERR_AETHER_RPC_CONNECTION_LOST',
-        'not-sent',
-        method,
-        `the connection ended before the call left${why}`,
-        { cause },
-      )
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
