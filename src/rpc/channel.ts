@@ -23,7 +23,7 @@ export interface ChannelOptions extends Partial<ClientSessionOptions>, Reconnect
   readonly interceptors?: readonly ClientInterceptor[]
 }
 
-/** How long to wait for a connection, where there is none. */
+/** How long to wait for a connection, where there is none; of `health`, for the answer, too. */
 export interface WaitForConnection {
   /** Default 30,000. */
   readonly timeoutMs?: number

@@ -14,7 +14,8 @@ import { deferred, rejection, serverPair, until } from './support.ts'
 
 /** Takes all numbers but one. */
 function allBut(bad: number, isSlow = false): StandardSchema<number> {
-  const look = (value: unknown) => (value === bad ? { issues: [{ message: `not ${bad}` }] } : { value: value as number })
+  const look = (value: unknown) =>
+    value === bad ? { issues: [{ message: `not ${bad}` }] } : { value: value as number }
   return {
     '~standard': {
       version: 1,
