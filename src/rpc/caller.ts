@@ -6,7 +6,7 @@ import type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-opt
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import { budgetOf, type ClientSession } from './client-session.ts'
 import type { AnswerStream, Stream } from './contract-types.ts'
-import { RpcError } from './errors.ts'
+import { RpcError, textOf } from './errors.ts'
 import { encodeExtension, NO_EXTENSION, type Repetition } from './extension.ts'
 import { FrameKind, NO_BUDGET } from './frame.ts'
 import { invalidResponse, type MethodInfo, methodsOf, validate } from './method-info.ts'
@@ -177,7 +177,7 @@ export class Caller {
       const at = performance.now()
       try {
         const extension = key === undefined ? undefined : extensionOf(options, key, repeated)
-        return await this.#unaryOn(session, method, request, options, Math.max(0.001, deadline - at), extension)
+        return await this.#unaryOn(session, method, request, options, leftUntil(deadline), extension)
       } catch (error) {
         const isRepeatable = isLost(error) && (key !== undefined || error.outcome === 'not-sent')
         if (!isRepeatable || !this.#connection.renews) throw first === undefined ? error : worst(error)
@@ -196,7 +196,7 @@ export class Caller {
     try {
       return await this.#connection.session(method.name, deadline, signal)
     } catch (error) {
-      throw before !== undefined && error instanceof RpcError ? before : error
+      throw before === undefined || signal?.aborted === true ? error : before
     }
   }
 
@@ -242,7 +242,7 @@ export class Caller {
       const answer = new Promise<unknown>(take)
       const resolve = resolveTaken
       const reject = rejectTaken
-      const leftMs = Math.max(0.001, deadline - performance.now())
+      const leftMs = leftUntil(deadline)
       const call = this.#begin(session, method, options, leftMs)
       call.resolve = resolve
       call.reject = reject
@@ -261,15 +261,16 @@ export class Caller {
 
   async #clientStream(method: MethodInfo, requests: Stream<unknown>, options: StreamCallOptions): Promise<unknown> {
     checkStream(method.name, requests)
-    const timeoutMs = options.timeoutMs ?? Infinity
-    const session = await this.#connection.session(method.name, performance.now() + timeoutMs, options.signal)
+    const deadline = deadlineOf(options)
+    const session = await this.#connection.session(method.name, deadline, options.signal)
+    const leftMs = leftUntil(deadline)
     const promise = new Promise<unknown>(take)
     const resolve = resolveTaken
     const reject = rejectTaken
-    const call = this.#begin(session, method, options, timeoutMs)
+    const call = this.#begin(session, method, options, leftMs)
     call.resolve = resolve
     call.reject = reject
-    this.#send(session, call, undefined, timeoutMs, options, undefined)
+    this.#send(session, call, undefined, leftMs, options, undefined)
     void this.#pumpRequests(session, call, requests)
     return promise
   }
@@ -278,15 +279,18 @@ export class Caller {
     if (method.streamsRequests) checkStream(method.name, request as Stream<unknown>)
     const session = this.#connection.current
     return session === undefined
-      ? this.#answersLater(method, request, options)
+      ? this.#answersLater(method, request, options, deadlineOf(options))
       : this.#answersOn(session, method, request, options, options.timeoutMs ?? Infinity)
   }
 
-  async *#answersLater(method: MethodInfo, request: unknown, options: StreamCallOptions): AnswerStream<unknown> {
-    const timeoutMs = options.timeoutMs ?? Infinity
-    const deadline = performance.now() + timeoutMs
+  async *#answersLater(
+    method: MethodInfo,
+    request: unknown,
+    options: StreamCallOptions,
+    deadline: number,
+  ): AnswerStream<unknown> {
     const session = await this.#connection.session(method.name, deadline, options.signal)
-    yield* this.#answersOn(session, method, request, options, Math.max(0.001, deadline - performance.now()))
+    yield* this.#answersOn(session, method, request, options, leftUntil(deadline))
   }
 
   #answersOn(
@@ -326,15 +330,25 @@ function isLost(error: unknown): error is RpcError {
 /** An error of a repetition: what was sent before may have taken effect all the same. */
 function worst(error: unknown): unknown {
   if (!(error instanceof RpcError) || error.outcome === 'failed' || error.outcome === 'unknown') return error
-  return new RpcError(error.code, 'unknown', error.method, `${error.message}; an earlier try may have taken effect`, {
-    cause: error,
-  })
+  const text = `${textOf(error)}; an earlier try may have taken effect`
+  return new RpcError(error.code, 'unknown', error.method, text, { cause: error, issues: error.issues })
 }
 
 function extensionOf(options: CallOptions, key?: string, repeated?: Repetition): Uint8Array | undefined {
   const { metadata } = options
   if (metadata === undefined && key === undefined) return undefined
   return encodeExtension({ ...NO_EXTENSION, metadata, key, repeated })
+}
+
+/** When the time of a call with streams is up, from now on. @throws ArgumentError. */
+function deadlineOf({ timeoutMs = Infinity }: StreamCallOptions): number {
+  checkTimeout(timeoutMs)
+  return performance.now() + timeoutMs
+}
+
+/** What is left of a call's time, as much as a call has to have. */
+function leftUntil(deadline: number): number {
+  return Math.max(0.001, deadline - performance.now())
 }
 
 function checkTimeout(timeoutMs: number): void {

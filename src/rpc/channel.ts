@@ -8,6 +8,7 @@ import type { ServerHealth } from './pings.ts'
 import { lendingOf, RdmaBuffer } from './rdma-buffer.ts'
 import { Reconnection, type ReconnectOptions } from './reconnection.ts'
 import type { Service } from './service.ts'
+import { TIMER_MS_MAX } from './timer-delay.ts'
 
 /**
  * Where links come from: where a server listens, a function that makes a link, or one that is there. The first two are used again when a link has ended.
@@ -22,7 +23,7 @@ export interface ChannelOptions extends Partial<ClientSessionOptions>, Reconnect
   readonly interceptors?: readonly ClientInterceptor[]
 }
 
-/** How long to wait for a connection, where there is none. */
+/** How long to wait for a connection, where there is none; of `health`, for the answer, too. */
 export interface WaitForConnection {
   /** Default 30,000. */
   readonly timeoutMs?: number
@@ -32,7 +33,8 @@ export interface WaitForConnection {
 /** Calls that a channel has under way at a time, unless told otherwise. */
 const CALLS_MAX = 16_384
 const TIMEOUT_MS = 30_000
-const TIMER_MS_MAX = 2 ** 31 - 1
+/** What errors of asking for health are about. */
+const HEALTH = 'channel.health'
 
 /** A client's way to a server: clients of its services share it. Bounds and their defaults are in {@link ChannelOptions}. */
 export class Channel implements AsyncDisposable {
@@ -69,11 +71,12 @@ export class Channel implements AsyncDisposable {
     await this.#reconnection.session('channel.ready', performance.now() + timeoutMs, signal)
   }
 
-  /** Asks the server how it is. @throws RpcError where there is no connection. */
+  /** Asks the server how it is; where the channel has left one that drains and found no other yet, that one. The time and the signal bound the wait for a connection and for the answer. @throws RpcError where there is none in time. */
   async health(options: WaitForConnection = {}): Promise<ServerHealth> {
     const { timeoutMs = TIMEOUT_MS, signal } = options
-    const session = await this.#reconnection.session('channel.health', performance.now() + timeoutMs, signal)
-    return session.ping()
+    const deadline = performance.now() + timeoutMs
+    const session = this.#reconnection.drainingSession ?? (await this.#reconnection.session(HEALTH, deadline, signal))
+    return session.health(HEALTH, deadline, signal)
   }
 
   /**

@@ -6,7 +6,7 @@ import { BodyCodec } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
-import { errorOf, type Failure, MalformedFrameError, RpcError } from './errors.ts'
+import { errorOf, type Failure, lost, MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
@@ -19,6 +19,7 @@ import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
+import { timerDelay } from './timer-delay.ts'
 import { values } from './value-codec.ts'
 
 /** Of what failures say. */
@@ -88,8 +89,10 @@ export class ClientSession implements FrameTaker {
     const { keepAliveMs } = this.#options
     if (keepAliveMs === Infinity) return
     const text = `the server has been silent for ${2 * keepAliveMs} ms (options.keepAliveMs)`
-    const silence = new SilenceWatch(this.session, text, () => void this.ping().catch(() => undefined))
-    this.#keepAlive = setInterval(() => silence.turn(), keepAliveMs)
+    // The answer is something that is heard.
+    const ask = (): void => void this.session.send(FrameKind.Ping, 0, 0, 0, undefined, NO_BYTES, true)
+    const silence = new SilenceWatch(this.session, text, ask)
+    this.#keepAlive = setInterval(() => silence.turn(), timerDelay(keepAliveMs))
     this.#keepAlive.unref()
   }
 
@@ -150,8 +153,8 @@ export class ClientSession implements FrameTaker {
     const { id } = call
     const stream = new IncomingStream<unknown>(this.#options.streamWindow, {
       consumed: (items) => void this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true),
-      abandoned: () => {
-        if (this.calls.find(id) === call && call.open) this.abandon(call, undefined)
+      abandoned: (error) => {
+        if (this.calls.find(id) === call && call.open) this.abandon(call, error)
       },
       checked: (item) =>
         response === undefined ? item : validate(response, item, (issues) => invalidResponse(name, issues)),
@@ -240,10 +243,7 @@ export class ClientSession implements FrameTaker {
       }
       case FrameKind.Item: {
         const call = this.calls.find(callId)
-        if (call?.answers === undefined) return
-        call.method!.meter?.received(length)
-        const item = call.method!.codec.decode(bytes, offset, length, memory)
-        if (!call.answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
+        if (call?.answers !== undefined) this.#item(call, call.answers, bytes, offset, length, memory)
         return
       }
       case FrameKind.Failure:
@@ -286,8 +286,7 @@ export class ClientSession implements FrameTaker {
     try {
       value = method.codec.decode(bytes, offset, length, memory)
     } catch (error) {
-      const text = messageOfThrown(error)
-      this.#fail(call, new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method.name, text, { cause: error }))
+      this.#fail(call, unreadable(method.name, error))
       return
     }
     this.#told(call, extension)
@@ -302,6 +301,26 @@ export class ClientSession implements FrameTaker {
       return
     }
     resolve?.((method.response === undefined ? value : this.#checked(method.response, value, method.name)) as never)
+  }
+
+  #item(
+    call: ClientCall,
+    answers: IncomingStream<unknown>,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    memory: number,
+  ): void {
+    const method = call.method!
+    method.meter?.received(length)
+    let item: unknown
+    try {
+      item = method.codec.decode(bytes, offset, length, memory)
+    } catch (error) {
+      this.abandon(call, unreadable(method.name, error))
+      return
+    }
+    if (!answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 
   async #checked(schema: StandardSchema, value: unknown, method: string): Promise<unknown> {
@@ -402,8 +421,9 @@ export class ClientSession implements FrameTaker {
     this.#hello.resolve()
   }
 
-  ping(): Promise<ServerHealth> {
-    return this.#pings.ask()
+  /** Asks the server; `asker` is what an error is about. */
+  health(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
+    return this.#pings.ask(asker, deadline, signal)
   }
 
   /** Calls under way end, then the link does, in order. */
@@ -422,9 +442,8 @@ export class ClientSession implements FrameTaker {
       this.#fail(call, lost(call.method!.name, sent, error))
     }
     this.calls.lost()
-    const gone = error ?? new ClosedError('the connection')
-    this.#pings.end(gone)
-    this.#hello.reject(gone)
+    this.#pings.end(error)
+    this.#hello.reject(error ?? new ClosedError('the connection'))
     this.#owner.ended(this, error)
   }
 }
@@ -435,23 +454,9 @@ export function budgetOf(timeoutMs: number): number {
   return micros >= NO_BUDGET ? NO_BUDGET : Math.max(1, micros)
 }
 
-export function lost(method: string, sent: boolean, cause: unknown): RpcError {
-  const why = cause instanceof Error ? `: ${cause.message}` : ''
-  return sent
-    ? new RpcError(
-        'ERR_AETHER_RPC_CONNECTION_LOST',
-        'unknown',
-        method,
-        `the connection ended before the answer came, so whether the call took effect is not known${why}`,
-        { cause },
-      )
-    : new RpcError(
-        'ERR_AETHER_RPC_CONNECTION_LOST',
-        'not-sent',
-        method,
-        `the connection ended before the call left${why}`,
-        { cause },
-      )
+/** An answer, or an item of a stream of them, of which the method's codec can make nothing. */
+function unreadable(method: string, error: unknown): RpcError {
+  return new RpcError('ERR_AETHER_RPC_INVALID_RESPONSE', 'unknown', method, messageOfThrown(error), { cause: error })
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {

@@ -1,4 +1,4 @@
-const DELAY_MS_MAX = 2 ** 31 - 1
+import { timerDelay } from './timer-delay.ts'
 
 /** One timer for many deadlines: it is set to the earliest, and whoever has them looks through them when it fires. */
 export class DeadlineTimer {
@@ -20,7 +20,7 @@ export class DeadlineTimer {
     clearTimeout(this.#timer)
     this.#at = at
     if (at === Infinity) return
-    this.#timer = setTimeout(this.#fire, Math.min(DELAY_MS_MAX, Math.max(1, Math.ceil(at - now))))
+    this.#timer = setTimeout(this.#fire, timerDelay(at - now))
   }
 
   readonly #fire = (): void => {

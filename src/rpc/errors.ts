@@ -34,6 +34,31 @@ export class RpcError extends AetherError {
   }
 }
 
+/** What an error says, without its method. */
+export function textOf({ method, message }: RpcError): string {
+  return method === '' ? message : message.slice(method.length + 2)
+}
+
+/** Of a call whose connection has ended. `sent`: the server may know of it. */
+export function lost(method: string, sent: boolean, cause: unknown): RpcError {
+  const why = cause instanceof Error ? `: ${cause.message}` : ''
+  return sent
+    ? new RpcError(
+        'ERR_AETHER_RPC_CONNECTION_LOST',
+        'unknown',
+        method,
+        `the connection ended before the answer came, so whether the call took effect is not known${why}`,
+        { cause },
+      )
+    : new RpcError(
+        'ERR_AETHER_RPC_CONNECTION_LOST',
+        'not-sent',
+        method,
+        `the connection ended before the call left${why}`,
+        { cause },
+      )
+}
+
 /** An error that belongs to the service: thrown by a handler, it comes out of the call at the client with the same reason and details. */
 export class ServiceError<Details = unknown> extends AetherError {
   override readonly name = 'ServiceError'

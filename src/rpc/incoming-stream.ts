@@ -4,8 +4,8 @@ import type { Awaitable } from './contract-types.ts'
 export interface IncomingStreamHost<T> {
   /** So many items were taken out since it last said so. */
   consumed(items: number): void
-  /** Nobody wants the rest. */
-  abandoned(): void
+  /** Nobody wants the rest: the reader has left, or an item did not fit, with this error. */
+  abandoned(error: unknown): void
   /** What an item is, after its schema has seen it. */
   checked(item: unknown): Awaitable<T>
 }
@@ -83,7 +83,13 @@ export class IncomingStream<T> implements AsyncIterableIterator<T> {
       this.#consumed = 0
       if (this.#end === undefined) this.#host.consumed(items)
     }
-    return { done: false, value: await this.#host.checked(item) }
+    try {
+      return { done: false, value: await this.#host.checked(item) }
+    } catch (error) {
+      // A loop that fails here does not come back to leave.
+      this.#leave(error)
+      throw error
+    }
   }
 
   #last(): Promise<IteratorResult<T>> {
@@ -94,6 +100,11 @@ export class IncomingStream<T> implements AsyncIterableIterator<T> {
   }
 
   return(): Promise<IteratorResult<T>> {
+    this.#leave(undefined)
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  #leave(error: unknown): void {
     const wasOpen = this.#end === undefined
     this.#items = []
     this.#head = 0
@@ -101,8 +112,7 @@ export class IncomingStream<T> implements AsyncIterableIterator<T> {
     const waiters = this.#waiters
     this.#waiters = []
     for (const each of waiters) each.resolve({ done: true, value: undefined })
-    if (wasOpen) this.#host.abandoned()
-    return Promise.resolve({ done: true, value: undefined })
+    if (wasOpen) this.#host.abandoned(error)
   }
 
   [Symbol.asyncIterator](): this {

@@ -1,6 +1,8 @@
-import { ClosedError } from '../native/index.ts'
+import { BoundedWait } from './bounded-wait.ts'
+import { lost, RpcError } from './errors.ts'
 import { FrameKind } from './frame.ts'
 import { NO_BYTES, type Session } from './session.ts'
+import type { WaitingFrame } from './waiting-frame.ts'
 
 /** What a server says of itself. */
 export interface ServerHealth {
@@ -12,42 +14,69 @@ export interface ServerHealth {
   readonly roundTripMs: number
 }
 
-interface PendingPing {
-  readonly sentAt: number
-  readonly resolve: (health: ServerHealth) => void
-  readonly reject: (error: Error) => void
+/** A question that was not answered yet. */
+class Ping {
+  readonly asker: string
+  readonly sentAt: number = performance.now()
+  readonly wait: BoundedWait<ServerHealth>
+  /** Its frame, where it waits for room. */
+  waiting: WaitingFrame | undefined
+
+  constructor(asker: string, deadline: number, signal: AbortSignal | undefined, ended: () => void) {
+    this.asker = asker
+    this.wait = new BoundedWait({ deadline, signal, late: () => this.#late(), ended })
+  }
+
+  get sent(): boolean {
+    return this.waiting === undefined || this.waiting.started
+  }
+
+  #late(): RpcError {
+    const [outcome, what] = this.sent
+      ? (['unknown', 'the server did not answer in time'] as const)
+      : (['not-sent', 'the question did not leave in time, the link had no room'] as const)
+    return new RpcError('ERR_AETHER_RPC_DEADLINE', outcome, this.asker, what)
+  }
+
+  lost(error: Error | undefined): void {
+    this.wait.reject(lost(this.asker, this.sent, error))
+  }
 }
 
 /** Questions after the health of a server. */
 export class Pings {
   readonly #session: Session
-  readonly #pending = new Map<number, PendingPing>()
+  readonly #pending = new Map<number, Ping>()
   #number = 0
 
   constructor(session: Session) {
     this.#session = session
   }
 
-  ask(): Promise<ServerHealth> {
-    if (!this.#session.open) return Promise.reject(new ClosedError('the connection'))
-    return new Promise((resolve, reject) => {
-      this.#number = (this.#number + 1) >>> 0
-      this.#pending.set(this.#number, { sentAt: performance.now(), resolve, reject })
-      this.#session.send(FrameKind.Ping, 0, this.#number, 0, undefined, NO_BYTES, true)
+  /** Until `deadline` (of `performance.now()`), or the signal is aborted. `asker`: what an error is about. @throws RpcError; the signal's reason. */
+  async ask(asker: string, deadline: number, signal: AbortSignal | undefined): Promise<ServerHealth> {
+    if (!this.#session.open) throw lost(asker, false, undefined)
+    const number = (this.#number + 1) >>> 0
+    this.#number = number
+    const ping = new Ping(asker, deadline, signal, () => {
+      this.#pending.delete(number)
+      if (ping.waiting !== undefined) this.#session.forget(ping.waiting)
     })
+    this.#pending.set(number, ping)
+    ping.waiting = this.#session.send(FrameKind.Ping, 0, number, 0, undefined, NO_BYTES, true)
+    return ping.wait.promise
   }
 
   /** The answer to one. `state`: 1 where the server drains. */
   answered(state: number, number: number, active: number, incarnation: number): void {
     const ping = this.#pending.get(number)
     if (ping === undefined) return
-    this.#pending.delete(number)
     const roundTripMs = performance.now() - ping.sentAt
-    ping.resolve({ state: state === 1 ? 'draining' : 'serving', active, incarnation, roundTripMs })
+    ping.wait.resolve({ state: state === 1 ? 'draining' : 'serving', active, incarnation, roundTripMs })
   }
 
-  end(error: Error): void {
-    for (const ping of this.#pending.values()) ping.reject(error)
-    this.#pending.clear()
+  /** The connection has ended. */
+  end(error: Error | undefined): void {
+    for (const ping of [...this.#pending.values()]) ping.lost(error)
   }
 }

@@ -1,8 +1,9 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { ClosedError } from '../native/index.ts'
-import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
+import { BoundedWait } from './bounded-wait.ts'
 import { ClientSession, type ClientSessionOptions, type SessionOwner } from './client-session.ts'
 import { RpcError } from './errors.ts'
+import { timerDelay } from './timer-delay.ts'
 
 /** How a channel comes to its next connection. */
 export interface ReconnectOptions {
@@ -14,9 +15,10 @@ export interface ReconnectOptions {
   readonly helloMsMax?: number
 }
 
+/** Somebody who needs a session. */
 interface Waiter {
-  readonly resolve: (session: ClientSession) => void
-  readonly reject: (error: unknown) => void
+  readonly method: string
+  readonly wait: BoundedWait<ClientSession>
 }
 
 /** The current session of a channel, and how it gets the next. */
@@ -55,33 +57,22 @@ export class Reconnection implements SessionOwner {
   session(method: string, deadline: number, signal?: AbortSignal): Promise<ClientSession> {
     if (this.current !== undefined) return Promise.resolve(this.current)
     if (this.#closed !== undefined) return Promise.reject(new ClosedError('the channel'))
-    signal?.throwIfAborted()
     if (this.#isOver) return Promise.reject(this.#unavailable(method, 'the connection has ended'))
-    return new Promise((resolve, reject) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        if (signal) removeAbortCallback(signal, onAbort)
-        this.#waiters.delete(waiter)
-      }
-      const waiter: Waiter = {
-        resolve(session) {
-          done()
-          resolve(session)
-        },
-        reject(error) {
-          done()
-          reject(error)
-        },
-      }
-      const onAbort = (): void => waiter.reject(signal!.reason)
-      const waitMs = Math.min(2 ** 31 - 1, Math.max(1, deadline - performance.now()))
-      const timer =
-        deadline === Infinity
-          ? undefined
-          : setTimeout(() => waiter.reject(this.#unavailable(method, 'there was no connection in time')), waitMs)
-      if (signal) addAbortCallback(signal, onAbort)
-      this.#waiters.add(waiter)
-    })
+    const late = (): RpcError => this.#unavailable(method, 'there was no connection in time')
+    const wait = new BoundedWait<ClientSession>({ deadline, signal, late, ended: () => this.#waiters.delete(waiter) })
+    const waiter: Waiter = { method, wait }
+    this.#waiters.add(waiter)
+    return wait.promise
+  }
+
+  /** One whose server drains, where there is no other: it can still be asked. */
+  get drainingSession(): ClientSession | undefined {
+    if (this.current !== undefined || this.#closed !== undefined) return undefined
+    return [...this.#sessions].find(({ draining, session }) => draining && session.open)
+  }
+
+  #turnAway(what: string): void {
+    for (const { method, wait } of [...this.#waiters]) wait.reject(this.#unavailable(method, what))
   }
 
   get #isOver(): boolean {
@@ -104,7 +95,7 @@ export class Reconnection implements SessionOwner {
       if (session !== undefined) {
         this.#failures = 0
         this.current = session
-        for (const waiter of [...this.#waiters]) waiter.resolve(session)
+        for (const { wait } of [...this.#waiters]) wait.resolve(session)
       }
     } catch (error) {
       this.#lastError = error
@@ -125,7 +116,7 @@ export class Reconnection implements SessionOwner {
       link.destroy(
         new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', '', `no hello came within ${this.#helloMsMax} ms`),
       )
-    }, this.#helloMsMax)
+    }, timerDelay(this.#helloMsMax))
     try {
       session.start()
       await session.ready
@@ -139,7 +130,7 @@ export class Reconnection implements SessionOwner {
   #again(): void {
     if (this.#closed !== undefined) return
     if (!this.renews) {
-      for (const waiter of [...this.#waiters]) waiter.reject(this.#unavailable('', 'the connection has ended'))
+      this.#turnAway('the connection has ended')
       return
     }
     if (this.#retry !== undefined) return
@@ -149,7 +140,7 @@ export class Reconnection implements SessionOwner {
     this.#retry = setTimeout(() => {
       this.#retry = undefined
       void this.#connect()
-    }, delay)
+    }, timerDelay(delay))
   }
 
   draining(): void {
@@ -177,8 +168,7 @@ export class Reconnection implements SessionOwner {
   async #close(): Promise<void> {
     clearTimeout(this.#retry)
     this.current = undefined
-    const error = new ClosedError('the channel')
-    for (const waiter of [...this.#waiters]) waiter.reject(error)
+    this.#turnAway('the channel was closed')
     await Promise.all([...this.#sessions].map((session) => session.close()))
   }
 }

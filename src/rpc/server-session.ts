@@ -139,7 +139,14 @@ export class ServerSession implements FrameTaker {
     const call = this.#calls.get(id)
     if (call?.requests === undefined) return
     call.info.meter?.received(length)
-    const item = call.info.codec.decode(bytes, offset, length, memory)
+    let item: unknown
+    try {
+      item = call.info.codec.decode(bytes, offset, length, memory)
+    } catch (error) {
+      this.#lastWords.fail(call, refusalOf(error))
+      call.abort(error)
+      return
+    }
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
   }
 

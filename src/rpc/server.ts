@@ -11,6 +11,7 @@ import type { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
 import { ServerSession } from './server-session.ts'
 import type { Service } from './service.ts'
+import { timerDelay } from './timer-delay.ts'
 
 /**
  * Something around each handler. `next` goes on, with this request or another, and gives what the handler gives: an answer, a promise of one, or a stream.
@@ -99,7 +100,7 @@ export class Server implements AsyncDisposable {
     if (keepAliveMs === Infinity || this.#keepAlive !== undefined) return
     this.#keepAlive = setInterval(() => {
       for (const each of this.#sessions) each.keepAliveTurn()
-    }, keepAliveMs)
+    }, timerDelay(keepAliveMs))
     this.#keepAlive.unref()
   }
 

@@ -7,6 +7,7 @@ import { FENCE_MS } from './defaults.ts'
 import { MalformedFrameError } from './errors.ts'
 import { decodeExtension, NO_EXTENSION, withEntries } from './extension.ts'
 import { EXTENSION_BYTES_MAX, FrameFlag, FrameKind, HEADER_BYTES, NO_BUDGET } from './frame.ts'
+import { FrameQueue } from './frame-queue.ts'
 import { BodyMemory, type FrameTaker } from './frame-taker.ts'
 import { WaitingFrame } from './waiting-frame.ts'
 
@@ -39,8 +40,7 @@ export class Session {
   readonly #header: DataView
   #incoming: Uint8Array = NO_BYTES
   #words: DataView = new DataView(NO_BYTES.buffer)
-  #queue: WaitingFrame[] = []
-  #queueHead = 0
+  readonly #queue = new FrameQueue()
   #pumping = false
   #emptied: (() => void)[] = []
   readonly #assemblies: Assemblies
@@ -70,7 +70,7 @@ export class Session {
 
   /** Frames that wait for room. */
   get waiting(): number {
-    return this.#queue.length - this.#queueHead
+    return this.#queue.length
   }
 
   // ---- sending -----------------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ export class Session {
   /** Whether there was room for the whole frame, and nothing before it. */
   #sendNow(kind: number, call: number, word: number, budget: number, body: Uint8Array, bodyBytes: number): boolean {
     const length = HEADER_BYTES + bodyBytes
-    if (this.#queueHead !== this.#queue.length || length > this.link.messageBytesMax) return false
+    if (this.#queue.length !== 0 || length > this.link.messageBytesMax) return false
     const at = this.link.reserve(length)
     if (at < 0) return false
     this.#write(at, kind, 0, call, word, budget)
@@ -137,8 +137,7 @@ export class Session {
     // Nobody was told of these.
     for (const { call, started, offeredBytes } of this.#queue)
       if (offeredBytes > 0 && !started) this.#offers.withdraw(call)
-    this.#queue = []
-    this.#queueHead = 0
+    this.#queue.clear()
     if (this.#open) await within(this.#offers.settled(), this.#fenceMs)
     await this.link.close()
   }
@@ -154,9 +153,16 @@ export class Session {
     this.#fetches.drop(call)
     if (waiting === undefined || waiting.started) this.#offers.unwanted(call)
     else {
-      waiting.dropped = true
       this.#offers.withdraw(call)
+      this.forget(waiting)
     }
+  }
+
+  /** Nobody wants this frame to leave any more; one of which a part has left goes on. */
+  forget(waiting: WaitingFrame): void {
+    if (waiting.started) return
+    this.#queue.drop(waiting)
+    if (this.#queue.length === 0) this.#tellEmptied()
   }
 
   /** When nothing waits for room, or the session has ended. */
@@ -255,7 +261,7 @@ export class Session {
     this.#pumping = true
     try {
       while (this.#open && !this.#closing && this.#drain())
-        await this.link.writable(this.#nextBytes(this.#queue[this.#queueHead]!))
+        await this.link.writable(this.#nextBytes(this.#queue.first!))
     } catch (error) {
       // A link that has ended says so by itself; anything else would leave what waits here without an end.
       if (!(error instanceof LinkError || error instanceof ClosedError)) this.link.destroy(error as Error)
@@ -267,13 +273,10 @@ export class Session {
 
   /** Sends what there is room for; true where something still waits. */
   #drain(): boolean {
-    while (this.#queueHead < this.#queue.length) {
-      const frame = this.#queue[this.#queueHead]!
-      if ((!frame.dropped || frame.started) && !this.#put(frame)) return true
-      this.#queueHead += 1
+    for (let frame = this.#queue.first; frame !== undefined; frame = this.#queue.first) {
+      if (!this.#put(frame)) return true
+      this.#queue.shift()
     }
-    this.#queue = []
-    this.#queueHead = 0
     return false
   }
 
@@ -419,8 +422,7 @@ export class Session {
 
   #ended(error: Error | undefined): void {
     this.#open = false
-    this.#queue = []
-    this.#queueHead = 0
+    this.#queue.clear()
     this.#assemblies.clear()
     this.#fetches.end()
     this.#offers.end()

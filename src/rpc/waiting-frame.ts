@@ -1,3 +1,5 @@
+const NOTHING: Uint8Array = new Uint8Array(0)
+
 /** A frame that waits for room. */
 export class WaitingFrame {
   readonly kind: number
@@ -12,7 +14,7 @@ export class WaitingFrame {
   sentBytes = 0
   /** Something of it has left. */
   started = false
-  /** Nobody wants it any more; looked at until it has started. */
+  /** Nobody wants it any more, and nothing of it has left. */
   dropped = false
 
   constructor(
@@ -29,5 +31,11 @@ export class WaitingFrame {
     this.budget = budget
     this.extension = extension
     this.body = body
+  }
+
+  /** Nothing of it is needed any more. Its call may have it for long. */
+  letGo(): void {
+    this.body = NOTHING
+    this.extension = undefined
   }
 }

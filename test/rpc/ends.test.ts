@@ -128,6 +128,57 @@ test('health says how the server is', async () => {
   await running
 })
 
+test('health of a server that drains says so, whether or not the channel looks for another meanwhile', async () => {
+  for (const renews of [false, true]) {
+    const gate = deferred<string>()
+    const server = createServer().serve(work, { now: (n) => n, wait: () => gate.promise, ticks: () => [] })
+    const [mine, theirs] = memoryLinks()
+    server.accept(theirs)
+    let connections = 0
+    const source = async () => {
+      connections += 1
+      if (connections > 1) throw new Error('there is no other')
+      return mine
+    }
+    const channel = openChannel(renews ? source : mine, { ...PATIENT, backOffMsMin: 1, backOffMsMax: 1 })
+    const running = channel.client(work).wait()
+    await until(() => server.active === 1)
+    const drained = server.drain()
+    const refused = await rejection(channel.client(work).now(1, { timeoutMs: renews ? 50 : 600_000 }))
+    assert.ok(refused instanceof RpcError)
+    const { state, active } = await channel.health()
+    assert.deepEqual([state, active], ['draining', 1])
+    gate.resolve('done')
+    assert.equal(await running, 'done')
+    await drained
+    await channel.close()
+  }
+})
+
+test('asking for health ends with its time, with its signal and with the connection', async () => {
+  await using pair = workPair({ links: { ringBytes: 1024 } })
+  await pair.channel.ready()
+  pair.serverLink.pause()
+  const told = (error: unknown): unknown => (error instanceof RpcError ? [error.code, error.outcome] : error)
+  const late = await rejection(pair.channel.health({ timeoutMs: 10 }))
+  assert.deepEqual(told(late), ['ERR_AETHER_RPC_DEADLINE', 'unknown'])
+  const controller = new AbortController()
+  const aborted = rejection(pair.channel.health({ signal: controller.signal }))
+  await turns()
+  controller.abort(new Error('no matter'))
+  assert.equal(await aborted, controller.signal.reason)
+  assert.equal(await rejection(pair.channel.health({ signal: controller.signal })), controller.signal.reason)
+  // Where the ring is full it does not leave.
+  const calls = Array.from({ length: 100 }, (_, n) => rejection(pair.client.now(n)))
+  const stuck = await rejection(pair.channel.health({ timeoutMs: 10 }))
+  assert.deepEqual(told(stuck), ['ERR_AETHER_RPC_DEADLINE', 'not-sent'])
+  const lost = rejection(pair.channel.health())
+  await turns()
+  pair.clientLink.cut()
+  assert.deepEqual(told(await lost), ['ERR_AETHER_RPC_CONNECTION_LOST', 'not-sent'])
+  await Promise.all(calls)
+})
+
 test('closing the channel ends its calls with what is known', async () => {
   await using pair = workPair()
   const waiting = rejection(pair.client.wait())

@@ -152,6 +152,52 @@ test('the time of a call counts all its tries', async () => {
   world.gate.resolve()
 })
 
+test('closing the channel ends what waits for the next connection, and says whether it had left', async () => {
+  await using world = shopWorld()
+  const sent = rejection(world.client.slow('a', { idempotencyKey: true }))
+  await until(() => world.orders.length === 1)
+  world.server = undefined
+  world.cut()
+  const waits = rejection(world.client.slow('b'))
+  const ready = rejection(world.channel.ready())
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  await world.channel.close()
+  const told = [await sent, await waits, await ready].map((error) => {
+    assert.ok(error instanceof RpcError, String(error))
+    return [error.method, error.code, error.outcome]
+  })
+  assert.deepEqual(told, [
+    ['shop/slow', 'ERR_AETHER_RPC_CONNECTION_LOST', 'unknown'],
+    ['shop/slow', 'ERR_AETHER_RPC_UNAVAILABLE', 'not-sent'],
+    ['channel.ready', 'ERR_AETHER_RPC_UNAVAILABLE', 'not-sent'],
+  ])
+})
+
+test('an abort ends a call that waits for the next connection with its reason, though it had left', async () => {
+  await using world = shopWorld()
+  const controller = new AbortController()
+  const call = rejection(world.client.slow('a', { idempotencyKey: true, signal: controller.signal }))
+  await until(() => world.orders.length === 1)
+  world.server = undefined
+  world.cut()
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  controller.abort(new Error('enough'))
+  assert.equal(await call, controller.signal.reason)
+})
+
+test('a repetition that is refused says so once, with what the schema found', async () => {
+  await using world = shopWorld()
+  const call = rejection(world.client.slow('a', { idempotencyKey: true }))
+  await until(() => world.orders.length === 1)
+  world.server = createServer()
+  world.cut()
+  const error = await call
+  assert.ok(error instanceof RpcError, String(error))
+  assert.deepEqual([error.code, error.outcome], ['ERR_AETHER_RPC_UNKNOWN_METHOD', 'unknown'])
+  assert.equal(error.message.split('shop/slow').length, 2, error.message)
+  assert.match(error.message, /^shop\/slow: nothing is served.*; an earlier try may have taken effect$/)
+})
+
 test('a cancelled key reaches the handler only when nobody waits for it any more', async () => {
   await using world = shopWorld()
   const first = new AbortController()

@@ -4,12 +4,15 @@ import {
   bidirectional,
   type CallContext,
   clientStream,
+  createServer,
   defineService,
+  openChannel,
   RpcError,
   serverStream,
   type,
 } from '../../src/rpc/index.ts'
-import { deferred, type PairOptions, rejection, serverPair, until } from './support.ts'
+import { memoryLinks } from '../support/memory-links.ts'
+import { deferred, PATIENT, type PairOptions, rejection, serverPair, until } from './support.ts'
 
 const numbers = defineService({
   name: 'numbers',
@@ -172,6 +175,38 @@ test('a deadline ends a stream', async () => {
   assert.ok(error instanceof RpcError)
   assert.equal(error.code, 'ERR_AETHER_RPC_DEADLINE')
   await until(() => pair.seen.ended)
+})
+
+test('the time of a stream counts from its start, the wait for a connection included', async () => {
+  const timed = defineService({
+    name: 'timed',
+    methods: { up: clientStream({ response: type<number>() }), down: serverStream({ response: type<number>() }) },
+  })
+  const [mine, theirs] = memoryLinks()
+  await using server = createServer().serve(timed, {
+    up: async (_requests, { remainingMs }) => remainingMs,
+    *down(_request, { remainingMs }) {
+      yield remainingMs
+    },
+  })
+  const gate = deferred()
+  const source = async () => {
+    await gate.promise
+    server.accept(theirs)
+    return mine
+  }
+  await using channel = openChannel(source, PATIENT)
+  const client = channel.client(timed)
+  const timeoutMs = 600_000
+  const up = client.up([], { timeoutMs })
+  const down = client.down(undefined, { timeoutMs })
+  const start = performance.now()
+  await until(() => performance.now() - start >= 100)
+  gate.resolve()
+  await channel.ready()
+  for (const leftMs of [await up, (await down.next()).value as number])
+    assert.ok(leftMs <= timeoutMs - 100, `${leftMs} of ${timeoutMs} ms are left 100 ms later`)
+  await assert.rejects(client.up([], { timeoutMs: Number.NaN }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
 })
 
 test("an error after some answers comes after them; the caller's own ends the call", async () => {

@@ -1,0 +1,59 @@
+import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
+import { timerDelay } from './timer-delay.ts'
+
+/** When a wait ends without what is waited for. */
+export interface WaitBounds {
+  /** Of `performance.now()`. */
+  readonly deadline: number
+  /** It rejects with the signal's reason. */
+  readonly signal: AbortSignal | undefined
+  /** What it rejects with when its time is up. */
+  readonly late: () => unknown
+  /** Called once, before the promise settles, however it does. */
+  readonly ended: () => void
+}
+
+/** Somebody waits for something that another part of the program gives: until it is there, the time is up, or the signal is aborted. */
+export class BoundedWait<T> {
+  readonly promise: Promise<T>
+  #resolve!: (value: T) => void
+  #reject!: (error: unknown) => void
+  readonly #bounds: WaitBounds
+  readonly #timer: NodeJS.Timeout | undefined
+  #isOver = false
+
+  /** Throws the signal's reason where it is aborted already. */
+  constructor(bounds: WaitBounds) {
+    const { deadline, signal, late } = bounds
+    signal?.throwIfAborted()
+    this.#bounds = bounds
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    if (deadline !== Infinity)
+      this.#timer = setTimeout(() => this.reject(late()), timerDelay(deadline - performance.now()))
+    if (signal) addAbortCallback(signal, this.#aborted)
+  }
+
+  resolve(value: T): void {
+    this.#end()
+    this.#resolve(value)
+  }
+
+  reject(error: unknown): void {
+    this.#end()
+    this.#reject(error)
+  }
+
+  readonly #aborted = (): void => this.reject(this.#bounds.signal?.reason)
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { signal, ended } = this.#bounds
+    clearTimeout(this.#timer)
+    if (signal) removeAbortCallback(signal, this.#aborted)
+    ended()
+  }
+}
