@@ -9,7 +9,7 @@ import type { AnswerStream, Stream } from './contract-types.ts'
 import { RpcError, textOf } from './errors.ts'
 import { encodeExtension, NO_EXTENSION, type Repetition } from './extension.ts'
 import { FrameKind, NO_BUDGET } from './frame.ts'
-import { invalidResponse, type MethodInfo, methodsOf, validate } from './method-info.ts'
+import { type MethodInfo, methodsOf } from './method-info.ts'
 import type { Reconnection } from './reconnection.ts'
 import type { MethodKind, Service } from './service.ts'
 import { NO_BYTES } from './session.ts'
@@ -191,23 +191,26 @@ export class Caller {
     method: MethodInfo,
     deadline: number,
     signal: AbortSignal | undefined,
-    before: unknown,
+    before?: unknown,
   ): Promise<ClientSession> {
     try {
       return await this.#connection.session(method.name, deadline, signal)
     } catch (error) {
-      throw before === undefined || signal?.aborted === true ? error : before
+      if (before === undefined) throw method.refused(error)
+      throw signal?.aborted === true ? error : before
     }
   }
 
   #unarySync(method: MethodInfo, request: unknown, options: SyncCallOptions): unknown {
     const session = this.#connection.current
     if (session === undefined)
-      throw new RpcError(
-        'ERR_AETHER_RPC_UNAVAILABLE',
-        'not-sent',
-        method.name,
-        'there is no connection; await channel.ready() before blocking calls',
+      throw method.refused(
+        new RpcError(
+          'ERR_AETHER_RPC_UNAVAILABLE',
+          'not-sent',
+          method.name,
+          'there is no connection; await channel.ready() before blocking calls',
+        ),
       )
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
     // Whoever waits looks at the clock, and most answers are there before it has to: reading it takes as long as a part of the way.
@@ -217,10 +220,7 @@ export class Caller {
     this.#send(session, call, request, timeoutMs, options, undefined)
     waitSync(session, call, answer, timeoutMs)
     if (answer.error !== undefined) throw answer.error
-    if (method.response === undefined) return answer.value
-    const checked = validate(method.response, answer.value, (issues) => invalidResponse(method.name, issues))
-    if (checked instanceof Promise) throw asyncSchema(method.name, checked)
-    return checked
+    return answer.value
   }
 
   // ---- buffers -----------------------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ export class Caller {
     checkTimeout(timeoutMs)
     const deadline = performance.now() + timeoutMs
     const { current } = this.#connection
-    const session = current ?? (await this.#connection.session(method.name, deadline, options.signal))
+    const session = current ?? (await this.#sessionFor(method, deadline, options.signal))
     options.signal?.throwIfAborted()
     const loans = new CallLoans(session.session.link, method, options)
     let last: Promise<void> | undefined
@@ -262,7 +262,7 @@ export class Caller {
   async #clientStream(method: MethodInfo, requests: Stream<unknown>, options: StreamCallOptions): Promise<unknown> {
     checkStream(method.name, requests)
     const deadline = deadlineOf(options)
-    const session = await this.#connection.session(method.name, deadline, options.signal)
+    const session = await this.#sessionFor(method, deadline, options.signal)
     const leftMs = leftUntil(deadline)
     const promise = new Promise<unknown>(take)
     const resolve = resolveTaken
@@ -289,7 +289,7 @@ export class Caller {
     options: StreamCallOptions,
     deadline: number,
   ): AnswerStream<unknown> {
-    const session = await this.#connection.session(method.name, deadline, options.signal)
+    const session = await this.#sessionFor(method, deadline, options.signal)
     yield* this.#answersOn(session, method, request, options, leftUntil(deadline))
   }
 
@@ -376,9 +376,4 @@ function asyncInterceptor(method: string, result: Promise<unknown>): ArgumentErr
     'options.interceptors',
     `${method}Sync blocks: an interceptor that gives a promise cannot be around it`,
   )
-}
-
-function asyncSchema(method: string, result: Promise<unknown>): ArgumentError {
-  result.catch(() => undefined)
-  return new ArgumentError('response', `${method}Sync blocks: its answers need a schema that does not give a promise`)
 }

@@ -4,6 +4,7 @@ import { type AetherError, ClosedError, messageOfThrown } from '../native/index.
 import { addAbortCallback } from '../runtime/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
+import { checked, checkSync } from './checked-answer.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, lost, MalformedFrameError, RpcError } from './errors.ts'
@@ -17,7 +18,6 @@ import { traceCall, traceCallEnd, tracesCalls } from './rpc-trace.ts'
 import { NO_BYTES, Session, type SessionLimits } from './session.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
-import type { StandardSchema } from './standard-schema.ts'
 import { Credit } from './stream-pump.ts'
 import { timerDelay } from './timer-delay.ts'
 import { values } from './value-codec.ts'
@@ -105,14 +105,16 @@ export class ClientSession implements FrameTaker {
 
   /** A slot for a call that somebody waits for from now on. @throws RpcError where too many are under way, or the link has just ended. */
   open(method: MethodInfo, deadline: number): ClientCall {
-    if (!this.session.open) throw lost(method.name, false, undefined)
+    if (!this.session.open) throw method.refused(lost(method.name, false, undefined))
     const call = this.calls.take()
     if (call === undefined)
-      throw new RpcError(
-        'ERR_AETHER_RPC_OVERLOADED',
-        'not-sent',
-        method.name,
-        `${this.#options.callsMax} calls are under way (options.callsMax)`,
+      throw method.refused(
+        new RpcError(
+          'ERR_AETHER_RPC_OVERLOADED',
+          'not-sent',
+          method.name,
+          `${this.#options.callsMax} calls are under way (options.callsMax)`,
+        ),
       )
     call.open = true
     call.method = method
@@ -291,16 +293,22 @@ export class ClientSession implements FrameTaker {
     }
     this.#told(call, extension)
     if (!call.open) return
-    const { sync, resolve } = call
+    const { sync, resolve, began } = call
     if (call.traced !== 0) traceCallEnd(call, 'client', method.name, call.id)
-    if (method.meter !== undefined) method.meter.answeredWith(call.began, length)
     call.leave()
+    if (method.response !== undefined) {
+      const answer = { method, schema: method.response, began, length }
+      if (sync === undefined) resolve?.(checked(answer, value) as never)
+      else checkSync(answer, value, sync)
+      return
+    }
+    if (method.meter !== undefined) method.meter.answeredWith(began, length)
     if (sync !== undefined) {
       sync.value = value
       sync.done = true
       return
     }
-    resolve?.((method.response === undefined ? value : this.#checked(method.response, value, method.name)) as never)
+    resolve?.(value as never)
   }
 
   #item(
@@ -321,10 +329,6 @@ export class ClientSession implements FrameTaker {
       return
     }
     if (!answers.push(item)) throw new MalformedFrameError('more items came than there was credit for')
-  }
-
-  async #checked(schema: StandardSchema, value: unknown, method: string): Promise<unknown> {
-    return validate(schema, value, (issues) => invalidResponse(method, issues))
   }
 
   /** Metadata of the answer. The callback is the program's: what it throws fails its call, and only that. */

@@ -39,6 +39,12 @@ export class MethodInfo {
     this.meter = meterOf(side, this.name)
   }
 
+  /** A call has failed before it began; gives the error, to be thrown. */
+  refused<Failure>(error: Failure): Failure {
+    this.meter?.refused(error)
+    return error
+  }
+
   /** Whether a call names a part of its caller's memory as that. */
   takes(part: 'source' | 'target'): boolean {
     return this.buffers === part || this.buffers === 'both'

@@ -124,6 +124,12 @@ export class MethodMeter {
     return this.#began === this.#next ? this.#start() : undefined
   }
 
+  /** A call has failed before it left: its time says nothing. */
+  refused(error: unknown): void {
+    this.#count(Slot.calls, 1)
+    this.failed(undefined, error)
+  }
+
   received(bytes: number): void {
     this.#count(Slot.bytesReceived, bytes)
   }

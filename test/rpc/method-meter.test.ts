@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Profile, setProfiling, threadProfile } from '../../src/profiling/index.ts'
-import { bytes, defineService, ServiceError, type, unary } from '../../src/rpc/index.ts'
+import {
+  bytes,
+  defineService,
+  openChannel,
+  ServiceError,
+  type StandardSchema,
+  type,
+  unary,
+} from '../../src/rpc/index.ts'
 import { serverStream } from '../../src/rpc/service.ts'
 import { serverPair } from './support.ts'
 
@@ -72,6 +80,45 @@ test('failures are counted by their codes', async () => {
   assert.deepEqual(of(since, 'rpc.client.failures', 'never'), { ABORTED: 1, DEADLINE: 1 })
   assert.equal(times(since, 'rpc.client.latency', 'never'), 2)
   assert.deepEqual(of(since, 'rpc.client', 'never'), { calls: 2 })
+})
+
+test('calls that fail before they leave are counted, and answers that their schema refuses are failures', async () => {
+  const texts: StandardSchema<string> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => (typeof value === 'string' ? { value } : { issues: [{ message: 'a text' }] }),
+    },
+  }
+  const request = type<number>()
+  const typed = defineService({ name: 'typed', methods: { text: unary({ request, response: texts }) } })
+  const lax = defineService({ name: 'typed', methods: { text: unary({ request, response: type<unknown>() }) } })
+  const counts = (since: Profile, what: string) => {
+    const reading = since.counters().find(({ name, label }) => name === what && label === 'typed/text')
+    return Object.fromEntries(Object.entries(reading?.values ?? {}).filter(([, value]) => value !== 0))
+  }
+  const start = threadProfile()
+  await using away = openChannel(() => Promise.reject(new Error('nobody')))
+  await assert.rejects(away.client(typed).text(1, { timeoutMs: 20 }), { code: 'ERR_AETHER_RPC_UNAVAILABLE' })
+  assert.throws(() => away.client(typed).textSync(1), { code: 'ERR_AETHER_RPC_UNAVAILABLE' })
+  const before = threadProfile()
+  assert.deepEqual(counts(before.since(start), 'rpc.client.failures'), { UNAVAILABLE: 2 })
+  assert.deepEqual(counts(before.since(start), 'rpc.client'), { calls: 2 })
+  await using pair = serverPair((server) => server.serve(lax, { text: (n) => (n === 0 ? 'text' : n) }), {
+    channel: { callsMax: 1 },
+  })
+  const client = pair.channel.client(typed)
+  await pair.channel.ready()
+  const calls = [client.text(0), client.text(0), client.text(0)]
+  assert.deepEqual(
+    (await Promise.allSettled(calls)).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  )
+  await assert.rejects(client.text(1), { code: 'ERR_AETHER_RPC_INVALID_RESPONSE' })
+  const since = threadProfile().since(before)
+  assert.deepEqual(counts(since, 'rpc.client.failures'), { OVERLOADED: 2, INVALID_RESPONSE: 1 })
+  const { bytesReceived, ...others } = counts(since, 'rpc.client')
+  assert.deepEqual(others, { calls: 4, answers: 1 })
 })
 
 test('what a full server refuses is counted there', async () => {

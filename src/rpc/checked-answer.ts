@@ -1,0 +1,50 @@
+import { ArgumentError } from '../native/index.ts'
+import type { SyncAnswer } from './client-call.ts'
+import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
+import type { CallStart } from './method-meter.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+/** Of an answer that is none before its method's schema has said so. */
+export interface UncheckedAnswer {
+  readonly method: MethodInfo
+  readonly schema: StandardSchema
+  readonly began: CallStart | undefined
+  readonly length: number
+}
+
+function validated({ method, schema }: UncheckedAnswer, value: unknown): unknown {
+  return validate(schema, value, (issues) => invalidResponse(method.name, issues))
+}
+
+/** What the schema makes of it. @throws RpcError where it does not fit. */
+export async function checked(answer: UncheckedAnswer, value: unknown): Promise<unknown> {
+  const { method, began, length } = answer
+  try {
+    const fitting = await validated(answer, value)
+    method.meter?.answeredWith(began, length)
+    return fitting
+  } catch (error) {
+    method.meter?.failed(began, error)
+    throw error
+  }
+}
+
+/** The same, for a call that blocks. */
+export function checkSync(answer: UncheckedAnswer, value: unknown, sync: SyncAnswer): void {
+  const { method, began, length } = answer
+  try {
+    const fitting = validated(answer, value)
+    if (fitting instanceof Promise) throw asyncSchema(method.name, fitting)
+    sync.value = fitting
+    method.meter?.answeredWith(began, length)
+  } catch (error) {
+    sync.error = error
+    method.meter?.failed(began, error)
+  }
+  sync.done = true
+}
+
+function asyncSchema(method: string, result: Promise<unknown>): ArgumentError {
+  result.catch(() => undefined)
+  return new ArgumentError('response', `${method}Sync blocks: its answers need a schema that does not give a promise`)
+}
