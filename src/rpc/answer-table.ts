@@ -13,18 +13,27 @@ export interface KeyWaiter {
   answer(frame: LastFrame): void
 }
 
+/** The call that makes the answer of a key. */
+export interface KeyedCall {
+  /** `service/method`. */
+  readonly method: string
+  /** Tells its handler that nobody waits for it. */
+  abort(reason: unknown): void
+}
+
 /** A key that was seen: its call runs, or has its answer. */
 export class KeptAnswer {
   readonly key: string
   readonly createdAt: number
+  /** Undefined from its answer on. */
+  call: KeyedCall | undefined
   frame: LastFrame | undefined
   readonly waiters: Set<KeyWaiter> = new Set()
-  /** Called when the last who waited has cancelled. */
-  abandoned: (() => void) | undefined
 
-  constructor(key: string, createdAt: number) {
+  constructor(key: string, createdAt: number, call: KeyedCall) {
     this.key = key
     this.createdAt = createdAt
+    this.call = call
   }
 }
 
@@ -69,8 +78,8 @@ export class AnswerTable {
     return repeated.incarnation === incarnation && now - repeated.ageMs - MARGIN_MS > this.#forgottenUpTo
   }
 
-  begin(key: string, now: number): KeptAnswer {
-    const kept = new KeptAnswer(key, now)
+  begin(key: string, now: number, call: KeyedCall): KeptAnswer {
+    const kept = new KeptAnswer(key, now, call)
     this.#answers.set(key, kept)
     this.#shrink(now)
     return kept
@@ -78,11 +87,17 @@ export class AnswerTable {
 
   /** The call has its answer. */
   finish(kept: KeptAnswer, frame: LastFrame, now: number): void {
+    kept.call = undefined
     kept.frame = { ...frame, body: Uint8Array.prototype.slice.call(frame.body) }
     this.#bytes += frame.body.length
     for (const waiter of kept.waiters) waiter.answer(kept.frame)
     kept.waiters.clear()
     this.#shrink(now)
+  }
+
+  /** Nobody can come any more: calls that run are told. */
+  abandon(reason: unknown): void {
+    for (const { call } of this.#answers.values()) call?.abort(reason)
   }
 
   #shrink(now: number): void {

@@ -11,7 +11,7 @@ export interface CallContext {
   /** Which connection it came by, counted from 1. */
   readonly session: number
   readonly metadata: Metadata
-  /** Aborted when the caller cancels, its time is up, or its connection is lost (not for calls with an idempotency key, whose answer is still wanted then). */
+  /** Aborted when the caller cancels, its time is up, its connection is lost (not for calls with an idempotency key, whose answer is still wanted then), or the server closes. */
   readonly signal: AbortSignal
   /** What is left of the caller's time; Infinity where it set none. */
   readonly remainingMs: number

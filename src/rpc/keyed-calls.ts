@@ -1,7 +1,7 @@
 import type { KeptAnswer, KeyWaiter, LastFrame } from './answer-table.ts'
-import { RpcError } from './errors.ts'
+import { MalformedFrameError, RpcError } from './errors.ts'
 import type { Extension } from './extension.ts'
-import { FailureCode, FrameKind } from './frame.ts'
+import { FailureCode, FrameKind, SLOTS_MAX } from './frame.ts'
 import type { ServerCall } from './server-call.ts'
 import type { ServerCore } from './server-core.ts'
 import type { Session } from './session.ts'
@@ -35,6 +35,8 @@ export class KeyedCalls {
 
   /** Whether a call with this key needs no handler: it runs already, has its answer, or may have had one that was forgotten. */
   isRepeated(id: number, number: number, { key, repeated }: Extension): boolean {
+    // Who waits for an answer takes no handler, so nothing else bounds them.
+    if (this.#waiting.size === SLOTS_MAX) throw new MalformedFrameError(`more than ${SLOTS_MAX} calls are under way`)
     const { answers, incarnation } = this.#core
     const kept = answers.find(`${number}:${key}`)
     if (kept !== undefined) {
@@ -49,13 +51,8 @@ export class KeyedCalls {
 
   /** From here on the key has a call. */
   keep(call: ServerCall): void {
-    const kept = this.#core.answers.begin(`${call.info.number}:${call.idempotencyKey}`, performance.now())
-    kept.abandoned = () =>
-      call.abort(
-        new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, 'whoever called with this key has cancelled'),
-      )
-    call.kept = kept
-    this.#await(kept, call.id)
+    call.kept = this.#core.answers.begin(`${call.info.number}:${call.idempotencyKey}`, performance.now(), call)
+    this.#await(call.kept, call.id)
   }
 
   /** The client waits for the answer of a key. */
@@ -93,7 +90,10 @@ export class KeyedCalls {
     this.#waiting.delete(id)
     kept.waiters.delete(waiter)
     this.#refuse(id, FailureCode.Cancelled, 'cancelled')
-    if (kept.waiters.size === 0) kept.abandoned?.()
+    const { call } = kept
+    if (kept.waiters.size > 0 || call === undefined) return
+    const why = 'whoever called with this key has cancelled'
+    call.abort(new RpcError('ERR_AETHER_RPC_CANCELLED', 'unknown', call.method, why))
   }
 
   /** The link has ended: what runs goes on, for whoever comes again. */

@@ -16,7 +16,7 @@ export class LastWords {
   readonly #core: ServerCore
   readonly #calls: Map<number, ServerCall>
 
-  /** `calls`: those whose handlers run; who has had its last word is taken out. */
+  /** `calls`: those that wait for their last words; who has had it is taken out. */
   constructor(session: Session, core: ServerCore, calls: Map<number, ServerCall>) {
     this.#session = session
     this.#core = core

@@ -25,11 +25,13 @@ export class ServerSession implements FrameTaker {
   readonly session: Session
   readonly number: number
   readonly #core: ServerCore
-  /** Calls whose handlers have not answered at once. */
+  /** Calls whose handlers have not answered at once, until their last words; those with a key are `#keyed`. */
   readonly #calls = new Map<number, ServerCall>()
   readonly #lastWords: LastWords
   readonly #keyed: KeyedCalls
   readonly #silence: SilenceWatch
+  /** Handlers that run, also of calls that have had their last word. */
+  #running = 0
   #greeted = false
   /** The number that the client drew for this connection. */
   #greeting = 0
@@ -231,17 +233,18 @@ export class ServerSession implements FrameTaker {
       this.#lastWords.refuse(id, FailureCode.UnknownMethod, `nothing is served under number ${number}`)
       return
     }
-    if (this.#running > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
+    if (this.#calls.size + this.#keyed.size > 0 && (this.#calls.has(id) || this.#keyed.has(id)))
       throw new MalformedFrameError('a call began that is under way')
     const { info } = served
     const { key, metadata } = extension
     const { meter } = info
     const began = meter?.begin(length)
+    // It takes no handler, so the server is not too busy for it.
+    if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(id, number, extension)) return
     if (this.#isRefused(id)) {
       meter?.failedWith(began, this.#core.draining ? FailureCode.Draining : FailureCode.Overloaded)
       return
     }
-    if (key !== undefined && info.kind === 'unary' && this.#keyed.isRepeated(id, number, extension)) return
     const call = new ServerCall(id, info, this.number, budget, metadata, key)
     if (served.looksAtTime) call.beginTime()
     if (tracesCalls()) traceServing(call, info.name, id, this.#core.incarnation, this.#greeting)
@@ -274,11 +277,6 @@ export class ServerSession implements FrameTaker {
       this.#lastNumber = this.#lastServed === undefined ? -1 : number
     }
     return this.#lastServed
-  }
-
-  /** Calls of this client that run. */
-  get #running(): number {
-    return this.#calls.size + this.#keyed.size
   }
 
   /** The caller's memory for the handler; false where the call names other parts than its method takes. */
@@ -343,8 +341,11 @@ export class ServerSession implements FrameTaker {
     request.then(
       (value) => {
         this.#leave(call)
-        if (call.finished) return
-        if (!call.info.streamsAnswers) this.#run(call, served, value)
+        if (call.abortReason !== undefined) {
+          // The last word of a call with a key; others have had theirs.
+          const message = 'it was over before its handler began'
+          this.#lastWords.fail(call, { code: FailureCode.Cancelled, message, reason: '', details: undefined })
+        } else if (!call.info.streamsAnswers) this.#run(call, served, value)
         else this.#runStream(call, served, value)
       },
       (error: unknown) => {
@@ -412,12 +413,14 @@ export class ServerSession implements FrameTaker {
   }
 
   #enter(call: ServerCall): void {
+    this.#running += 1
     if (call.kept === undefined) this.#calls.set(call.id, call)
     this.#core.enter(call, this)
   }
 
   /** The handler is done. */
   #leave(call: ServerCall): void {
+    this.#running -= 1
     if (this.#calls.get(call.id) === call) this.#calls.delete(call.id)
     this.#core.leave(call)
   }

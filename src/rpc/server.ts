@@ -78,12 +78,18 @@ export class Server implements AsyncDisposable {
     return this
   }
 
-  /** Answers the calls of whoever connects there. The listener goes with the server, or before it by its `close`. */
+  /** Answers the calls of whoever connects there. The listener goes with the server, or before it by its `close`. @throws ClosedError where the server was closed, or drains, before it is there. */
   async listen(options: Omit<ListenLinksOptions, 'onLink'> = {}): Promise<LinkListener> {
-    if (this.#closed !== undefined || this.#core.draining) throw new ClosedError('the server')
+    this.#checkListens()
     const listener = await listenLinks({ ...options, onLink: (link) => this.accept(link) })
+    if (this.#core.draining) listener.close()
+    this.#checkListens()
     this.#listeners.add(listener)
     return listener
+  }
+
+  #checkListens(): void {
+    if (this.#core.draining) throw new ClosedError('the server')
   }
 
   /** Answers the calls that come over this link, until it ends. */
@@ -215,9 +221,9 @@ class Core implements ServerCore {
   }
 
   /** When no handler runs. */
-  idle(): Promise<void> {
-    if (this.active === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+  async idle(): Promise<void> {
+    // Another may have begun meanwhile: that of a call whose request was looked at before.
+    while (this.active > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
   failed(error: unknown, call: ServerCall): void {
@@ -244,7 +250,9 @@ class Core implements ServerCore {
     return next
   }
 
+  /** The last connection has ended, and there will be none: nobody can come for the answers of keys. */
   close(): void {
+    this.answers.abandon(new ClosedError('the server'))
     this.#timer.clear()
   }
 }

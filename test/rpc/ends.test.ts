@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { HEADER_BYTES } from '../../src/rpc/frame.ts'
-import { createServer, defineService, openChannel, RpcError, serverStream, type, unary } from '../../src/rpc/index.ts'
+import {
+  createServer,
+  defineService,
+  openChannel,
+  RpcError,
+  type StandardSchema,
+  serverStream,
+  type,
+  unary,
+} from '../../src/rpc/index.ts'
 import { memoryLinks } from '../support/memory-links.ts'
 import { deferred, PATIENT, rejection, serverPair, until } from './support.ts'
 
@@ -50,6 +59,49 @@ test('a server that drains refuses new calls, finishes those that run, and close
   assert.equal(await running, 'done')
   await drained
   assert.equal(pair.server.sessions, 0)
+})
+
+/** Its requests are looked at until then. */
+function lookedService(looked: Promise<void>) {
+  const slow: StandardSchema<number> = {
+    '~standard': { version: 1, vendor: 'test', validate: (value) => looked.then(() => ({ value: value as number })) },
+  }
+  return defineService({ name: 'looked', methods: { at: unary({ request: slow, response: type<string>() }) } })
+}
+
+test('draining waits for a handler that begins when its request has been looked at', async () => {
+  const [looked, done] = [deferred(), deferred<string>()]
+  const service = lookedService(looked.promise)
+  await using pair = serverPair((server) => server.serve(service, { at: () => done.promise }))
+  const call = pair.channel.client(service).at(1)
+  await until(() => pair.server.active === 1)
+  const drained = pair.server.drain()
+  looked.resolve()
+  await turns()
+  done.resolve('done')
+  assert.equal(await call, 'done')
+  await drained
+})
+
+test('a handler does not begin where its server was closed while the request was looked at', async () => {
+  const looked = deferred()
+  let began = 0
+  await using pair = serverPair((server) =>
+    server.serve(lookedService(looked.promise), {
+      at: () => {
+        began += 1
+        return ''
+      },
+    }),
+  )
+  const client = pair.channel.client(lookedService(looked.promise))
+  const calls = [rejection(client.at(1)), rejection(client.at(2, { idempotencyKey: true }))]
+  await until(() => pair.server.active === 2)
+  await pair.server.close()
+  await Promise.all(calls)
+  looked.resolve()
+  await until(() => pair.server.active === 0)
+  assert.equal(began, 0)
 })
 
 test('draining has one time for handlers and for answers; then it closes, and aborts what runs', async (t) => {
@@ -349,6 +401,27 @@ test('a client that has as many calls running as one may is refused more, and ot
   assert.equal((await ticks.next()).done, true)
   assert.deepEqual(await Promise.all([1, 2, 3, 4].map((n) => greedy.client.now(n))), [1, 2, 3, 4])
   await Promise.all(connected.map(({ channel }) => channel.close()))
+})
+
+test('a call that was cancelled, or is late, counts among those of its client until its handler has ended', async () => {
+  await using pair = workPair({ server: { callsPerSessionMax: 3 } })
+  const { client, server } = pair
+  await pair.channel.ready()
+  const cancel = new AbortController()
+  const over = [
+    client.wait(undefined, { signal: cancel.signal }),
+    client.wait(undefined, { signal: cancel.signal, idempotencyKey: true }),
+    client.wait(undefined, { timeoutMs: 20 }),
+  ].map(rejection)
+  await until(() => server.active === 3)
+  cancel.abort()
+  await Promise.all(over)
+  const refused = await rejection(client.now(1))
+  assert.ok(refused instanceof RpcError, String(refused))
+  assert.match(refused.message, /callsPerSessionMax 3/)
+  pair.gate.resolve('late')
+  await until(() => server.active === 0)
+  assert.equal(await client.now(1), 1)
 })
 
 test('a thousand sessions on one server', async () => {

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { AnswerTable } from '../../src/rpc/answer-table.ts'
+import { MalformedFrameError } from '../../src/rpc/errors.ts'
+import { NO_EXTENSION } from '../../src/rpc/extension.ts'
+import { SLOTS_MAX } from '../../src/rpc/frame.ts'
 import {
   type CallContext,
   createServer,
@@ -11,8 +15,11 @@ import {
   type,
   unary,
 } from '../../src/rpc/index.ts'
+import { KeyedCalls } from '../../src/rpc/keyed-calls.ts'
+import type { ServerCore } from '../../src/rpc/server-core.ts'
+import type { Session } from '../../src/rpc/session.ts'
 import { type MemoryLink, memoryLinks } from '../support/memory-links.ts'
-import { deferred, rejection, until } from './support.ts'
+import { deferred, PATIENT, rejection, until } from './support.ts'
 
 const shop = defineService({
   name: 'shop',
@@ -105,6 +112,7 @@ test('whoever comes with a key gets the answer of the first, errors included', a
 
 test('a server that was started anew does not know the keys of the one before, and says so', async () => {
   await using world = shopWorld()
+  await using _first = world.server as Server
   const call = rejection(world.client.slow('a', { idempotencyKey: true }))
   await until(() => world.orders.length === 1)
   world.server = undefined
@@ -217,4 +225,110 @@ test('a cancelled key reaches the handler only when nobody waits for it any more
   second.abort()
   await until(() => context.signal.aborted)
   world.gate.resolve()
+})
+
+/** A client whose connection is not made anew. */
+function guest(server: Server, seed: number) {
+  const [link, theirs] = memoryLinks({ seed })
+  server.accept(theirs)
+  const channel = openChannel(link, PATIENT)
+  return { link, channel, client: channel.client(shop) }
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+for (const end of ['close', 'drain'] as const)
+  test(`${end} of the server aborts handlers of calls with a key, those without a connection included`, async () => {
+    await using world = shopWorld()
+    const server = world.server as Server
+    const lost = guest(server, 71)
+    const calls = [
+      rejection(world.client.slow('a', { idempotencyKey: 'a' })),
+      rejection(lost.client.slow('b', { idempotencyKey: 'b' })),
+    ]
+    await until(() => world.contexts.length === 2)
+    lost.link.cut()
+    await until(() => server.sessions === 1)
+    world.server = undefined
+    await (end === 'close' ? server.close() : server.drain({ timeoutMs: 1 }))
+    assert.deepEqual(
+      world.contexts.map(({ signal }) => signal.aborted),
+      [true, true],
+    )
+    // They run until they have ended.
+    assert.equal(server.active, 2)
+    world.gate.resolve()
+    await until(() => server.active === 0)
+    await Promise.all([lost.channel.close(), world.channel.close()])
+    await Promise.all(calls)
+  })
+
+test('a call with a key that goes on without its connection keeps its time', async () => {
+  await using world = shopWorld()
+  const { link, channel, client } = guest(world.server as Server, 72)
+  await channel.ready()
+  const call = rejection(client.slow('a', { idempotencyKey: true, timeoutMs: 30 }))
+  await until(() => world.contexts.length === 1)
+  link.cut()
+  const { signal } = world.contexts[0] as CallContext
+  await until(() => signal.aborted)
+  assert.equal((signal.reason as RpcError).code, 'ERR_AETHER_RPC_DEADLINE')
+  world.gate.resolve()
+  await call
+  await channel.close()
+})
+
+test('a repetition is not refused by the call that it repeats, though no more may run', async () => {
+  await using world = shopWorld({ callsMax: 1 })
+  const call = world.client.slow('a', { idempotencyKey: 'a' })
+  await until(() => world.orders.length === 1)
+  world.cut()
+  await world.channel.ready()
+  const again = world.client.slow('a', { idempotencyKey: 'a' })
+  assert.equal(((await rejection(world.client.order('b'))) as RpcError).code, 'ERR_AETHER_RPC_OVERLOADED')
+  world.gate.resolve()
+  assert.deepEqual(await Promise.all([call, again]), ['a done', 'a done'])
+  assert.deepEqual(world.orders, ['a'])
+})
+
+test('what waits for the answer of a running key takes no place of a call of its client', async () => {
+  await using world = shopWorld({ callsPerSessionMax: 2 })
+  const calls = Array.from({ length: 5 }, () => world.client.slow('a', { idempotencyKey: 'a' }))
+  await until(() => world.orders.length === 1)
+  await turns()
+  assert.equal(await world.client.order('b'), 2)
+  world.gate.resolve()
+  assert.deepEqual(await Promise.all(calls), Array(5).fill('a done'))
+})
+
+test('a server that drains answers repetitions', async () => {
+  await using world = shopWorld()
+  const server = world.server as Server
+  const { channel, client } = guest(server, 73)
+  assert.equal(await client.order('a', { idempotencyKey: 'a' }), 1)
+  const running = client.slow('b', { idempotencyKey: 'b' })
+  await until(() => world.orders.length === 2)
+  const drained = server.drain()
+  // The client has not heard of it.
+  const answered = client.order('a', { idempotencyKey: 'a' })
+  const attached = client.slow('b', { idempotencyKey: 'b' })
+  const refused = await rejection(client.order('c', { idempotencyKey: 'c' }))
+  assert.equal((refused as RpcError).code, 'ERR_AETHER_RPC_DRAINING')
+  assert.equal(await answered, 1)
+  world.gate.resolve()
+  assert.deepEqual(await Promise.all([running, attached]), ['b done', 'b done'])
+  await drained
+  assert.deepEqual(world.orders, ['a', 'b'])
+  await channel.close()
+})
+
+test('a client that waits for keys more often than it has slots loses its connection', () => {
+  const answers = new AnswerTable({ answersKept: 10, answerBytesKept: 1000, answerKeptMs: 1000 })
+  answers.begin('1:k', 0, { method: 'shop/slow', abort: assert.fail })
+  const keyed = new KeyedCalls({ answers } as unknown as ServerCore, {} as Session, assert.fail)
+  const ask = (id: number): boolean => keyed.isRepeated(id, 1, { ...NO_EXTENSION, key: 'k' })
+  for (let id = 0; id < SLOTS_MAX; id += 1) assert.ok(ask(id))
+  assert.throws(() => ask(SLOTS_MAX), MalformedFrameError)
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import test from 'node:test'
+import { promisify } from 'node:util'
 import { connectLink } from '../../src/messaging/index.ts'
 import { openChannel, RpcError } from '../../src/rpc/index.ts'
+import { root } from '../repository/checkout.ts'
 import { station } from './fixtures/contract.ts'
 import { startStation } from './station-process.ts'
 import { rejection } from './support.ts'
@@ -37,6 +41,21 @@ test('a blocking call ends with its time', options, async () => {
     (error) => error instanceof RpcError && error.code === 'ERR_AETHER_RPC_DEADLINE' && error.outcome === 'unknown',
   )
   assert.equal(client.markSync(1), 1)
+})
+
+test('a server that was closed or drained while it began to listen does not listen', options, async () => {
+  // A program of its own, which ends by itself: a listener would keep it.
+  const script = `
+    import { createServer } from ${JSON.stringify(join(root, 'dist/src/rpc/index.js'))}
+    for (const end of ['close', 'drain']) {
+      const server = createServer()
+      const listening = server.listen(${JSON.stringify({ device, address })}).catch((error) => error.code)
+      await server[end]()
+      console.log(await listening)
+    }`
+  const run = promisify(execFile)
+  const ran = await run(process.execPath, ['--input-type=module', '-e', script], { timeout: 60_000 })
+  assert.equal(ran.stdout, 'ERR_AETHER_CLOSED\nERR_AETHER_CLOSED\n')
 })
 
 test(
