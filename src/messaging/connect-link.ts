@@ -56,7 +56,7 @@ export function connectSettings(options: ConnectLinkOptions): LinkSettings {
     throw new ArgumentError('address', 'an address is IPv4 or IPv6 in figures, or a name')
   const { port, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, privateData } = options
   if (!(Number.isInteger(port) && port >= 1 && port <= 65_535))
-    throw new ArgumentError('port', `a port to connect to is an integer from 1 to 65535, not ${port}`)
+    throw new ArgumentError('port', `a port is an integer from 1 to 65535 where one connects to it, not ${port}`)
   if (!(connectTimeoutMs > 0 && connectTimeoutMs <= TIMER_MS_MAX))
     throw new ArgumentError(
       'connectTimeoutMs',
