@@ -75,8 +75,7 @@ export class ObservedSpace {
         profile,
         journal,
         since: sight.since(profile),
-        frame: sight.frame(profile, atMs, opened),
-        histograms: sight.histograms(profile),
+        ...sight.look(profile, atMs, opened),
       }
     })
     const traffic = new Traffic()

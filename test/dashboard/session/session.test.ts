@@ -53,7 +53,14 @@ function recording() {
   const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
   const ends: string[] = []
   const onEnd = (why: string): void => void ends.push(why)
-  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock, onEnd })
+  const recorder = new SessionRecorder({
+    path,
+    limitBytes: 2 ** 30,
+    source: space,
+    aether: '1',
+    clock: space.clock,
+    onEnd,
+  })
   recorder.look(space.look())
   const numbers = readdirSync('/proc/self/fd').filter((each) => isLinkTo(`/proc/self/fd/${each}`, path))
   return { recorder, ends, descriptor: Number(numbers[0]) }
