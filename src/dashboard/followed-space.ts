@@ -13,7 +13,8 @@ export class FollowedSpace {
   readonly #name: string | undefined
   #space: ObservedSpace | undefined
   #taken: { readonly space: ObservedSpace; readonly count: number } | undefined
-  #searchedMs = 0
+  /** By performance.now(): the clock of the machine may be set back. */
+  #searchedMs = Number.NEGATIVE_INFINITY
   #said = ''
 
   /** Without a name: the first that runs, one with ranks before one without, and when that has ended the next. */
@@ -24,7 +25,7 @@ export class FollowedSpace {
   look(): Frame {
     const atMs = Date.now()
     const log: LogFrame[] = []
-    if (this.#space === undefined && atMs - this.#searchedMs >= SEARCH_MS) this.#search(atMs, log)
+    if (this.#space === undefined && this.#isTimeToSearch()) this.#search(atMs, log)
     const space = this.#space
     if (space === undefined) return this.#nobody(atMs, log)
     const frame = space.look(atMs)
@@ -77,8 +78,15 @@ export class FollowedSpace {
     this.#space = undefined
   }
 
+  /** True once in {@link SEARCH_MS}. */
+  #isTimeToSearch(): boolean {
+    const nowMs = performance.now()
+    if (nowMs - this.#searchedMs < SEARCH_MS) return false
+    this.#searchedMs = nowMs
+    return true
+  }
+
   #search(atMs: number, log: LogFrame[]): void {
-    this.#searchedMs = atMs
     const name = this.#name ?? runningSpaces()[0]
     if (name === undefined) return
     try {
@@ -95,8 +103,7 @@ export class FollowedSpace {
 
   /** Where several run and none was named, ranks are what is wanted: a program may have a space of its own beside those that it starts. */
   #preferGroup(atMs: number, log: LogFrame[]): void {
-    if (atMs - this.#searchedMs < SEARCH_MS) return
-    this.#searchedMs = atMs
+    if (!this.#isTimeToSearch()) return
     const group = runningSpaces().find((name) => name !== this.#space?.name && hasRanks(name))
     if (group === undefined) return
     try {

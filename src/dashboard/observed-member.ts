@@ -1,7 +1,7 @@
 import type { ObservedMember } from '../cluster/index.ts'
 import { JournalReader } from '../dsm/index.ts'
 import { processStatus } from '../native/index.ts'
-import type { Profile } from '../profiling/index.ts'
+import { type HistogramReading, Profile } from '../profiling/index.ts'
 import { histogramFrame } from './histogram-frame.ts'
 import type { HistogramFrame, MemberFrame } from './wire.ts'
 
@@ -50,10 +50,24 @@ export class MemberSight {
     return last === undefined ? undefined : profile.since(last)
   }
 
-  frame(profile: Profile, atMs: number, regions: number): MemberFrame {
+  /** What is told of it at a look, given what its threads have counted, and how many regions it has open. */
+  look(
+    profile: Profile,
+    atMs: number,
+    regions: number,
+  ): { readonly frame: MemberFrame; readonly histograms: readonly HistogramFrame[] } {
+    const together = Profile.merge([profile])
+    const readings = together.histograms()
+    return {
+      frame: this.#frame(together, readings, atMs, regions),
+      histograms: readings.filter(({ count }) => count > 0).map((reading) => histogramFrame(reading, this.member.slot)),
+    }
+  }
+
+  #frame(profile: Profile, readings: readonly HistogramReading[], atMs: number, regions: number): MemberFrame {
     const status = processStatus(this.member.processId) ?? []
     const field = (index: number): number => Number(status[index] ?? 0)
-    const waited = profile.histograms().filter(({ name }) => name === FAULTS)
+    const waited = readings.filter(({ name }) => name === FAULTS)
     const now: Counts = {
       atMs,
       ticks: field(Field.UserTicks) + field(Field.SystemTicks),
@@ -79,13 +93,6 @@ export class MemberSight {
       waitP99Ns: Math.max(0, ...waited.map(({ p99Ns }) => p99Ns)),
       regions,
     }
-  }
-
-  histograms(profile: Profile): readonly HistogramFrame[] {
-    return profile
-      .histograms()
-      .filter(({ count }) => count > 0)
-      .map((reading) => histogramFrame(reading, this.member.slot))
   }
 
   /** Take the journal that the member shows, given an open descriptor. */

@@ -75,8 +75,7 @@ export class ObservedSpace {
         profile,
         journal,
         since: sight.since(profile),
-        frame: sight.frame(profile, atMs, opened),
-        histograms: sight.histograms(profile),
+        ...sight.look(profile, atMs, opened),
       }
     })
     const traffic = new Traffic()
@@ -110,10 +109,10 @@ export class ObservedSpace {
   eventsSince(count: number, most: number): EventsSince {
     const names = new Map<number, string>()
     for (const [name, { at }] of this.#regions)
-      for (const [rank, { region }] of at) names.set(rank * 65_536 + region.index, name)
+      for (const [rank, { region }] of at) names.set(rank * 2 ** 32 + region.number, name)
     const byRegion = new Map<string, ReadEvent[]>()
     const left = this.#events.since(count, most, (event) => {
-      const name = names.get(event.rank * 65_536 + event.region)
+      const name = names.get(event.rank * 2 ** 32 + event.region)
       if (name === undefined) return
       const events = byRegion.get(name)
       if (events === undefined) byRegion.set(name, [event])

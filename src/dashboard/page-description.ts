@@ -29,7 +29,7 @@ export function describePage(sight: RegionSight, page: number, events: EventStor
     .sort((a, b) => a.rank - b.rank)
   const readers = copies.filter(({ state }) => protocol.cache.states[state]?.right !== 'none')
   const state = map.states[page]!
-  const isRegion = (rank: number, region: number): boolean => sight.at.get(rank)?.region.index === region
+  const isRegion = (rank: number, region: number): boolean => sight.at.get(rank)?.region.number === region
   const advice = describeAdvice(sight, page)
   return {
     region: sight.name,

@@ -37,6 +37,9 @@ export class RegionSight {
 
   /** Read what changed at a rank. */
   take(journal: JournalReader, region: JournalRegion): void {
+    const known = this.at.get(journal.rank)?.region.number
+    // It ended there and was opened anew since the last look.
+    if (known !== undefined && known !== region.number) this.map.forget(journal.rank)
     this.at.set(journal.rank, { journal, region })
     for (const block of journal.changedBlocks(region)) this.map.take(journal.rank, block, journal.block(region, block))
   }

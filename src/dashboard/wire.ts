@@ -33,7 +33,7 @@ export interface LinkFrame {
   readonly messages: number
   readonly pages: number
   readonly bytes: number
-  /** Mean time in which a page from there came, since the frame before; null where none did. */
+  /** Mean time in which a page from there came, or (of members that share no coherent region) in which requests of queue pairs were done, since the frame before; null where none was timed. */
   readonly latencyNs: number | null
   /** Bytes since the watching began. */
   readonly totalBytes: number

@@ -95,7 +95,9 @@ export class Profile {
       findings.push(...profile.findings)
       for (const block of profile.#blocks) {
         const { kind, names, label, rest, slots } = block
-        const key = JSON.stringify([kind, names.name, names.counters, label, rest])
+        // What has ended and had no label is no other thing than what goes on.
+        const isOthers = rest && names.labelled !== ''
+        const key = JSON.stringify([kind, names.name, names.counters, label, isOthers])
         const sum = merged.get(key)
         if (sum === undefined) merged.set(key, { ...block, thread: MANY_THREADS, slots: slots.slice() })
         else addTo(kind, sum.slots, slots)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { runningSpaces } from '../../src/cluster/index.ts'
-import { type Frame, ObservedSpace, PageClass, type PageFrame } from '../../src/dashboard/index.ts'
+import { FollowedSpace, type Frame, ObservedSpace, PageClass, type PageFrame } from '../../src/dashboard/index.ts'
 import { open } from '../../src/dsm/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { Ranks } from '../support/rank-process.ts'
@@ -139,3 +139,13 @@ function linkOf(processId: number, descriptor: string): string {
     return ''
   }
 }
+
+test('a space that is waited for is found, though the clock of the machine was set back meanwhile', async (context) => {
+  const followed = new FollowedSpace('awaited')
+  assert.equal(followed.look().running, false)
+  await using space = await open('awaited')
+  const { now } = Date
+  context.mock.method(Date, 'now', () => now() - 3_600_000)
+  await until(() => followed.look().running, `'${space.name}' is found`)
+  followed.close()
+})

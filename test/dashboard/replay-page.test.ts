@@ -22,7 +22,7 @@ function recording(name: string): string {
   const space = new SyntheticSpace({ members: 4, pages: 3000, blocksALook: 2, lookMs: 200 })
   space.regionName = HOSTILE
   space.logText = HOSTILE
-  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1' })
+  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock })
   for (let look = 0; look < 100; look++) recorder.look(space.look())
   recorder.close()
   return path

@@ -1,4 +1,4 @@
-import type { Frame, LinkFrame, MemberFrame, RegionFrame } from '../../dashboard/index.ts'
+import type { Frame, MemberFrame, RegionFrame } from '../../dashboard/index.ts'
 import type { Screen } from '../output/screen.ts'
 import type { Column } from '../output/table.ts'
 import { formatBytes, formatCount, formatRate, formatTime } from '../output/units.ts'
@@ -13,7 +13,7 @@ const left = (title: string): Column => ({ title, align: 'left' })
 
 /** One look at a space, for people: the essentials first. */
 export function showTop(frame: Frame, screen: Screen): void {
-  const { members, links, regions, log } = frame
+  const { members, regions, log } = frame
   const { paint } = screen
   const time = new Date(frame.atMs).toTimeString().slice(0, 8)
   const state = frame.running ? '' : `  ${paint('red', 'ended')}`
@@ -41,7 +41,7 @@ export function showTop(frame: Frame, screen: Screen): void {
     ],
     members.map((member) => memberRow(member, screen)),
   )
-  showLinks(links, screen)
+  showLinks(frame, screen)
   showRegions(regions, screen)
   for (const { text } of log.slice(-LOG_MAX)) screen.line(`  ${paint('dim', text)}`)
   if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events went by unread`)}`)
@@ -50,7 +50,7 @@ export function showTop(frame: Frame, screen: Screen): void {
 function memberRow(member: MemberFrame, { paint }: Screen): string[] {
   const waited = member.waitP50Ns > 0
   return [
-    member.rank === null ? `member ${member.slot}` : `rank ${member.rank}`,
+    nameOf(member),
     String(member.processId),
     paint(member.state === 'running' ? 'green' : 'red', member.state),
     `${(100 * member.processors).toFixed(0)} %`,
@@ -64,18 +64,29 @@ function memberRow(member: MemberFrame, { paint }: Screen): string[] {
   ]
 }
 
-function showLinks(links: readonly LinkFrame[], screen: Screen): void {
+function nameOf({ rank, slot }: MemberFrame): string {
+  return rank === null ? `member ${slot}` : `rank ${rank}`
+}
+
+/** Links know numbers: of ranks, some of which may run on other machines, and of members that have none, their slots. */
+function namesIn(members: readonly MemberFrame[]): (number: number) => string {
+  const names = new Map(members.map((member) => [member.rank ?? member.slot, nameOf(member)]))
+  return (number) => names.get(number) ?? `rank ${number}`
+}
+
+function showLinks({ links, members }: Frame, screen: Screen): void {
   const busy = links
     .filter(({ totalBytes }) => totalBytes > 0)
     .sort((a, b) => b.bytes - a.bytes || b.totalBytes - a.totalBytes)
   if (busy.length === 0) return
+  const name = namesIn(members)
   screen.line()
   screen.table(
-    [left('link'), right('bytes'), right('messages'), right('pages'), right('a page takes')],
+    [left('link'), right('bytes'), right('messages'), right('pages'), right('latency')],
     busy
       .slice(0, LINKS_MAX)
       .map(({ from, to, bytes, messages, pages, latencyNs }) => [
-        `rank ${from} → ${to}`,
+        `${name(from)} → ${name(to)}`,
         `${formatBytes(Math.round(bytes))}/s`,
         formatRate(messages),
         formatRate(pages),

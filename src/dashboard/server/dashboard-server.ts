@@ -91,8 +91,18 @@ export class DashboardServer {
     return this.#routes instanceof LiveRoutes ? this.#routes : undefined
   }
 
+  /** One answer that cannot be made does not end the server, and what runs beside it. */
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    try {
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+      this.#admit(request, response)
+    } catch (error) {
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, `that cannot be shown: ${(error as Error).message}`)
+    }
+  }
+
+  #admit(request: IncomingMessage, response: ServerResponse): void {
     const refusal = this.#guard.refusalOf(request)
     if (refusal !== undefined) {
       refuse(response, refusal.status, refusal.reason)
@@ -109,22 +119,15 @@ export class DashboardServer {
       return
     }
     // Not kept in the address, where it would be seen and remembered.
-    if (given !== null && url.pathname === '/') {
-      this.#remember(response, given)
-      return
-    }
-    try {
-      this.#route(url, request, response)
-    } catch (error) {
-      // One answer that cannot be made does not end the server, and what runs beside it.
-      if (response.headersSent) response.destroy()
-      else refuse(response, 500, `that cannot be shown: ${(error as Error).message}`)
-    }
+    if (given !== null && url.pathname === '/') this.#remember(response, given)
+    else this.#route(url, request, response)
   }
 
-  #remember(response: ServerResponse, token: string): void {
-    const cookie = `${this.#guard.cookieName}=${token}; HttpOnly; SameSite=Strict; Path=/`
-    response.writeHead(303, { Location: '/', 'Set-Cookie': cookie }).end()
+  /** In a cookie, if it is the token: who is let in without it, or by a cookie, may have said anything. */
+  #remember(response: ServerResponse, given: string): void {
+    if (this.#guard.isToken(given))
+      response.setHeader('Set-Cookie', `${this.#guard.cookieName}=${given}; HttpOnly; SameSite=Strict; Path=/`)
+    response.writeHead(303, { Location: '/' }).end()
   }
 
   #route(url: URL, request: IncomingMessage, response: ServerResponse): void {

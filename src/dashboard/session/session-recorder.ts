@@ -42,6 +42,8 @@ export interface RecorderOptions {
   readonly source: RecordedSource
   /** Version of this package. */
   readonly aether: string
+  /** By which looks follow each other, in milliseconds: one that nobody sets, as the clock of the machine may be. Otherwise that of performance.now(). */
+  readonly clock?: () => number
   /** Told once, when nothing more is recorded, though {@link SessionRecorder.close} was not called. */
   readonly onEnd?: (why: string) => void
 }
@@ -52,12 +54,15 @@ export interface RecorderOptions {
  */
 export class SessionRecorder {
   readonly #options: RecorderOptions
+  readonly #clock: () => number
   readonly #telling = new Telling()
   readonly #log: LogFrame[] = []
   #descriptor: number | undefined
   #bytes = 0
   #logged = 0
   #begunMs = 0
+  /** By the recorder's clock. */
+  #beganAt = 0
   #lastMs = 0
   #partMs = 0
   #parts = 0
@@ -70,6 +75,7 @@ export class SessionRecorder {
   /** @throws SessionFileError where the file is there already, or cannot be made. */
   constructor(options: RecorderOptions) {
     this.#options = options
+    this.#clock = options.clock ?? (() => performance.now())
     this.#descriptor = create(options.path)
   }
 
@@ -82,8 +88,7 @@ export class SessionRecorder {
   look(frame: Frame): void {
     if (this.#descriptor === undefined) return
     if (this.#parts === 0 && this.#bytes === 0) this.#begin(frame.atMs)
-    // The clock of the machine may be set back meanwhile; the recording goes on.
-    const atMs = Math.max(this.#lastMs, frame.atMs - this.#begunMs)
+    const atMs = Math.round(this.#clock() - this.#beganAt)
     this.#lastMs = atMs
     if (this.#lines.length > 0 && atMs - this.#partMs >= PART_MS) this.#flush()
     if (this.#descriptor === undefined) return
@@ -105,6 +110,7 @@ export class SessionRecorder {
 
   #begin(begunMs: number): void {
     this.#begunMs = begunMs
+    this.#beganAt = this.#clock()
     const header: SessionHeader = {
       format: SESSION_FORMAT,
       version: SESSION_VERSION,

@@ -18,7 +18,7 @@ import { cacheEvents, directoryEvents } from '../coherence/index.ts'
  * of the region (drawn in {@link PageByte}), and at its end 64 KiB of advice (`shown-advice.ts`). The object is sparse: pages that nobody touches take no memory.
  */
 export const JOURNAL_MAGIC = 0x4c4a4541
-export const JOURNAL_VERSION = 3
+export const JOURNAL_VERSION = 4
 
 export const HeaderWord = { Magic: 0, Version: 1, Rank: 2, Ranks: 3, Events: 16 } as const
 
@@ -29,12 +29,15 @@ export const LinkFloat = { Messages: 0, Bytes: 1, Pages: 2, Answers: 3, AnswerNs
 
 export const HEADS_OFFSET = 0x10000
 export const HEAD_BYTES = 0x4000
-/** Regions beyond these are not shown. */
+/** So many are shown at a time; one that is opened beyond these is not. */
 export const SHOWN_REGIONS_MAX = 32
 
-/** Where the facts stand in a head. `State` is written last: 1 where the head is in use. */
+/**
+ * Where the facts stand in a head. `Number` is written last: 0 where the head is free, else which region of its writer it is, counted from 1 (Uint32). A head is used
+ * again when its region has ended, a number or the place of a map never.
+ */
 export const HeadByte = {
-  State: 0,
+  Number: 0,
   Id: 4,
   Pages: 8,
   PageBytes: 16,
@@ -64,26 +67,26 @@ export const EVENT_BYTES = 32
  * byte  0   time                 Float64   ns of CLOCK_MONOTONIC
  *       8   page                 Uint32
  *      12   what                 Uint8     a number of {@link EventKind}
- *      13   region               Uint8     number of the head
  *      14   peer + 1             Uint16    0: none
  *      16   kind of message, or right, or state before + 1    Uint8
  *      17   state after + 1                                   Uint8
  *      18   requester + 1        Uint16
  *      20   bytes                Uint32
  *      24   how long it took     Uint32    ns
+ *      28   region               Uint32    its number, as its head had it
  * ```
  */
 export const EventByte = {
   Time: 0,
   Page: 8,
   What: 12,
-  Region: 13,
   Peer: 14,
   Before: 16,
   After: 17,
   Requester: 18,
   Bytes: 20,
   Took: 24,
+  Region: 28,
 } as const
 
 export const EventKind = {

@@ -66,8 +66,10 @@ export function waitsOf({ waits }: JournalOperations, peer: number, write: boole
 
 /** A region as one rank shows it. */
 export interface JournalRegion extends RegionFacts {
-  /** Its number in this journal. */
+  /** Which head it has in this journal: of regions that ended, others have it again. */
   readonly index: number
+  /** Which of its writer's regions it is: no other ever has this number. */
+  readonly number: number
   readonly mapOffset: number
 }
 
@@ -85,6 +87,7 @@ export interface JournalPage {
 /** Something that happened at a rank. What it has not is -1. */
 export interface ReadEvent {
   readonly rank: number
+  /** {@link JournalRegion.number} */
   readonly region: number
   readonly timeNs: number
   readonly what: number
@@ -169,9 +172,14 @@ export class JournalReader {
   regions(): readonly JournalRegion[] {
     const regions: JournalRegion[] = []
     for (let index = 0; index < SHOWN_REGIONS_MAX; index++) {
-      const region = readHead(this.#bytes(512, HEADS_OFFSET + index * HEAD_BYTES), index)
-      if (region !== undefined) regions.push(region)
+      const at = HEADS_OFFSET + index * HEAD_BYTES
+      const region = readHead(this.#bytes(512, at), index)
+      // Another may have come there while it was read.
+      if (region !== undefined && this.#uint32(at + HeadByte.Number) === region.number) regions.push(region)
     }
+    const shown = new Set(regions.map(({ number }) => number))
+    for (const known of [this.#changes, this.#advice])
+      for (const number of known.keys()) if (!shown.has(number)) known.delete(number)
     return regions
   }
 
@@ -185,10 +193,10 @@ export class JournalReader {
   }
 
   /** Blocks of {@link PAGES_PER_BLOCK} pages that have changed since this was asked last; the first time, all of which anything is known. */
-  changedBlocks({ index, pages, mapOffset }: JournalRegion): readonly number[] {
+  changedBlocks({ number, pages, mapOffset }: JournalRegion): readonly number[] {
     const now = new Int32Array(this.#bytes(4 * blocksOf(pages), mapOffset).buffer)
-    const before = this.#changes.get(index)
-    this.#changes.set(index, now)
+    const before = this.#changes.get(number)
+    this.#changes.set(number, now)
     const changed: number[] = []
     for (let block = 0; block < now.length; block++) if (now[block] !== (before?.[block] ?? 0)) changed.push(block)
     return changed
@@ -208,11 +216,11 @@ export class JournalReader {
   }
 
   /** What the rank saw of pages that bounce: records that nobody has checked. None where the region is open without `advise`. */
-  advice({ index, pages, mapOffset }: JournalRegion): readonly unknown[] {
+  advice({ number, pages, mapOffset }: JournalRegion): readonly unknown[] {
     const begin = mapOffset + mapBytes(pages) - ADVICE_BYTES
     const records = readAdvice((length, offset) => this.#bytes(length, begin + offset))
-    if (records !== undefined) this.#advice.set(index, records)
-    return this.#advice.get(index) ?? []
+    if (records !== undefined) this.#advice.set(number, records)
+    return this.#advice.get(number) ?? []
   }
 
   /** Call `take` with what happened since this was asked last, in order. Returns how much of it was lost, because it was asked too late. */
@@ -235,7 +243,11 @@ export class JournalReader {
   }
 
   #written(): number {
-    return new DataView(this.#bytes(4, 4 * HeaderWord.Events).buffer).getUint32(0, true)
+    return this.#uint32(4 * HeaderWord.Events)
+  }
+
+  #uint32(offset: number): number {
+    return new DataView(this.#bytes(4, offset).buffer).getUint32(0, true)
   }
 
   #records(first: number, count: number): DataView {
@@ -276,11 +288,13 @@ export function pageIn(entries: DataView, at: number): JournalPage {
 /** Undefined where the head is free, or what it says makes no sense. */
 function readHead(bytes: Uint8Array, index: number): JournalRegion | undefined {
   const head = new DataView(bytes.buffer)
-  if (head.getInt32(HeadByte.State, true) !== 1) return undefined
+  const number = head.getUint32(HeadByte.Number, true)
+  if (number === 0) return undefined
   const text = (lengthByte: number, at: number, most: number): string =>
     Buffer.from(bytes.subarray(at, at + Math.min(most, Math.max(0, head.getInt32(lengthByte, true))))).toString()
   const region = {
     index,
+    number,
     id: head.getInt32(HeadByte.Id, true),
     name: text(HeadByte.NameLength, HeadByte.Name, NAME_BYTES_MAX),
     protocol: text(HeadByte.ProtocolLength, HeadByte.Protocol, PROTOCOL_BYTES_MAX),
@@ -296,7 +310,7 @@ function readHead(bytes: Uint8Array, index: number): JournalRegion | undefined {
 function eventAt(records: DataView, at: number, rank: number): ReadEvent {
   return {
     rank,
-    region: records.getUint8(at + EventByte.Region),
+    region: records.getUint32(at + EventByte.Region, true),
     timeNs: records.getFloat64(at + EventByte.Time, true),
     what: records.getUint8(at + EventByte.What),
     page: records.getUint32(at + EventByte.Page, true),

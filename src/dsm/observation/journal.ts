@@ -36,6 +36,9 @@ export interface JournalEvent {
 
 const UINT32_MAX = 2 ** 32 - 1
 
+/** Regions that this process has shown, in all its journals: so none is taken for another. */
+let regions = 0
+
 /** The writing end of a journal, in the agent. One begins when somebody begins to watch, and it is thrown away when nobody does any more. */
 export class Journal {
   readonly descriptor: number
@@ -46,7 +49,8 @@ export class Journal {
   readonly #operations: Float64Array
   readonly #waits: Uint32Array
   readonly #events: DataView
-  readonly #sheets: RegionSheet[] = []
+  /** By their heads. */
+  readonly #sheets: (RegionSheet | undefined)[] = new Array<undefined>(SHOWN_REGIONS_MAX).fill(undefined)
   #end = MAPS_OFFSET
   #written = 0
 
@@ -62,18 +66,25 @@ export class Journal {
     this.#header.set([JOURNAL_MAGIC, JOURNAL_VERSION, rank, ranks])
   }
 
-  /** A place for a region; undefined where there are too many. */
+  /** A place for a region; undefined while there are too many. */
   addRegion(facts: RegionFacts): RegionSheet | undefined {
-    const index = this.#sheets.length
-    if (index >= SHOWN_REGIONS_MAX) return undefined
+    const index = this.#sheets.indexOf(undefined)
+    if (index < 0) return undefined
     const offset = this.#end
     const length = mapBytes(facts.pages)
     this.#end += length
     native.resizeMemory(this.descriptor, this.#end)
     const map = native.mapMemory(this.descriptor, offset, length, 0)
-    const sheet = new RegionSheet({ journal: this, memory: this.#memory, map, mapOffset: offset, index }, facts)
-    this.#sheets.push(sheet)
+    const number = ++regions
+    const sheet = new RegionSheet({ journal: this, memory: this.#memory, map, mapOffset: offset, index, number }, facts)
+    this.#sheets[index] = sheet
     return sheet
+  }
+
+  /** @internal {@link RegionSheet.end}: another region may have its head, and nobody the place of its map, whose memory is given back. */
+  removeRegion(index: number, mapOffset: number, mapBytes: number): void {
+    this.#sheets[index] = undefined
+    native.releaseMemory(this.descriptor, mapOffset, mapBytes)
   }
 
   /** A message of that kind went to a peer; `kind` 0: the bytes of a page. */
@@ -104,7 +115,7 @@ export class Journal {
     events.setFloat64(at + EventByte.Time, native.monotonicNs(), true)
     events.setUint32(at + EventByte.Page, event.page, true)
     events.setUint8(at + EventByte.What, event.what)
-    events.setUint8(at + EventByte.Region, region)
+    events.setUint32(at + EventByte.Region, region, true)
     events.setUint16(at + EventByte.Peer, (event.peer ?? -1) + 1, true)
     events.setUint8(at + EventByte.Before, event.before ?? 0)
     events.setUint8(at + EventByte.After, event.after ?? 0)
@@ -118,7 +129,7 @@ export class Journal {
   /** Who still has it open is told that it is over. */
   close(): void {
     Atomics.store(this.#header, HeaderWord.Magic, 0)
-    for (const sheet of this.#sheets) sheet.close()
+    for (const sheet of this.#sheets) sheet?.end()
     native.unmapMemory(this.#memory)
     native.closeDescriptor(this.descriptor)
   }

@@ -40,10 +40,12 @@ export interface PageEntry {
 export class RegionSheet {
   readonly journal: Journal
   readonly #index: number
+  readonly #number: number
   readonly #map: ArrayBuffer
+  readonly #mapOffset: number
   readonly #changes: Int32Array
   readonly #entries: DataView
-  readonly #state: Int32Array
+  readonly #shown: Uint32Array
   readonly #cacheCells: Uint32Array
   readonly #directoryCells: Uint32Array
 
@@ -54,25 +56,30 @@ export class RegionSheet {
       readonly map: ArrayBuffer
       readonly mapOffset: number
       readonly index: number
+      readonly number: number
     },
     facts: RegionFacts,
   ) {
     this.journal = place.journal
     this.#index = place.index
+    this.#number = place.number
     this.#map = place.map
+    this.#mapOffset = place.mapOffset
     const entries = entriesOffset(facts.pages)
     this.#changes = new Int32Array(place.map, 0, entries / 4)
     this.#entries = new DataView(place.map, entries)
     const head = HEADS_OFFSET + place.index * HEAD_BYTES
-    this.#state = new Int32Array(place.memory, head + HeadByte.State, 1)
+    this.#shown = new Uint32Array(place.memory, head + HeadByte.Number, 1)
     this.#cacheCells = new Uint32Array(place.memory, head + HeadByte.CacheCells, CACHE_CELLS)
     this.#directoryCells = new Uint32Array(place.memory, head + HeadByte.DirectoryCells, DIRECTORY_CELLS)
+    this.#cacheCells.fill(0)
+    this.#directoryCells.fill(0)
     writeHead(new DataView(place.memory, head, HEAD_BYTES), facts, place.mapOffset)
-    Atomics.store(this.#state, 0, 1)
+    Atomics.store(this.#shown, 0, place.number)
   }
 
   record(event: JournalEvent): void {
-    this.journal.record(this.#index, event)
+    this.journal.record(this.#number, event)
   }
 
   countCacheCell(cell: number): void {
@@ -111,13 +118,12 @@ export class RegionSheet {
     writeAdvice(this.#map, records)
   }
 
-  /** The region is not served any more. */
+  /** The region is not served any more. Nothing may be written down after this. */
   end(): void {
-    Atomics.store(this.#state, 0, 0)
-  }
-
-  close(): void {
+    Atomics.store(this.#shown, 0, 0)
+    const { byteLength } = this.#map
     native.unmapMemory(this.#map)
+    this.journal.removeRegion(this.#index, this.#mapOffset, byteLength)
   }
 
   #count(page: number, byte: number): void {

@@ -117,6 +117,16 @@ describe('the server of the dashboard', () => {
     assert.equal((await ask('/', { Authorization: '', Cookie: `other=1; ${cookie.split(';')[0]}` })).status, 200)
   })
 
+  test('a wrong token in the address does not take the place of the good one in the cookie', async () => {
+    const cookie = `aether-${port}=${TOKEN}`
+    for (const wrong of ['wrong', '%0a', '']) {
+      const shown = await ask(`/?token=${wrong}`, { Authorization: '', Cookie: cookie })
+      assert.deepEqual([shown.status, shown.headers.location], [303, '/'])
+      assert.equal(shown.headers['set-cookie'], undefined)
+    }
+    assert.equal((await ask('/', { Authorization: '', Cookie: cookie })).status, 200)
+  })
+
   test('refuses foreign hosts and origins, also with the token', async () => {
     for (const host of [
       'evil.example',
@@ -268,6 +278,18 @@ test('figures that cannot be read are an answer that says so, and the server goe
   const port = Number(new URL(server.url).port)
   const failed = await askServer(port, '/metrics')
   assert.deepEqual([failed.status, failed.text], [500, 'the figures cannot be read: out of reach\n'])
+  assert.equal((await askServer(port, '/')).status, 200)
+  await server.close()
+})
+
+test('without a token nothing that an address says is kept or ends the server', async () => {
+  const server = await DashboardServer.start({ source: new StillSpace(), token: null })
+  const port = Number(new URL(server.url).port)
+  const fromElsewhere = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }
+  for (const token of ['%0a', '%00', 'x', 'a;b=c', '%F0%9F%98%80']) {
+    const { status, headers } = await askServer(port, `/?token=${token}`, { headers: fromElsewhere })
+    assert.deepEqual([status, headers.location, headers['set-cookie']], [303, '/', undefined], token)
+  }
   assert.equal((await askServer(port, '/')).status, 200)
   await server.close()
 })

@@ -39,6 +39,7 @@ function record(looks: number, limitBytes = 2 ** 30, close = true, size = {}): R
     limitBytes,
     source: space,
     aether: '1.2.3',
+    clock: space.clock,
     onEnd: (why) => ends.push(why),
   })
   for (let look = 0; look < looks; look++) recorder.look(space.look())
@@ -52,7 +53,14 @@ function recording() {
   const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
   const ends: string[] = []
   const onEnd = (why: string): void => void ends.push(why)
-  const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', onEnd })
+  const recorder = new SessionRecorder({
+    path,
+    limitBytes: 2 ** 30,
+    source: space,
+    aether: '1',
+    clock: space.clock,
+    onEnd,
+  })
   recorder.look(space.look())
   const numbers = readdirSync('/proc/self/fd').filter((each) => isLinkTo(`/proc/self/fd/${each}`, path))
   return { recorder, ends, descriptor: Number(numbers[0]) }
@@ -115,6 +123,23 @@ describe('a recording of the dashboard', () => {
     assert.deepEqual(states, space.map.states)
   })
 
+  test('goes on being written when the clock of the machine is set back, and takes no time for that', () => {
+    const path = join(folder, `${files++}.session`)
+    const space = new SyntheticSpace({ members: 2, pages: 256, blocksALook: 1, lookMs: 200 })
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock })
+    for (let look = 0; look < 60; look++) {
+      const frame = space.look()
+      recorder.look({ ...frame, atMs: frame.atMs - (look < 20 ? 0 : 3_600_000) })
+    }
+    const written = recorder.bytes
+    assert.equal(partsOf(path).length, 1 + 11, 'all but the last second is written')
+    recorder.close()
+    assert.ok(recorder.bytes > written)
+    using session = open(path)
+    assert.deepEqual([session.facts.end, session.facts.lengthMs], ['closed', 59 * 200])
+    assert.equal(session.facts.parts.length, 12)
+  })
+
   test('can be entered where it tells all anew: with all pages, histograms and the log until there', () => {
     using session = open(record(60).path)
     const told = session.part(10)!.messages
@@ -151,7 +176,7 @@ describe('a recording of the dashboard', () => {
       pages: (region: string) => space.pages(region),
       takeEvents: () => (space.looks === 1 ? space.takeEvents() : none),
     }
-    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source, aether: '1' })
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source, aether: '1', clock: space.clock })
     for (let look = 0; look < 5 * 110; look++) recorder.look(space.look())
     recorder.close()
     using session = open(path)
@@ -303,7 +328,7 @@ describe('a recording of the dashboard', () => {
     const path = join(folder, `${files++}.session`)
     const space = new SyntheticSpace({ members: 2, pages: 1000, blocksALook: 2, lookMs: 200 })
     space.logText = 'x'.repeat(5000)
-    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1' })
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock: space.clock })
     for (let look = 0; look < 20; look++) {
       const frame = space.look()
       const huge = { ...frame.regions[0]!, name: 'huge', pages: 2 ** 26 }

@@ -22,6 +22,8 @@ export class SyntheticSpace implements DashboardSource {
   regionName = 'grid'
   logText = 'something happened'
   looks = 0
+  /** When the last look was, for who takes looks down: of a clock that nobody sets. */
+  readonly clock = (): number => this.looks * (this.size.lookMs ?? 0)
   #block = 0
   #told: readonly OperationFrame[] = []
   #events: ReadEvent[] = []

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { test } from 'node:test'
+import { Screen } from '../../src/cli/output/screen.ts'
+import { showTop } from '../../src/cli/top/top-view.ts'
+import type { Frame, LinkFrame, MemberFrame } from '../../src/dashboard/index.ts'
+
+/** What `aether top` shows of members, of whom some have ranks, and of what flows between them. */
+function shown(members: readonly Pick<MemberFrame, 'slot' | 'rank'>[], ends: readonly (readonly [number, number])[]) {
+  let text = ''
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk)
+      done()
+    },
+  })
+  const member = { processId: 1, state: 'running', residentBytes: 0, processors: 0, waits: 0, regions: 0 } as const
+  const still = { bytesIn: 0, bytesOut: 0, waitP50Ns: 0, waitP99Ns: 0 }
+  const links = ends.map(
+    ([from, to]): LinkFrame => ({ from, to, messages: 10, pages: 0, bytes: 1000, latencyNs: 20_000, totalBytes: 5000 }),
+  )
+  const frame: Frame = {
+    ...{ atMs: 0, space: 'shop', epoch: 1, running: true, operations: [], regions: [], histograms: [], log: [] },
+    members: members.map((each): MemberFrame => ({ ...member, ...still, ...each, epoch: each.slot + 1 })),
+    links,
+    lostEvents: 0,
+  }
+  showTop(frame, new Screen(stream as unknown as NodeJS.WriteStream))
+  return text
+}
+
+test('top calls members what they are, and the time of a link neither that of pages nor of requests', () => {
+  const members = shown(
+    [
+      { slot: 0, rank: null },
+      { slot: 1, rank: null },
+    ],
+    [[0, 1]],
+  )
+  assert.match(members, /^ *member 0 → member 1 .* 20\.0 µs/m)
+  assert.match(members, /^ *link .* latency$/m)
+  assert.doesNotMatch(members, /rank|a page takes/)
+  // Rank 2 runs on another machine.
+  const ranks = shown(
+    [
+      { slot: 3, rank: 0 },
+      { slot: 4, rank: 1 },
+    ],
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  )
+  assert.match(ranks, /rank 0 → rank 1 /)
+  assert.match(ranks, /rank 1 → rank 2 /)
+})
