@@ -32,7 +32,8 @@ class Noise implements Disposable {
       counts[name] = (counts[name] ?? 0) + 1
       return call.apply(this, values)
     }
-    Object.defineProperty(of, name, { value, configurable: true, writable: true })
+    // `hrtime.bigint` is the watchdog's, whose looks are its timer's and not of any path.
+    Object.defineProperty(of, name, { value: Object.assign(value, call), configurable: true, writable: true })
     this.#undo.push(() => {
       if (own === undefined) delete (of as Record<string, unknown>)[name]
       else Object.defineProperty(of, name, own)
