@@ -362,7 +362,7 @@ export class ClientSession implements FrameTaker {
     if (!Array.isArray(body)) throw new MalformedFrameError('a failure without its message')
     const [message, reason, details] = body as unknown[]
     const failure: Failure = { code, message: messageOfThrown(message), reason: messageOfThrown(reason), details }
-    return errorOf(method.name, failure)
+    return errorOf(method.name, method.streamsRequests, failure)
   }
 
   #streamEnd(callId: number, extension: Extension): void {

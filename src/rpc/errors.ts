@@ -103,10 +103,18 @@ const failures: ReadonlyMap<number, readonly [AetherErrorCode, CallOutcome]> = n
   [FailureCode.Forgotten, ['ERR_AETHER_RPC_OUTCOME_UNKNOWN', 'unknown']],
 ])
 
+/** What is said of a request, or of an item of a stream of them, which comes when its handler runs already. */
+const ofRequests: readonly number[] = [FailureCode.InvalidRequest, FailureCode.TooLarge]
+
 /** The error that a caller gets for what the server said. */
-export function errorOf(method: string, { code, message, reason, details }: Failure): AetherError {
+export function errorOf(
+  method: string,
+  streamsRequests: boolean,
+  { code, message, reason, details }: Failure,
+): AetherError {
   if (code === FailureCode.Service) return new ServiceError(reason, details, message)
-  const [errorCode, outcome] = failures.get(code) ?? (['ERR_AETHER_RPC_HANDLER', 'unknown'] as const)
+  const [errorCode, known] = failures.get(code) ?? (['ERR_AETHER_RPC_HANDLER', 'unknown'] as const)
+  const outcome = streamsRequests && ofRequests.includes(code) ? 'failed' : known
   const issues = Array.isArray(details) ? (details as SchemaIssue[]) : []
   return new RpcError(errorCode, outcome, method, message, { issues })
 }

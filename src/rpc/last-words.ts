@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { messageOfThrown } from '../native/index.ts'
 import type { LastFrame } from './answer-table.ts'
-import { type Failure, failureOf, RpcError, ServiceError } from './errors.ts'
+import { type Failure, failureOf, RpcError, ServiceError, textOf } from './errors.ts'
 import { encodeExtension, NO_EXTENSION } from './extension.ts'
 import { FailureCode, FrameKind } from './frame.ts'
 import { nameOfFailure, traceCallEnd } from './rpc-trace.ts'
@@ -140,7 +140,7 @@ export class LastWords {
 /** What does not fit is said with its findings. */
 export function refusalOf(error: unknown): Failure {
   const details = error instanceof RpcError ? error.issues : undefined
-  const message = error instanceof RpcError ? error.message.slice(error.method.length + 2) : messageOfThrown(error)
+  const message = error instanceof RpcError ? textOf(error) : messageOfThrown(error)
   return { code: FailureCode.InvalidRequest, message, reason: '', details }
 }
 
