@@ -67,7 +67,7 @@ space.look = () => {
 const server = await DashboardServer.start({ source: space })
 const browser = await Chromium.start(path, { width: 1280, height: 800 })
 try {
-  await browser.call('Page.addScriptToEvaluateOnNewDocument', { source: meter })
+  await browser.addInitScript(meter)
   await browser.goTo(server.url)
   await browser.until("document.querySelectorAll('#cluster tbody tr').length > 1", 'the nodes')
   console.log(

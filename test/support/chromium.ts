@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
-import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** Under these names distributions install it. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
-const CALL_MS_MAX = 60_000
+const ANSWER_MS_MAX = 60_000
 
 /** Where Chromium is; undefined where it is not on PATH. */
 export function findChromium(): string | undefined {
@@ -16,51 +14,17 @@ export function findChromium(): string | undefined {
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable)
 }
 
-interface Answer {
-  readonly id?: number
-  readonly result?: unknown
-  readonly error?: { readonly message: string }
-  readonly method?: string
-  readonly params?: { readonly exceptionDetails?: { readonly exception?: { readonly description?: string } } }
-}
-
-/** A real browser without a window, with one page, driven over the pipe of the DevTools protocol: JSON ended by a zero byte. */
+/** A real browser without a window, with one page. */
 export class Chromium implements AsyncDisposable {
   /** What the page threw and nobody caught. */
   readonly errors: string[] = []
-  readonly #child: ChildProcess
-  readonly #profile: string
-  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
-  #session: string | undefined
-  #lastId = 0
-  #text = ''
+  readonly #browser: Browser
+  readonly #page: Page
 
-  private constructor(path: string, width: number, height: number) {
-    this.#profile = mkdtempSync(join(tmpdir(), 'aether-chromium-'))
-    const flags = [
-      '--headless=new',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-dev-shm-usage',
-      '--no-first-run',
-      '--hide-scrollbars',
-      '--mute-audio',
-    ]
-    this.#child = spawn(
-      path,
-      [
-        ...flags,
-        `--window-size=${width},${height}`,
-        `--user-data-dir=${this.#profile}`,
-        '--remote-debugging-pipe',
-        'about:blank',
-      ],
-      { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
-    )
-    ;(this.#child.stdio[4] as Readable).setEncoding('utf8').on('data', (text: string) => this.#take(text))
-    this.#child.once('close', () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error('the browser has ended'))
-    })
+  private constructor(browser: Browser, page: Page) {
+    this.#browser = browser
+    this.#page = page
+    page.on('pageerror', (error) => this.errors.push(error.stack ?? error.message))
   }
 
   /** @throws Error where it does not start. */
@@ -68,36 +32,35 @@ export class Chromium implements AsyncDisposable {
     path: string,
     { width = 1440, height = 900 }: { readonly width?: number; readonly height?: number } = {},
   ): Promise<Chromium> {
-    const browser = new Chromium(path, width, height)
-    const { targetInfos } = (await browser.call('Target.getTargets')) as {
-      targetInfos: readonly { readonly type: string; readonly targetId: string }[]
-    }
-    const target = targetInfos.find(({ type }) => type === 'page')
-    const made = target ?? ((await browser.call('Target.createTarget', { url: 'about:blank' })) as { targetId: string })
-    const attached = await browser.call('Target.attachToTarget', { targetId: made.targetId, flatten: true })
-    browser.#session = (attached as { sessionId: string }).sessionId
-    await browser.call('Runtime.enable')
-    await browser.call('Page.enable')
-    await browser.call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
-    return browser
+    const browser = await chromium.launch({
+      executablePath: path,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+      timeout: ANSWER_MS_MAX,
+    })
+    return new Chromium(browser, await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1 }))
   }
 
   async goTo(url: string): Promise<void> {
-    await this.call('Page.navigate', { url })
+    await this.#page.goto(url, { waitUntil: 'commit', timeout: ANSWER_MS_MAX })
+  }
+
+  /** A script that runs in each page before its own do. */
+  async addInitScript(source: string): Promise<void> {
+    await this.#page.addInitScript(source)
   }
 
   /** The value of an expression in the page; a promise is awaited. */
   async evaluate<T>(expression: string): Promise<T> {
-    const { result, exceptionDetails } = (await this.call('Runtime.evaluate', {
-      expression,
-      returnByValue: true,
-      awaitPromise: true,
-    })) as {
-      result: { value: T }
-      exceptionDetails?: { exception?: { description?: string } }
+    const late = new AbortController()
+    const tooLate = sleep(ANSWER_MS_MAX, undefined, { signal: late.signal }).then(() => {
+      throw new Error(`the page does not answer ${expression}`)
+    })
+    tooLate.catch(() => {})
+    try {
+      return await Promise.race([this.#page.evaluate<T>(expression), tooLate])
+    } finally {
+      late.abort()
     }
-    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? 'the page threw')
-    return result.value
   }
 
   /** Wait until an expression is true; says what the page shows when it never is. */
@@ -113,68 +76,16 @@ export class Chromium implements AsyncDisposable {
   }
 
   async press(key: string): Promise<void> {
-    const text = key.length === 1 ? { text: key } : {}
-    await this.call('Input.dispatchKeyEvent', { type: 'keyDown', key, ...text })
-    await this.call('Input.dispatchKeyEvent', { type: 'keyUp', key })
-  }
-
-  async click(x: number, y: number): Promise<void> {
-    for (const type of ['mouseMoved', 'mousePressed', 'mouseReleased'])
-      await this.call('Input.dispatchMouseEvent', {
-        type,
-        x,
-        y,
-        button: type === 'mouseMoved' ? 'none' : 'left',
-        clickCount: 1,
-      })
+    await this.#page.keyboard.press(key)
   }
 
   /** A picture of the page, as PNG. */
   async screenshot(): Promise<Buffer> {
-    const { data } = (await this.call('Page.captureScreenshot', { format: 'png' })) as { data: string }
-    return Buffer.from(data, 'base64')
-  }
-
-  call(method: string, params: object = {}): Promise<unknown> {
-    const id = ++this.#lastId
-    const answer = new Promise<unknown>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the browser does not answer ${method}`)), CALL_MS_MAX)
-      const done =
-        <T>(settle: (value: T) => void) =>
-        (value: T): void => {
-          clearTimeout(timer)
-          this.#waiting.delete(id)
-          settle(value)
-        }
-      this.#waiting.set(id, { resolve: done(resolve), reject: done(reject) })
-    })
-    const session = this.#session === undefined ? {} : { sessionId: this.#session }
-    ;(this.#child.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, ...session })}\0`)
-    return answer
+    return this.#page.screenshot({ type: 'png' })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('close', resolve))
-    this.#session = undefined
-    this.call('Browser.close').catch(() => {})
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000)
-    await ended
-    clearTimeout(timer)
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
-  }
-
-  #take(text: string): void {
-    const parts = (this.#text + text).split('\0')
-    this.#text = parts.pop() ?? ''
-    for (const part of parts) this.#hear(JSON.parse(part) as Answer)
-  }
-
-  #hear({ id, result, error, method, params }: Answer): void {
-    if (method === 'Runtime.exceptionThrown')
-      this.errors.push(params?.exceptionDetails?.exception?.description ?? 'an exception')
-    const waiting = id === undefined ? undefined : this.#waiting.get(id)
-    if (error === undefined) waiting?.resolve(result)
-    else waiting?.reject(new Error(error.message))
+    await this.#browser.close()
   }
 }
 
