@@ -95,6 +95,11 @@ export class AnswerTable {
     this.#shrink(now)
   }
 
+  /** Its call has not begun, and nobody waits for it: as if it had never come. */
+  drop({ key }: KeptAnswer): void {
+    this.#answers.delete(key)
+  }
+
   /** Nobody can come any more: calls that run are told. */
   abandon(reason: unknown): void {
     for (const { call } of this.#answers.values()) call?.abort(reason)

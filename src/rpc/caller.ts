@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { ArgumentError } from '../native/index.ts'
 import { CallLoans, type LentParts } from './call-loans.ts'
 import type { CallOptions, StreamCallOptions, SyncCallOptions } from './call-options.ts'
+import { checkedSync } from './checked-answer.ts'
 import type { ClientCall, SyncAnswer } from './client-call.ts'
 import { budgetOf, type ClientSession } from './client-session.ts'
 import type { AnswerStream, Stream } from './contract-types.ts'
@@ -215,12 +216,12 @@ export class Caller {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs
     // Whoever waits looks at the clock, and most answers are there before it has to: reading it takes as long as a part of the way.
     const call = this.#begin(session, method, options, timeoutMs, Infinity)
-    const answer: SyncAnswer = { done: false, value: undefined, error: undefined }
+    const answer: SyncAnswer = { done: false, value: undefined, error: undefined, unchecked: undefined }
     call.sync = answer
     this.#send(session, call, request, timeoutMs, options, undefined)
     waitSync(session, call, answer, timeoutMs)
     if (answer.error !== undefined) throw answer.error
-    return answer.value
+    return answer.unchecked === undefined ? answer.value : checkedSync(answer.unchecked, answer.value)
   }
 
   // ---- buffers -----------------------------------------------------------------------------------------------------------------

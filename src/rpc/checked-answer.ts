@@ -1,5 +1,4 @@
 import { ArgumentError } from '../native/index.ts'
-import type { SyncAnswer } from './client-call.ts'
 import { invalidResponse, type MethodInfo, validate } from './method-info.ts'
 import type { CallStart } from './method-meter.ts'
 import type { StandardSchema } from './standard-schema.ts'
@@ -29,19 +28,18 @@ export async function checked(answer: UncheckedAnswer, value: unknown): Promise<
   }
 }
 
-/** The same, for a call that blocks. */
-export function checkSync(answer: UncheckedAnswer, value: unknown, sync: SyncAnswer): void {
+/** The same, for a call that blocks: after its wait, since the schema is the program's and may call, too. */
+export function checkedSync(answer: UncheckedAnswer, value: unknown): unknown {
   const { method, began, length } = answer
   try {
     const fitting = validated(answer, value)
     if (fitting instanceof Promise) throw asyncSchema(method.name, fitting)
-    sync.value = fitting
     method.meter?.answeredWith(began, length)
+    return fitting
   } catch (error) {
-    sync.error = error
     method.meter?.failed(began, error)
+    throw error
   }
-  sync.done = true
 }
 
 function asyncSchema(method: string, result: Promise<unknown>): ArgumentError {

@@ -1,4 +1,5 @@
 import { removeAbortCallback } from '../runtime/index.ts'
+import type { UncheckedAnswer } from './checked-answer.ts'
 import type { Metadata } from './extension.ts'
 import { SLOTS_MAX } from './frame.ts'
 import type { IncomingStream } from './incoming-stream.ts'
@@ -12,6 +13,8 @@ export interface SyncAnswer {
   done: boolean
   value: unknown
   error: unknown
+  /** What is to be said of the value before it is an answer. */
+  unchecked: UncheckedAnswer | undefined
 }
 
 type Settle = (value: never) => void

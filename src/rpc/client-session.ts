@@ -4,7 +4,7 @@ import { type AetherError, ClosedError, messageOfThrown } from '../native/index.
 import { addAbortCallback } from '../runtime/index.ts'
 import { BodyCodec } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
-import { checked, checkSync } from './checked-answer.ts'
+import { checked } from './checked-answer.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, lost, MalformedFrameError, RpcError } from './errors.ts'
@@ -299,7 +299,11 @@ export class ClientSession implements FrameTaker {
     if (method.response !== undefined) {
       const answer = { method, schema: method.response, began, length }
       if (sync === undefined) resolve?.(checked(answer, value) as never)
-      else checkSync(answer, value, sync)
+      else {
+        sync.value = value
+        sync.unchecked = answer
+        sync.done = true
+      }
       return
     }
     if (method.meter !== undefined) method.meter.answeredWith(began, length)

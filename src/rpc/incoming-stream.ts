@@ -4,7 +4,7 @@ import type { Awaitable } from './contract-types.ts'
 export interface IncomingStreamHost<T> {
   /** So many items were taken out since it last said so. */
   consumed(items: number): void
-  /** Nobody wants the rest: the reader has left, or an item did not fit, with this error. */
+  /** Nobody wants the rest: the reader has left, or an item did not fit, with this error, also where it was the last. */
   abandoned(error: unknown): void
   /** What an item is, after its schema has seen it. */
   checked(item: unknown): Awaitable<T>
@@ -112,7 +112,7 @@ export class IncomingStream<T> implements AsyncIterableIterator<T> {
     const waiters = this.#waiters
     this.#waiters = []
     for (const each of waiters) each.resolve({ done: true, value: undefined })
-    if (wasOpen) this.#host.abandoned(error)
+    if (wasOpen || error !== undefined) this.#host.abandoned(error)
   }
 
   [Symbol.asyncIterator](): this {

@@ -44,9 +44,16 @@ export class LastWords {
 
   threw(call: ServerCall, error: unknown): void {
     if (call.finished) return
-    const isRefusal = error instanceof RpcError && error.code === 'ERR_AETHER_RPC_INVALID_REQUEST'
-    if (!isRefusal && !(error instanceof ServiceError)) this.#core.failed(error, call)
-    this.fail(call, isRefusal ? refusalOf(error) : failureOf(error))
+    if (!(error instanceof ServiceError)) this.#core.failed(error, call)
+    this.fail(call, failureOf(error))
+  }
+
+  /** Nobody waits for it, and its handler has not begun: whoever comes with its key begins anew. */
+  neverRan(call: ServerCall): void {
+    if (call.finished) return
+    call.finished = true
+    call.info.meter?.failedWith(call.began, FailureCode.Cancelled)
+    if (call.kept !== undefined) this.#core.answers.drop(call.kept)
   }
 
   fail(call: ServerCall, failure: Failure): void {

@@ -145,11 +145,16 @@ export class ServerSession implements FrameTaker {
     try {
       item = call.info.codec.decode(bytes, offset, length, memory)
     } catch (error) {
-      this.#lastWords.fail(call, refusalOf(error))
-      call.abort(error)
+      this.#refuseItem(call, error)
       return
     }
     if (!call.requests.push(item)) throw new MalformedFrameError('more items came than there was credit for')
+  }
+
+  /** It does not fit: the call ends, though its handler may catch that. */
+  #refuseItem(call: ServerCall, error: unknown): void {
+    this.#lastWords.fail(call, refusalOf(error))
+    call.abort(error)
   }
 
   /** After whatever of a client was answered. */
@@ -341,11 +346,8 @@ export class ServerSession implements FrameTaker {
     request.then(
       (value) => {
         this.#leave(call)
-        if (call.abortReason !== undefined) {
-          // The last word of a call with a key; others have had theirs.
-          const message = 'it was over before its handler began'
-          this.#lastWords.fail(call, { code: FailureCode.Cancelled, message, reason: '', details: undefined })
-        } else if (!call.info.streamsAnswers) this.#run(call, served, value)
+        if (call.abortReason !== undefined && !isAwaited(call)) this.#lastWords.neverRan(call)
+        else if (!call.info.streamsAnswers) this.#run(call, served, value)
         else this.#runStream(call, served, value)
       },
       (error: unknown) => {
@@ -404,7 +406,9 @@ export class ServerSession implements FrameTaker {
       consumed: (items) => {
         if (!call.finished) this.session.send(FrameKind.Credit, id, items, 0, undefined, NO_BYTES, true)
       },
-      abandoned: () => undefined,
+      abandoned: (error) => {
+        if (error !== undefined) this.#refuseItem(call, error)
+      },
       checked: (item) =>
         info.request === undefined ? item : validate(info.request, item, (issues) => invalidRequest(info.name, issues)),
     })
@@ -457,4 +461,9 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   // Bytes, of which there are most, first: looking for what they do not have takes the engine longest.
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false
   return typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** Whether somebody waits for the answer of its key. */
+function isAwaited({ kept }: ServerCall): boolean {
+  return kept !== undefined && kept.waiters.size > 0
 }
