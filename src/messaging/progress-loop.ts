@@ -106,6 +106,8 @@ export class ProgressLoop {
     if (attended.idleTurns <= attended.turns || !this.#all.has(subject.queue)) return
     subject.queue.arm()
     if (subject.advance() > 0) return
+    // A handler within that look has woken it.
+    if (attended.idleTurns === 0) return
     attended.asleepSince = performance.now()
     this.#awake.delete(attended)
   }

@@ -99,7 +99,7 @@ export class Profile {
         const isOthers = rest && names.labelled !== ''
         const key = JSON.stringify([kind, names.name, names.counters, label, isOthers])
         const sum = merged.get(key)
-        if (sum === undefined) merged.set(key, { ...block, thread: MANY_THREADS, slots: slots.slice() })
+        if (sum === undefined) merged.set(key, { ...block, rest: isOthers, thread: MANY_THREADS, slots: slots.slice() })
         else addTo(kind, sum.slots, slots)
       }
     }

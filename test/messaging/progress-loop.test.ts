@@ -148,3 +148,26 @@ test('without anybody to look after it leaves the channel alone', async (t) => {
   await nextTurn()
   assert.equal(scene.looks, 0)
 })
+
+test('who is woken by a handler in the look after arming does not fall asleep over it', async (t) => {
+  const scene = new Scene(t, 'events')
+  await scene.looksUntilAsleep()
+  let due = 0
+  const { advance } = scene.subject
+  let wakes = 1
+  scene.subject.advance = () => {
+    // The look after arming: a handler has something for the next turn, though nothing has come.
+    if (scene.armed && wakes > 0) {
+      wakes -= 1
+      due = 1
+      scene.loop.wake(scene.subject)
+      return advance()
+    }
+    due = 0
+    return advance()
+  }
+  scene.armed = false
+  scene.loop.wake(scene.subject)
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+  assert.deepEqual([wakes, due], [0, 0])
+})

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { native } from '../../native/index.ts'
 import {
   EVENT_BYTES,
@@ -36,8 +37,11 @@ export interface JournalEvent {
 
 const UINT32_MAX = 2 ** 32 - 1
 
-/** Regions that this process has shown, in all its journals: so none is taken for another. */
-let regions = 0
+/**
+ * Regions are numbered on, in all journals of this agent, so that none is taken for another; and from anywhere, so that neither are those of the next one that has the rank: where both
+ * begin at 1 its first region would be the first of the one before.
+ */
+let regions = randomInt(2 ** 31)
 
 /** The writing end of a journal, in the agent. One begins when somebody begins to watch, and it is thrown away when nobody does any more. */
 export class Journal {
@@ -75,7 +79,8 @@ export class Journal {
     this.#end += length
     native.resizeMemory(this.descriptor, this.#end)
     const map = native.mapMemory(this.descriptor, offset, length, 0)
-    const number = ++regions
+    regions = (regions + 1) >>> 0
+    const number = regions
     const sheet = new RegionSheet({ journal: this, memory: this.#memory, map, mapOffset: offset, index, number }, facts)
     this.#sheets[index] = sheet
     return sheet

@@ -1,5 +1,5 @@
 import type { MessageLink } from '../message-link.ts'
-import { FRAME_BYTES, type Frame, FrameView } from './frame.ts'
+import { FRAME_BYTES, type Frame, FrameKind, FrameView } from './frame.ts'
 import type { OutgoingStream } from './streams.ts'
 
 interface Control {
@@ -116,6 +116,11 @@ export class Channel {
 
   /** Send what there is room for. */
   pump(): void {
+    this.#sendWhatFits()
+    if (this.#whenEmpty.length > 0 && this.#isEmpty) this.#tellEmpty()
+  }
+
+  #sendWhatFits(): void {
     while (this.link.canSend && this.#controls.length > 0) {
       const control = this.#controls[0]!
       const length = FRAME_BYTES + (control.payload?.length ?? 0)
@@ -147,11 +152,11 @@ export class Channel {
         this.#streams.push(stream)
       }
     }
-    if (this.#whenEmpty.length > 0 && this.#isEmpty) this.#tellEmpty()
   }
 
+  /** Of what the program has sent. Groups may begin collectives for as long as the link stands: they end with it. */
   get #isEmpty(): boolean {
-    return this.#controls.length === 0 && this.#streams.length === 0
+    return this.#controls.length === 0 && this.#streams.every(({ kind }) => kind !== FrameKind.Message)
   }
 
   /** Resolves when nothing waits, or nothing can leave any more. */
@@ -187,6 +192,10 @@ export class Channel {
     }
     // A link that has ended has told it by onEnd, and is not ended again.
     const noRoom = (error: unknown): void => this.link.destroy(error as Error)
-    this.link.writable(length).then(again).catch(noRoom)
+    // Nor is one that closes: what waits for room then is of groups.
+    this.link
+      .writable(length)
+      .then(again, () => {})
+      .catch(noRoom)
   }
 }

@@ -97,3 +97,20 @@ test('two that disconnect from each other while messages go both ways', async ()
     await peers.close()
   }
 })
+
+test('a peer is disconnected in order while groups with it go on and on', async () => {
+  const [left, right] = await pair({ link: { closeTimeoutMs: 5000 } })
+  const loops = [left, right].flatMap((peers) =>
+    Array.from({ length: 4 }, async () => {
+      const group = peers.group()
+      const data = new Uint8Array(1 << 20)
+      for (;;) await group.broadcast(data, { root: 0 })
+    }),
+  )
+  for (const loop of loops) loop.catch(() => {})
+  for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+  await right.get(0)!.disconnect()
+  for (const { status } of await Promise.allSettled(loops)) assert.equal(status, 'rejected')
+  assert.deepEqual([left.lastError, right.lastError], [undefined, undefined])
+  await Promise.all([left.close(), right.close()])
+})
