@@ -259,19 +259,27 @@ test('who keeps connected finds a server that was started again', async () => {
         changed = resolve
       })
   }
-  await until(() => seen.length === 1)
-  first.child.kill('SIGKILL')
-  await until(() => failed > 0)
-  const accepted = new Promise<Endpoint>((resolve) => {
-    void listenEndpoints({ ...where, port: first.port, accept: resolve }).then((listener) => {
-      void accepted.then(() => listener.close())
+  try {
+    await until(() => seen.length === 1)
+    // A connection that ends that soon counts as an attempt that failed; the port is free when its process is gone.
+    const gone = once(first.child, 'exit')
+    first.child.kill('SIGKILL')
+    await gone
+    await until(() => failed > 0)
+    let arrived!: (endpoint: Endpoint) => void
+    const accepted = new Promise<Endpoint>((resolve) => {
+      arrived = resolve
     })
-  })
-  const server = await accepted
-  await until(() => seen.length === 2)
-  await server.send(Uint8Array.of(4))
-  const { value } = await (seen[1] as Endpoint).messages().next()
-  assert.deepEqual(value?.data, Uint8Array.of(4))
-  await kept.close()
-  assert.equal(await server.ended, undefined)
+    const listener = await listenEndpoints({ ...where, port: first.port, accept: arrived })
+    const server = await accepted
+    listener.close()
+    await until(() => seen.length === 2)
+    await server.send(Uint8Array.of(4))
+    const { value } = await (seen[1] as Endpoint).messages().next()
+    assert.deepEqual(value?.data, Uint8Array.of(4))
+    await kept.close()
+    assert.equal(await server.ended, undefined)
+  } finally {
+    await kept.close()
+  }
 })
