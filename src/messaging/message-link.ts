@@ -1,3 +1,4 @@
+import type { CompletionMode } from './link-options.ts'
 import type { MemoryLending } from './memory-lending.ts'
 
 /** Memory of this end that the peer may be told of: address and key are what it names to reach it. */
@@ -56,6 +57,8 @@ export interface MessageLink {
   readonly canSend: boolean
   /** Both ends are on one machine and write into each other's memory by themselves: no adapter takes part. Default: not known. */
   readonly throughSharedMemory?: boolean
+  /** How this end waits. With `polling` it has a processor to itself: who blocks on the link never sleeps either. Default: as `adaptive`. */
+  readonly completion?: CompletionMode
   /**
    * A place for a message of up to `length` bytes: its offset in `outgoing`, a multiple of 8; or -1 where the ring has no room just now. One place at a time: a second call
    * takes the first one back. Throws ArgumentError beyond `messageBytesMax`; once the link has ended the LinkError that says why, and ClosedError after an orderly

@@ -9,7 +9,10 @@ const BUSY_POLLS = 32
 const NAP_MS = 0.05
 const pillow = new Int32Array(new SharedArrayBuffer(4))
 
-/** Polls the session's link until the call has its answer, or `timeoutMs` are over, from the first look at the clock on: that is after some polls, a few microseconds. */
+/**
+ * Polls the session's link until the call has its answer, or `timeoutMs` are over, from the first look at the clock on: that is after some polls, a few microseconds. It
+ * naps where the answer takes long, unless the link's `completion` is `polling`.
+ */
 export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAnswer, timeoutMs: number): void {
   const { session, spinTime } = client
   const { link } = session
@@ -45,7 +48,7 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
       } else if (now > napAt) {
         watched ??= new WatchedWait(() => describeCall(call))
         watched.look()
-        Atomics.wait(pillow, 0, 0, NAP_MS)
+        if (link.completion !== 'polling') Atomics.wait(pillow, 0, 0, NAP_MS)
       }
     }
     if (napAt !== 0) spinTime.record(now - lookedFrom)

@@ -43,6 +43,22 @@ test('a blocking call ends with its time', options, async () => {
   assert.equal(client.markSync(1), 1)
 })
 
+test('a blocking call naps while it waits for long, but not over a connection that polls', options, async (t) => {
+  await using server = await startStation(device, address)
+  const naps = t.mock.method(Atomics, 'wait').mock
+  const taken: number[] = []
+  for (const completion of ['adaptive', 'polling'] as const) {
+    await using channel = openChannel({ device, address, port: server.port, completion })
+    await channel.ready()
+    const before = naps.callCount()
+    const client = channel.client(station)
+    assert.throws(() => client.stallSync(1, { timeoutMs: 50 }), { code: 'ERR_AETHER_RPC_DEADLINE' })
+    taken.push(naps.callCount() - before)
+  }
+  assert.ok(taken[0]! > 0, 'the call that may nap did not')
+  assert.equal(taken[1], 0)
+})
+
 test('a server that was closed or drained while it began to listen does not listen', options, async () => {
   // A program of its own, which ends by itself: a listener would keep it.
   const script = `

@@ -65,6 +65,14 @@ export class RpcPeer {
     }
   }
 
+  /** A channel of its own that looks in each turn: while it is open this process spins. */
+  async polling(): Promise<Channel> {
+    const { device, address, port } = this.meeting
+    const channel = openChannel({ device, address, port, completion: 'polling' })
+    await this.alive(channel.ready())
+    return channel
+  }
+
   /** Memory of this process to lend in calls. */
   allocate(lengthBytes: number): Promise<RdmaBuffer> {
     return this.#channel.allocate(lengthBytes)

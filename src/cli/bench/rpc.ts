@@ -13,7 +13,7 @@ import { unlessMissing } from './peers/unless-missing.ts'
 import { benchRendezvous, defaultRendezvousSizes, RENDEZVOUS_BYTES_MIN, rendezvousBaselines } from './rendezvous.ts'
 import { type BenchRow, rowOf, withBaselines } from './row.ts'
 import { RpcPeer } from './rpc-peer.ts'
-import type { Order } from './rpc-service.ts'
+import { benchService, type Order } from './rpc-service.ts'
 import { ScratchDirectory } from './scratch-directory.ts'
 
 /** Payloads unless others are asked for, in bytes. */
@@ -93,18 +93,31 @@ async function benchOwn(
   keep: (row: BenchRow) => void,
 ): Promise<void> {
   const { client, provider } = peer
-  for (const bytes of sizes) {
-    keep(await blocking('call-sync', peer, bytes, timeMs, echoed(bytes, client.echoSync)))
-    keep(await sendAndReturn(link, bytes, timeMs))
-    keep(await writeAndReturn(link, bytes, timeMs))
-  }
-  keep(await blocking('object-sync', peer, ORDER_BYTES, timeMs, () => client.sumSync(ORDER)))
+  await benchBlocking(peer, link, sizes, timeMs, keep)
   const lanes = new Array<Lane>(OBJECT_DEPTH).fill(() => client.sum(ORDER))
   await warmLanes(lanes, timeMs)
   const cpuBefore = native.processorNs(true) + (await peer.remoteCpuNs())
   const run = await runLanes(lanes, timeMs)
   const cpuNs = native.processorNs(true) + (await peer.remoteCpuNs()) - cpuBefore
   keep(laneRow({ op: `object-${OBJECT_DEPTH}`, provider, bytes: ORDER_BYTES }, [run], cpuNs))
+}
+
+/** Calls of a thread that has a processor to itself, as SENDs and WRITEs beside them have: no answer finds it asleep. */
+async function benchBlocking(
+  peer: RpcPeer,
+  link: BenchLink,
+  sizes: readonly number[],
+  timeMs: number,
+  keep: (row: BenchRow) => void,
+): Promise<void> {
+  await using channel = await peer.polling()
+  const { echoSync, sumSync } = channel.client(benchService)
+  for (const bytes of sizes) {
+    keep(await blocking('call-sync', peer, bytes, timeMs, echoed(bytes, echoSync)))
+    keep(await sendAndReturn(link, bytes, timeMs))
+    keep(await writeAndReturn(link, bytes, timeMs))
+  }
+  keep(await blocking('object-sync', peer, ORDER_BYTES, timeMs, () => sumSync(ORDER)))
 }
 
 async function benchOther(
