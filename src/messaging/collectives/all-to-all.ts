@@ -21,6 +21,8 @@ export interface AllToAllVTask {
   readonly sendOffsets: readonly number[]
   readonly receiveCounts: readonly number[]
   readonly receiveOffsets: readonly number[]
+  /** The output has bytes in common with the input here, in whatever way: nothing is written to it before all parts have left. */
+  readonly sharing?: boolean
 }
 
 function exchange(task: AllToAllVTask, inTurn: boolean): Schedule {
@@ -28,13 +30,21 @@ function exchange(task: AllToAllVTask, inTurn: boolean): Schedule {
   const builder = new ScheduleBuilder()
   const sends = new Parts('input', task.sendCounts, task.sendOffsets)
   const receives = new Parts('output', task.receiveCounts, task.receiveOffsets)
-  builder.copy(sends.at(rank), receives.at(rank)).nextRound()
+  const come = task.sharing ? staged(builder, task.receiveCounts) : receives
+  builder.copy(sends.at(rank), come.at(rank)).nextRound()
   for (let step = 1; step < size; step += 1) {
     const [to, from] = [modulo(rank + step, size), modulo(rank - step, size)]
-    builder.send(to, sends.at(to)).receive(from, receives.at(from))
+    builder.send(to, sends.at(to)).receive(from, come.at(from))
     if (inTurn) builder.nextRound()
   }
+  if (task.sharing) for (let peer = 0; peer < size; peer += 1) builder.copy(come.at(peer), receives.at(peer))
   return builder.finish()
+}
+
+/** Room for parts of these lengths, one behind the other, in memory of the schedule's own. */
+function staged(builder: ScheduleBuilder, counts: readonly number[]): Parts {
+  const { offset } = builder.scratch(counts.reduce((sum, count) => sum + count, 0))
+  return new Parts('scratch', counts, offset)
 }
 
 /** In round k a rank sends to the k-th behind it and receives from the k-th before it: one message in flight each way. */

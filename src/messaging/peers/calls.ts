@@ -228,7 +228,6 @@ export function prepareAllToAllV(
 ): PreparedCall {
   const kind = elementKindOf(input, 'input')
   checkSame(output, kind, 'output')
-  checkApart(output, input, Number.NaN)
   const { sendCounts, receiveCounts } = lengths
   const sendOffsets = lengths.sendOffsets ?? prefixSums(sendCounts)
   const receiveOffsets = lengths.receiveOffsets ?? prefixSums(receiveCounts)
@@ -243,6 +242,7 @@ export function prepareAllToAllV(
     sendOffsets,
     receiveCounts,
     receiveOffsets,
+    sharing: shareBytes(output, input),
   })
   // Lengths are the business of two ranks at a time: each stream says its own.
   const plan = planOf(`allToAllV of ${kind.name} by ${algorithm}`, kind, schedule, `allToAllV/${algorithm}`)
@@ -350,8 +350,12 @@ function checkSame(array: ElementArray | undefined, kind: ElementKind, argument:
 
 /** In place means: `inner` is exactly that part of `outer`. Otherwise they share no byte. */
 function checkApart(outer: ElementArray, inner: ElementArray, offsetBytes: number): void {
-  if (outer.buffer !== inner.buffer || outer.byteLength === 0 || inner.byteLength === 0) return
-  const [from, to] = [inner.byteOffset - outer.byteOffset, inner.byteOffset - outer.byteOffset + inner.byteLength]
-  if (to <= 0 || from >= outer.byteLength || from === offsetBytes) return
+  if (!shareBytes(outer, inner) || inner.byteOffset - outer.byteOffset === offsetBytes) return
   throw new ArgumentError('output', 'input and output share memory, and not as this collective does in place')
+}
+
+function shareBytes(one: ElementArray, other: ElementArray): boolean {
+  if (one.buffer !== other.buffer || one.byteLength === 0 || other.byteLength === 0) return false
+  const from = other.byteOffset - one.byteOffset
+  return from + other.byteLength > 0 && from < one.byteLength
 }

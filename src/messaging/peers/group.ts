@@ -317,7 +317,7 @@ export class PeerGroup {
     return this.#runSync(prepareAllToAll(this.#shape, input, output, options), options, output)
   }
 
-  /** The same with parts of any length and place; what rank i sends to rank j is as long as what rank j receives from rank i. */
+  /** The same with parts of any length and place; what rank i sends to rank j is as long as what rank j receives from rank i. `output` may share memory with `input` in any way, at any rank. */
   allToAllV<A extends ElementArray>(
     input: A,
     output: A,

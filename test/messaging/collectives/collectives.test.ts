@@ -185,7 +185,9 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
       expected: inputs.map((_, rank) => inputs.flatMap((input) => input.slice(rank * count, (rank + 1) * count))),
     }
   },
-  allToAllV(algorithm: keyof typeof algorithms.allToAllV, size, counts, _root, draw) {
+  allToAllV(algorithm: keyof typeof algorithms.allToAllV, size, counts, root, draw) {
+    // The root has no part in it: it picks who is told that its output shares memory with its input, which changes no result.
+    const sharing = (rank: number) => (rank + root) % 2 === 1
     // What rank i sends to rank j, with gaps between the parts.
     const length = (from: number, to: number) => counts[(from * 3 + to) % size]! + ((from + to) % 2)
     const spread = (lengths: readonly number[]) => offsetsOf(lengths.map((count) => count + 1))
@@ -202,6 +204,7 @@ const makers: { readonly [Name in keyof typeof algorithms]: Maker } = {
           sendOffsets: spread(sends[rank]!),
           receiveCounts: receives[rank]!,
           receiveOffsets: spread(receives[rank]!),
+          sharing: sharing(rank),
         }),
       ),
       inputs,

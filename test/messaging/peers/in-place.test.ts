@@ -216,3 +216,46 @@ test('allToAll by one in place and by another not: both are told', async () => {
     }
   }
 })
+
+for (const [where, shift] of [
+  ['is the input', 0],
+  ['begins within the input', 3],
+  ['ends within the input', -3],
+] as const) {
+  test(`allToAllV where the output ${where}, at every other rank: all parts leave before one comes`, () =>
+    everyWay('allToAllV', async (groups, { algorithm }, counts) => {
+      const ranks = rangeOf(groups.length)
+      const length = (from: number, to: number) => counts[(from * 3 + to) % counts.length]!
+      const sends = ranks.map((from) => ranks.map((to) => length(from, to)))
+      const receives = ranks.map((to) => ranks.map((from) => length(from, to)))
+      const inputs = sends.map((lengths, rank) => given(rank, total(lengths)))
+      // What a rank gives lies in the middle of more than it gets.
+      const memories = ranks.map((rank) => {
+        const margin = total(receives[rank]!) + 3
+        const memory = new Float64Array(inputs[rank]!.length + 2 * margin)
+        memory.set(inputs[rank]!, margin)
+        const input = memory.subarray(margin, margin + inputs[rank]!.length)
+        if (rank % 2 === 1) return { input, output: new Float64Array(total(receives[rank]!)) }
+        const from = shift < 0 ? margin + 3 - total(receives[rank]!) : margin + shift
+        return { input, output: memory.subarray(from, from + total(receives[rank]!)) }
+      })
+      await Promise.all(
+        groups.map((group, rank) => {
+          const { input, output } = memories[rank]!
+          const lengths = { sendCounts: sends[rank]!, receiveCounts: receives[rank]! }
+          return group.allToAllV(input, output, lengths, { algorithm })
+        }),
+      )
+      for (const [rank, { output }] of memories.entries()) {
+        const parts = ranks.map((from) => {
+          const at = offsetsOf(sends[from]!)[rank]!
+          return inputs[from]!.subarray(at, at + length(from, rank))
+        })
+        assert.deepEqual(
+          [...output],
+          parts.flatMap((part) => [...part]),
+          `rank ${rank} of ${groups.length}`,
+        )
+      }
+    }))
+}
