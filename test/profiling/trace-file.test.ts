@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +51,7 @@ test('each process writes a part, and the parts become one sound file', () => {
   publishing(file, 1, `step('work', undefined)`)
   assert.equal(traceParts(file).length, 2)
   assert.equal(statSync(traceParts(file)[0]!).mode & 0o777, 0o600)
-  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0 })
+  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0, writing: 0 })
   assert.deepEqual(traceParts(file), [])
   const { processes, unfinished, faults } = checkTrace(readFileSync(file, 'utf8'))
   assert.deepEqual([[...processes].sort(), unfinished, faults], [['rank 0', 'rank 1'], 0, []])
@@ -111,7 +112,7 @@ test('a part has a bound; what did not fit is counted, also beyond lanes', () =>
   assert.equal(checkTrace(readFileSync(file, 'utf8')).dropped, dropped)
   const crowded = join(directory, 'crowded.json')
   publishing(crowded, 0, `for (let n = 0; n < 40; n++) begin(n, 'n'); for (let n = 0; n < 40; n++) end(n)`)
-  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 64, flows: 0, dropped: 8 })
+  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 64, flows: 0, dropped: 8, writing: 0 })
 })
 
 test('of a process that was killed there is what it had written, but for a line that was cut', () => {
@@ -125,6 +126,38 @@ test('of a process that was killed there is what it had written, but for a line 
   assert.equal(mergeTrace(file).events, 2)
   const { unfinished, flows, faults } = checkTrace(readFileSync(file, 'utf8'))
   assert.deepEqual({ unfinished, flows, faults }, { unfinished: 1, flows: 1, faults: [] })
+})
+
+test('parts stay while a process writes them, so that the file can be made again, whole', async () => {
+  const file = join(directory, 'writing.json')
+  publishing(file, 0, `trace.publish(3, 'over')`)
+  const program = `const { traceChannel, flushTrace } = await import(${JSON.stringify(module)})
+    const trace = traceChannel('dsm')
+    const say = (type) => { trace.publish(3, type); flushTrace(); console.log(type) }
+    say('before')
+    process.stdin.once('data', () => { say('after'); process.exit() })`
+  const env = { ...process.env, AETHER_TRACE_FILE: file, AETHER_RANK: '1' }
+  const writer = spawn(process.execPath, ['--input-type=module', '-e', program], { env })
+  const types = (): (string | undefined)[] =>
+    eventsOf(file)
+      .filter(({ ph }) => ph === 'i')
+      .map(({ name }) => name)
+      .sort()
+  try {
+    await once(writer.stdout, 'data')
+    for (let time = 0; time < 2; time++) {
+      const { events, writing } = mergeTrace(file)
+      assert.deepEqual([events, writing, traceParts(file).length], [2, 1, 2])
+      assert.deepEqual(types(), ['before', 'over'])
+      assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).faults, [])
+    }
+    writer.stdin.write('go on\n')
+    await once(writer, 'close')
+  } finally {
+    writer.kill('SIGKILL')
+  }
+  assert.equal(mergeTrace(file).writing, 0)
+  assert.deepEqual([types(), traceParts(file)], [['after', 'before', 'over'], []])
 })
 
 test('what is no part of a trace is refused, and parts of an earlier run can be removed', () => {

@@ -1,6 +1,8 @@
 import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ArgumentError } from '../../native/index.ts'
+import process from 'node:process'
+import { ArgumentError, isEnding } from '../../native/index.ts'
+import { closeTracePart, flushTrace } from './trace-channel.ts'
 import type { TraceEvent } from './trace-event.ts'
 import { CAUSED, TraceFlows } from './trace-flows.ts'
 import { HEAD_BYTES } from './trace-part.ts'
@@ -14,6 +16,8 @@ export interface MergedTrace {
   readonly flows: number
   /** Events that are missing, because a thread's part was full. */
   readonly dropped: number
+  /** Processes that go on writing. Then all parts stay, so that the same once they have ended makes the whole file. */
+  readonly writing: number
 }
 
 const WRITE_BYTES = 65_536
@@ -34,12 +38,15 @@ export function removeTraceParts(file: string): void {
 }
 
 /**
- * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them. Each part is read twice, line by line: first for what began,
- * then for what that caused. What cannot be read, the last line of a process that was killed, is left out.
+ * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them if all who wrote them have ended. The calling process counts as one
+ * that has: what it does afterwards begins a part anew. Each part is read twice, line by line: first for what began, then for what that caused. What cannot be
+ * read, the last line of a process that was killed, is left out.
  * @throws ArgumentError where there is no part; errors of the file system.
  */
 export function mergeTrace(file: string): MergedTrace {
+  flushTrace()
   const parts = traceParts(file)
+  const writing = writersOf(parts)
   if (parts.length === 0) throw new ArgumentError('file', `nobody has written a part of ${file}`)
   const flows = new TraceFlows()
   /** The last word on each name. */
@@ -66,9 +73,19 @@ export function mergeTrace(file: string): MergedTrace {
   const arrows = output.flows
   output.close()
   renameSync(temporary, file)
-  for (const part of parts) rmSync(part)
+  if (writing === 0) {
+    closeTracePart()
+    for (const part of parts) rmSync(part)
+  }
   const processes = new Set([...names.values()].map(({ pid }) => pid)).size
-  return { processes, events, flows: arrows, dropped }
+  return { processes, events, flows: arrows, dropped, writing }
+}
+
+/** How many processes go on writing parts, besides the calling one. Asked before anything is read: who has ended by then has written all. */
+function writersOf(parts: readonly string[]): number {
+  const processes = new Set(parts.map((part) => Number(part.split('.').at(-3))))
+  processes.delete(process.pid)
+  return [...processes].filter((processId) => !isEnding(processId)).length
 }
 
 function* partEvents(part: string, onDropped?: (dropped: number) => void): Generator<TraceEvent, void> {

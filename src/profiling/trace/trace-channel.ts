@@ -82,6 +82,12 @@ export function flushTrace(): void {
   part?.flush()
 }
 
+/** The part of this thread ends here; should it trace again, that begins a new one. */
+export function closeTracePart(): void {
+  part?.close()
+  part = undefined
+}
+
 function mostOf(): TraceLevel {
   const { level, file } = traceSettings()
   return level ?? (file === undefined ? defaultLevel.lines : defaultLevel.file)
