@@ -51,7 +51,7 @@ test('each process writes a part, and the parts become one sound file', () => {
   publishing(file, 1, `step('work', undefined)`)
   assert.equal(traceParts(file).length, 2)
   assert.equal(statSync(traceParts(file)[0]!).mode & 0o777, 0o600)
-  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0, writing: 0 })
+  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0, crowded: 0, writing: 0 })
   assert.deepEqual(traceParts(file), [])
   const { processes, unfinished, faults } = checkTrace(readFileSync(file, 'utf8'))
   assert.deepEqual([[...processes].sort(), unfinished, faults], [['rank 0', 'rank 1'], 0, []])
@@ -112,7 +112,9 @@ test('a part has a bound; what did not fit is counted, also beyond lanes', () =>
   assert.equal(checkTrace(readFileSync(file, 'utf8')).dropped, dropped)
   const crowded = join(directory, 'crowded.json')
   publishing(crowded, 0, `for (let n = 0; n < 40; n++) begin(n, 'n'); for (let n = 0; n < 40; n++) end(n)`)
-  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 64, flows: 0, dropped: 8, writing: 0 })
+  // What began and found no lane is told of where it ends.
+  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 72, flows: 0, dropped: 0, crowded: 8, writing: 0 })
+  assert.equal(checkTrace(readFileSync(crowded, 'utf8')).crowded, 8)
 })
 
 test('of a process that was killed there is what it had written, but for a line that was cut', () => {
@@ -179,6 +181,20 @@ test('the filter and the level hold for the file, too', () => {
   assert.equal(mergeTrace(file).events, 1)
   publishing(file, 0, program)
   assert.equal(mergeTrace(file).events, 4)
+})
+
+test('what the filter lets begin ends, whatever the filter says of its end; an end alone is a moment', () => {
+  const file = join(directory, 'ends.json')
+  const program = `for (let n = 0; n < 100; n++) { begin(n, 'n'); end(n) }`
+  for (const AETHER_TRACE_FILTER of ['type=fault', 'type=fault,page=0..99', 'type=granted']) {
+    publishing(file, 0, program, { AETHER_TRACE_FILTER })
+    const { events, dropped, crowded } = mergeTrace(file)
+    const phases = AETHER_TRACE_FILTER === 'type=granted' ? ['i'] : ['B', 'E']
+    assert.deepEqual([events, dropped, crowded], [100 * phases.length, 0, 0], AETHER_TRACE_FILTER)
+    assert.deepEqual([...new Set(eventsOf(file).map(({ ph }) => ph))], ['M', ...phases])
+    const { unfinished, faults } = checkTrace(readFileSync(file, 'utf8'))
+    assert.deepEqual([unfinished, faults], [0, []])
+  }
 })
 
 test('the checker finds what breaks the rules of the format', () => {

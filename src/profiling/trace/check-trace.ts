@@ -8,6 +8,8 @@ export interface TraceSummary {
   /** Slices that have a beginning and no end: of processes that were killed. */
   readonly unfinished: number
   readonly dropped: number
+  /** What took its time and is missing, because too much of its thread was under way then. */
+  readonly crowded: number
   /** What breaks a rule of the format, each in words; at most the first hundred. */
   readonly faults: readonly string[]
 }
@@ -43,7 +45,7 @@ class Check {
   #unfinished = 0
 
   run(text: string): TraceSummary {
-    const file = JSON.parse(text) as { traceEvents?: unknown; otherData?: { dropped?: number } }
+    const file = JSON.parse(text) as { traceEvents?: unknown; otherData?: { dropped?: number; crowded?: number } }
     const events = Array.isArray(file.traceEvents) ? (file.traceEvents as TraceEvent[]) : []
     if (!Array.isArray(file.traceEvents)) this.#complain('there is no array traceEvents')
     const byTime = events.filter((event) => this.#isSound(event)).sort((one, other) => (one.ts ?? 0) - (other.ts ?? 0))
@@ -57,6 +59,7 @@ class Check {
       flows: this.#flows.size,
       unfinished: this.#unfinished,
       dropped: file.otherData?.dropped ?? 0,
+      crowded: file.otherData?.crowded ?? 0,
       faults: this.#faults,
     }
   }

@@ -5,7 +5,7 @@ import { ArgumentError, isEnding } from '../../native/index.ts'
 import { closeTracePart, flushTrace } from './trace-channel.ts'
 import type { TraceEvent } from './trace-event.ts'
 import { CAUSED, TraceFlows } from './trace-flows.ts'
-import { HEAD_BYTES } from './trace-part.ts'
+import { HEAD_BYTES, PART_VERSION, type PartHead } from './trace-part.ts'
 import { wholeLines } from './trace-reading.ts'
 
 /** What a trace file was made of. */
@@ -16,6 +16,8 @@ export interface MergedTrace {
   readonly flows: number
   /** Events that are missing, because a thread's part was full. */
   readonly dropped: number
+  /** What took its time and is missing, because too much of its thread was under way then. */
+  readonly crowded: number
   /** Processes that go on writing. Then all parts stay, so that the same once they have ended makes the whole file. */
   readonly writing: number
 }
@@ -52,14 +54,19 @@ export function mergeTrace(file: string): MergedTrace {
   /** The last word on each name. */
   const names = new Map<string, TraceEvent>()
   let dropped = 0
+  let crowded = 0
+  const onHead = (head: PartHead): void => {
+    dropped += head.dropped
+    crowded += head.crowded
+  }
   for (const part of parts) {
-    for (const event of partEvents(part, (missing) => (dropped += missing))) {
+    for (const event of partEvents(part, onHead)) {
       if (event.ph === 'M') names.set(`${event.name} ${event.pid} ${event.tid}`, event)
       else flows.begin(event)
     }
   }
   const temporary = `${file}.merging`
-  const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped })
+  const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped, crowded })
   for (const event of names.values()) output.add(event)
   for (const part of parts) {
     for (const event of partEvents(part)) {
@@ -78,7 +85,7 @@ export function mergeTrace(file: string): MergedTrace {
     for (const part of parts) rmSync(part)
   }
   const processes = new Set([...names.values()].map(({ pid }) => pid)).size
-  return { processes, events, flows: arrows, dropped, writing }
+  return { processes, events, flows: arrows, dropped, crowded, writing }
 }
 
 /** How many processes go on writing parts, besides the calling one. Asked before anything is read: who has ended by then has written all. */
@@ -88,15 +95,15 @@ function writersOf(parts: readonly string[]): number {
   return [...processes].filter((processId) => !isEnding(processId)).length
 }
 
-function* partEvents(part: string, onDropped?: (dropped: number) => void): Generator<TraceEvent, void> {
+function* partEvents(part: string, onHead?: (head: PartHead) => void): Generator<TraceEvent, void> {
   let first = true
   for (const line of wholeLines(part)) {
     const said = parsed(line)
     if (first) {
       first = false
-      if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== 1)
+      if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== PART_VERSION)
         throw new ArgumentError('file', `${part} is no part of a trace of this version`)
-      onDropped?.(Number(said['dropped']))
+      onHead?.(said as unknown as PartHead)
     } else if (said !== undefined) {
       yield said as unknown as TraceEvent
     }

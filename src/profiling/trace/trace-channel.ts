@@ -120,6 +120,8 @@ function writeWhole(line: string): void {
 
 function writeToPart(message: unknown): void {
   const event = message as TraceMessage
+  // What began in the file ends there, whatever is wanted of ends.
+  if (part?.takeEnd(event) === true) return
   const { level = defaultLevel.file, filter, file, fileBytesMax } = traceSettings()
   if (event.level > level || event.slice?.phase === 'start' || filter?.(event) === false) return
   if (part === undefined) {
