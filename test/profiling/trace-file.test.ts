@@ -94,6 +94,38 @@ test('steps of one flow at other processes are joined to the beginning that was 
   assert.deepEqual(flow(2), ['second', 'of second'])
 })
 
+test('threads of a process have lines of their own, however many there are, and numbers as Perfetto takes them', () => {
+  const file = join(directory, 'threads.json')
+  publishing(
+    file,
+    0,
+    `const { Worker } = await import('node:worker_threads')
+    const program = \`
+      const modules = [import('node:worker_threads'), import(${JSON.stringify(module)})]
+      Promise.all(modules).then(([{ parentPort, threadId }, { traceChannel }]) => {
+        const trace = traceChannel('dsm')
+        trace.publish(4, 'fault', undefined, { phase: 'begin', name: 'of ' + threadId, track: 'faults', id: 1 })
+        parentPort.once('message', () => trace.publish(4, 'granted', () => ({ thread: threadId }), { phase: 'end', track: 'faults', id: 1 }))
+        parentPort.postMessage('begun')
+      })\`
+    const workers = Array.from({ length: 9 }, () => new Worker(program, { eval: true }))
+    await Promise.all(workers.map((worker) => new Promise((done) => worker.once('message', done))))
+    for (const worker of workers) {
+      worker.postMessage('end')
+      await new Promise((done) => worker.once('exit', done))
+    }`,
+  )
+  mergeTrace(file)
+  const events = eventsOf(file)
+  const begun = events.filter(({ ph }) => ph === 'B')
+  const ends = new Map(events.filter(({ ph }) => ph === 'E').map(({ tid, args }) => [tid, `of ${args?.['thread']}`]))
+  assert.equal(new Set(begun.map(({ tid }) => tid)).size, 9)
+  for (const { name, tid } of begun) assert.equal(ends.get(tid), name)
+  // Its reader drops longer ones, and takes a thread with the number of a process for its main thread.
+  for (const { tid } of events) assert.ok(tid >= 2 ** 22 && tid < 2 ** 32, `${tid}`)
+  assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).faults, [])
+})
+
 test('a part has a bound; what did not fit is counted, also beyond lanes', () => {
   const file = join(directory, 'bounded.json')
   publishing(

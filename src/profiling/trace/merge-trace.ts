@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import process from 'node:process'
 import { ArgumentError, isEnding } from '../../native/index.ts'
 import { closeTracePart, flushTrace } from './trace-channel.ts'
-import type { TraceEvent } from './trace-event.ts'
+import { lineNumber, type TraceEvent } from './trace-event.ts'
 import { CAUSED, TraceFlows } from './trace-flows.ts'
 import { HEAD_BYTES, PART_VERSION, type PartHead } from './trace-part.ts'
 import { wholeLines } from './trace-reading.ts'
@@ -59,17 +59,17 @@ export function mergeTrace(file: string): MergedTrace {
     dropped += head.dropped
     crowded += head.crowded
   }
-  for (const part of parts) {
-    for (const event of partEvents(part, onHead)) {
-      if (event.ph === 'M') names.set(`${event.name} ${event.pid} ${event.tid}`, event)
+  for (const [index, part] of parts.entries()) {
+    for (const event of partEvents(part, index, onHead)) {
+      if (event.ph === 'M') names.set(nameKey(event), event)
       else flows.begin(event)
     }
   }
   const temporary = `${file}.merging`
   const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped, crowded })
   for (const event of names.values()) output.add(event)
-  for (const part of parts) {
-    for (const event of partEvents(part)) {
+  for (const [index, part] of parts.entries()) {
+    for (const event of partEvents(part, index)) {
       if (event.ph === 'M') continue
       flows.join(event)
       output.add(event)
@@ -88,6 +88,10 @@ export function mergeTrace(file: string): MergedTrace {
   return { processes, events, flows: arrows, dropped, crowded, writing }
 }
 
+/** Of a process one name, whichever of its threads tells it. */
+const nameKey = ({ name = '', pid, tid }: TraceEvent): string =>
+  name.startsWith('process') ? `${name} ${pid}` : `${name} ${tid}`
+
 /** How many processes go on writing parts, besides the calling one. Asked before anything is read: who has ended by then has written all. */
 function writersOf(parts: readonly string[]): number {
   const processes = new Set(parts.map((part) => Number(part.split('.').at(-3))))
@@ -95,7 +99,8 @@ function writersOf(parts: readonly string[]): number {
   return [...processes].filter((processId) => !isEnding(processId)).length
 }
 
-function* partEvents(part: string, onHead?: (head: PartHead) => void): Generator<TraceEvent, void> {
+/** The events of the part that is `index`th of all, with their numbers in the file. */
+function* partEvents(part: string, index: number, onHead?: (head: PartHead) => void): Generator<TraceEvent, void> {
   let first = true
   for (const line of wholeLines(part)) {
     const said = parsed(line)
@@ -105,7 +110,8 @@ function* partEvents(part: string, onHead?: (head: PartHead) => void): Generator
         throw new ArgumentError('file', `${part} is no part of a trace of this version`)
       onHead?.(said as unknown as PartHead)
     } else if (said !== undefined) {
-      yield said as unknown as TraceEvent
+      const event = said as unknown as TraceEvent
+      yield { ...event, tid: lineNumber(index, event.tid) }
     }
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import process from 'node:process'
 import { threadId } from 'node:worker_threads'
-import { laneNumber, microseconds, type TraceEvent, threadNumber, traceArguments } from './trace-event.ts'
+import { laneLine, microseconds, THREAD_LINE, type TraceEvent, traceArguments } from './trace-event.ts'
 import { type TraceIdentity, traceIdentity } from './trace-identity.ts'
 import { TraceLanes } from './trace-lanes.ts'
 import type { TraceMessage, TraceSlice } from './trace-message.ts'
@@ -78,8 +78,7 @@ export class TracePart {
     if (lane === undefined) return false
     if (this.#failed) return true
     const { pid } = process
-    const tid = laneNumber(pid, threadId, lane)
-    this.#add({ ph: 'E', ts: microseconds(timeNs), pid, tid, args: traceArguments(message) }, true)
+    this.#add({ ph: 'E', ts: microseconds(timeNs), pid, tid: laneLine(lane), args: traceArguments(message) }, true)
     this.#flushInTime(timeNs)
     return true
   }
@@ -110,14 +109,14 @@ export class TracePart {
     if (this.#known?.rank === rank && this.#known?.threadName === identity.threadName) return
     this.#known = { ...identity, rank }
     const name = rank === undefined ? `process ${process.pid}` : `rank ${rank}`
-    this.#name('process_name', 0, { name })
-    if (rank !== undefined) this.#name('process_sort_index', 0, { sort_index: rank })
-    this.#name('thread_name', threadNumber(process.pid, threadId), { name: identity.threadName })
-    this.#name('thread_sort_index', threadNumber(process.pid, threadId), { sort_index: threadId })
+    this.#name('process_name', THREAD_LINE, { name })
+    if (rank !== undefined) this.#name('process_sort_index', THREAD_LINE, { sort_index: rank })
+    this.#name('thread_name', THREAD_LINE, { name: identity.threadName })
+    this.#name('thread_sort_index', THREAD_LINE, { sort_index: threadId })
   }
 
   #name(name: string, tid: number, args: Readonly<Record<string, number | string>>): void {
-    this.#add({ name, ph: 'M', pid: process.pid, tid: tid || threadNumber(process.pid, 0), args }, true)
+    this.#add({ name, ph: 'M', pid: process.pid, tid, args }, true)
   }
 
   #sliceOf(message: TraceMessage, slice: Exclude<TraceSlice, { phase: 'end' }>): TraceEvent | undefined {
@@ -137,7 +136,7 @@ export class TracePart {
         ts,
         dur: microseconds(message.timeNs - slice.sinceNs),
         pid,
-        tid: threadNumber(pid, threadId),
+        tid: THREAD_LINE,
         args,
       }
     }
@@ -150,7 +149,7 @@ export class TracePart {
       this.#crowded++
       return undefined
     }
-    const tid = laneNumber(pid, threadId, lane.number)
+    const tid = laneLine(lane.number)
     if (lane.isNew) {
       this.#name('thread_name', tid, { name: lane.name })
       this.#name('thread_sort_index', tid, { sort_index: 1000 + lane.number })
@@ -212,7 +211,7 @@ function momentOf(message: TraceMessage): TraceEvent {
     ph: 'i',
     ts: microseconds(message.timeNs),
     pid: process.pid,
-    tid: threadNumber(process.pid, threadId),
+    tid: THREAD_LINE,
     s: 't',
     args: traceArguments(message),
   }
