@@ -126,6 +126,21 @@ test('threads of a process have lines of their own, however many there are, and 
   assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).faults, [])
 })
 
+test('a process is named for its rank if one of its threads knows that, else for its number', () => {
+  const file = join(directory, 'names.json')
+  const worker = `const { Worker } = await import('node:worker_threads')
+    trace.publish(3, 'here')
+    new Worker('import(${JSON.stringify(module)}).then(({ traceChannel }) => traceChannel("dsm").publish(3, "there"))', { eval: true })`
+  // The main thread becomes a rank by itself, as by join(), of which its Workers hear nothing.
+  const known = `const { identifyTrace } = await import(${JSON.stringify(module)}); identifyTrace({ rank: 7 })\n${worker}`
+  publishing(file, 0, known, { AETHER_RANK: '' })
+  assert.equal(mergeTrace(file).processes, 1)
+  assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).processes, ['rank 7'])
+  publishing(file, 0, worker, { AETHER_RANK: '' })
+  assert.equal(mergeTrace(file).processes, 1)
+  assert.match(checkTrace(readFileSync(file, 'utf8')).processes.join(), /^process \d+$/)
+})
+
 test('a part has a bound; what did not fit is counted, also beyond lanes', () => {
   const file = join(directory, 'bounded.json')
   publishing(

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import process from 'node:process'
 import { ArgumentError, isEnding } from '../../native/index.ts'
 import { closeTracePart, flushTrace } from './trace-channel.ts'
-import { lineNumber, type TraceEvent } from './trace-event.ts'
+import { lineNumber, THREAD_LINE, type TraceEvent } from './trace-event.ts'
 import { CAUSED, TraceFlows } from './trace-flows.ts'
 import { HEAD_BYTES, PART_VERSION, type PartHead } from './trace-part.ts'
 import { wholeLines } from './trace-reading.ts'
@@ -53,9 +53,12 @@ export function mergeTrace(file: string): MergedTrace {
   const flows = new TraceFlows()
   /** The last word on each name. */
   const names = new Map<string, TraceEvent>()
+  /** By number of process, a line of one of its threads. */
+  const processes = new Map<number, number>()
   let dropped = 0
   let crowded = 0
-  const onHead = (head: PartHead): void => {
+  const onHead = (head: PartHead, line: number): void => {
+    processes.set(head.processId, line)
     dropped += head.dropped
     crowded += head.crowded
   }
@@ -64,6 +67,11 @@ export function mergeTrace(file: string): MergedTrace {
       if (event.ph === 'M') names.set(nameKey(event), event)
       else flows.begin(event)
     }
+  }
+  // Not every thread of a rank knows that it is one.
+  for (const [pid, tid] of processes) {
+    const event: TraceEvent = { name: 'process_name', ph: 'M', pid, tid, args: { name: `process ${pid}` } }
+    if (!names.has(nameKey(event))) names.set(nameKey(event), event)
   }
   const temporary = `${file}.merging`
   const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped, crowded })
@@ -84,8 +92,7 @@ export function mergeTrace(file: string): MergedTrace {
     closeTracePart()
     for (const part of parts) rmSync(part)
   }
-  const processes = new Set([...names.values()].map(({ pid }) => pid)).size
-  return { processes, events, flows: arrows, dropped, crowded, writing }
+  return { processes: processes.size, events, flows: arrows, dropped, crowded, writing }
 }
 
 /** Of a process one name, whichever of its threads tells it. */
@@ -100,7 +107,11 @@ function writersOf(parts: readonly string[]): number {
 }
 
 /** The events of the part that is `index`th of all, with their numbers in the file. */
-function* partEvents(part: string, index: number, onHead?: (head: PartHead) => void): Generator<TraceEvent, void> {
+function* partEvents(
+  part: string,
+  index: number,
+  onHead?: (head: PartHead, line: number) => void,
+): Generator<TraceEvent, void> {
   let first = true
   for (const line of wholeLines(part)) {
     const said = parsed(line)
@@ -108,7 +119,7 @@ function* partEvents(part: string, index: number, onHead?: (head: PartHead) => v
       first = false
       if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== PART_VERSION)
         throw new ArgumentError('file', `${part} is no part of a trace of this version`)
-      onHead?.(said as unknown as PartHead)
+      onHead?.(said as unknown as PartHead, lineNumber(index, THREAD_LINE))
     } else if (said !== undefined) {
       const event = said as unknown as TraceEvent
       yield { ...event, tid: lineNumber(index, event.tid) }

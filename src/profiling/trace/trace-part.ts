@@ -108,9 +108,10 @@ export class TracePart {
     const identity = traceIdentity()
     if (this.#known?.rank === rank && this.#known?.threadName === identity.threadName) return
     this.#known = { ...identity, rank }
-    const name = rank === undefined ? `process ${process.pid}` : `rank ${rank}`
-    this.#name('process_name', THREAD_LINE, { name })
-    if (rank !== undefined) this.#name('process_sort_index', THREAD_LINE, { sort_index: rank })
+    if (rank !== undefined) {
+      this.#name('process_name', THREAD_LINE, { name: `rank ${rank}` })
+      this.#name('process_sort_index', THREAD_LINE, { sort_index: rank })
+    }
     this.#name('thread_name', THREAD_LINE, { name: identity.threadName })
     this.#name('thread_sort_index', THREAD_LINE, { sort_index: threadId })
   }
