@@ -68,6 +68,7 @@ export function mergeTrace(file: string): MergedTrace {
       else flows.begin(event)
     }
   }
+  flows.sort()
   // Not every thread of a rank knows that it is one.
   for (const [pid, tid] of processes) {
     const event: TraceEvent = { name: 'process_name', ph: 'M', pid, tid, args: { name: `process ${pid}` } }
