@@ -30,7 +30,7 @@ export function threadProfiling(): ProfilingArea {
   return area
 }
 
-/** What this thread has counted, wherever it is. */
+/** What this thread has counted, wherever it is. In a space or group that is the member's memory, so the figures of its other threads, as those of the agent, are in it, too. */
 export function threadProfile(): Profile {
   threadProfiling()
   const { buffer, offsetBytes, lengthBytes } = homes[0] ?? ownHome()
