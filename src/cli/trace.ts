@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { ArgumentError } from '../native/index.ts'
-import { checkTrace, mergeTrace, type TraceSummary, traceParts } from '../profiling/index.ts'
+import { checkTraceFile, mergeTrace, type TraceSummary, traceParts } from '../profiling/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { parseOptions } from './options.ts'
 import { Screen } from './output/screen.ts'
@@ -30,7 +29,7 @@ Examples:
 
 function readSummary(path: string): TraceSummary {
   try {
-    return checkTrace(readFileSync(path, 'utf8'))
+    return checkTraceFile(path)
   } catch (cause) {
     throw new ArgumentError('FILE', `${path} cannot be read as a trace: ${(cause as Error).message}`, { cause })
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
-import { checkTrace, mergeTrace, removeTraceParts, traceParts } from '../../src/profiling/index.ts'
+import { checkTrace, checkTraceFile, mergeTrace, removeTraceParts, traceParts } from '../../src/profiling/index.ts'
 
 const module = new URL('../../src/profiling/index.js', import.meta.url).href
 const directory = mkdtempSync(join(tmpdir(), 'aether-trace-'))
@@ -262,4 +262,23 @@ test('the checker finds what breaks the rules of the format', () => {
   assert.match(faultsOf(event, { ...s, ts: 14 }, f!)[0]!, /goes fs/)
   assert.match(faultsOf(event, s!, { ...f, ts: 30 })[0]!, /no slice/)
   assert.match(checkTrace('{}').faults[0]!, /traceEvents/)
+})
+
+test('a file is checked line by line if it has an event a line, else as a whole, with the same outcome', () => {
+  const file = join(directory, 'lines.json')
+  publishing(file, 0, `begin(1, 'one', 'page 1'); step('two', 'page 1'); end(1); begin(2, 'never')`)
+  mergeTrace(file)
+  const text = readFileSync(file, 'utf8')
+  assert.deepEqual(checkTraceFile(file), checkTrace(text))
+  const { flows, unfinished } = checkTraceFile(file)
+  assert.deepEqual([flows, unfinished], [1, 1])
+  const whole = join(directory, 'whole.json')
+  writeFileSync(whole, JSON.stringify(JSON.parse(text)))
+  assert.deepEqual(checkTraceFile(whole), checkTrace(text))
+  for (const cut of [text.slice(0, -3), text.slice(0, -20)]) {
+    writeFileSync(whole, cut)
+    assert.match(checkTraceFile(whole).faults.join(), /its end is missing/)
+  }
+  writeFileSync(whole, text.replace('"ph":"E"', '"ph":"E'))
+  assert.throws(() => checkTraceFile(whole), SyntaxError)
 })

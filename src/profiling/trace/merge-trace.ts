@@ -2,6 +2,7 @@ import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 
 import { basename, dirname, join } from 'node:path'
 import process from 'node:process'
 import { ArgumentError, isEnding } from '../../native/index.ts'
+import { EVENTS_END } from './check-trace.ts'
 import { closeTracePart, flushTrace } from './trace-channel.ts'
 import { lineNumber, THREAD_LINE, type TraceEvent } from './trace-event.ts'
 import { CAUSED, TraceFlows } from './trace-flows.ts'
@@ -157,7 +158,7 @@ class EventWriter {
   }
 
   close(): void {
-    this.#text += '\n]}\n'
+    this.#text += `\n${EVENTS_END}\n`
     this.#write()
     closeSync(this.#descriptor)
   }

@@ -5,7 +5,7 @@ import { cycleInWords, findCycle, type WaitEdges } from './cycle.ts'
 import { type WatchdogTimes, watchdogTimes } from './settings.ts'
 import { printLine, publishWatchdog } from './telling.ts'
 import { type KeyedWait, monotonicNow, type Wait, waitInWords } from './wait.ts'
-import { WaitTable } from './wait-table.ts'
+import type { WaitTable } from './wait-table.ts'
 
 /** What a member of a space waits for. */
 export interface MemberWaits {
