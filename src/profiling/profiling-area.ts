@@ -75,8 +75,10 @@ export class ProfilingArea implements BlockOwner {
       this.#makeRest(block, placed)
       return
     } else {
-      fold(block, rest)
-      this.#giveBack(placed)
+      this.#sheets.transfer(() => {
+        fold(block, rest)
+        this.#giveBack(placed)
+      })
     }
     this.#blocks.delete(block)
     block.moveTo({ slots: new Float64Array(block.slots.length), shared: false })
