@@ -47,8 +47,8 @@ export class Feed {
     source.choose(this.region)
   }
 
-  /** From now on also the pages of `region`. */
-  choose(region: string): void {
+  /** From now on also the pages of `region`, or of none. */
+  choose(region: string | undefined): void {
     if (region === this.region) return
     this.region = region
     this.#clearPages(0)

@@ -72,12 +72,14 @@ export class PagesView implements View {
 
   update(): void {
     const regions = (this.#feed.frame?.regions ?? []).filter(({ hasPages }) => hasPages).map(({ name }) => name)
+    const { region } = this.#feed
+    // The chosen one has ended, or there was none to choose.
+    if (region === undefined || !regions.includes(region)) this.#listen(regions[0])
     const shown = [...this.#choice.options].map(({ value }) => value)
     if (regions.join('\n') !== shown.join('\n'))
       this.#choice.replaceChildren(
         ...regions.map((name) => new Option(name, name, name === this.#feed.region, name === this.#feed.region)),
       )
-    if (this.#feed.region === undefined && regions[0] !== undefined) this.#listen(regions[0])
     this.#showLegend()
   }
 
@@ -116,7 +118,8 @@ export class PagesView implements View {
     this.#grid.repaint()
   }
 
-  #listen(region: string): void {
+  #listen(region: string | undefined): void {
+    if (region === this.#feed.region) return
     this.#choose(-1)
     this.#feed.choose(region)
   }
@@ -135,7 +138,7 @@ export class PagesView implements View {
   }
 
   #show(page: PageFrame | undefined): void {
-    if (page !== undefined && page.page !== this.#grid.chosen) return
+    if (page !== undefined && (page.page !== this.#grid.chosen || page.region !== this.#feed.region)) return
     this.#known = page
     this.#heading.textContent =
       this.#grid.chosen < 0 ? 'No page is chosen' : `Page ${this.#grid.chosen.toLocaleString('en-GB')}`
