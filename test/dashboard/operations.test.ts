@@ -109,11 +109,11 @@ describe('operations of a link', () => {
     assert.ok(wait!.rate > 0 && wait!.p50Ns! > 0 && wait!.p50Ns! <= wait!.p99Ns!, JSON.stringify(wait))
 
     // All of it in the first of five looks of a second: it is of that second nevertheless.
-    let atMs = Date.now() + 3_600_000
+    const atMs = Date.now() + 3_600_000
     space.look(atMs)
     await work()
-    for (let part = 0; part < 4; part++) space.look((atMs += 200))
-    const told = space.look(atMs + 200).operations
+    for (const later of [200, 400, 600, 800]) space.look(atMs + later)
+    const told = space.look(atMs + 1000).operations
     assert.ok(told.some(isOf(1, 0, 'coherence', 'GetModified')), JSON.stringify(told))
     assert.ok(told.some(isOf(0, 1, 'coherence', 'page')), JSON.stringify(told))
   })
