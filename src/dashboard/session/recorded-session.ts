@@ -113,12 +113,13 @@ export class RecordedSession {
   }
 
   #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {
-    let first = last
-    while (first > 0 && this.#places[first]?.isWhole !== true) first--
+    let first = this.#wholeUntil(last)
+    // Where what tells all anew is damaged, what was so before it is nearer to the truth than nothing.
+    if (first > 0 && this.#part(first)?.damage !== undefined) first = this.#wholeUntil(first - 1)
     let found: RegionFrame | undefined
     let [state, isThere] = [0, false]
     const block = Math.floor(page / PAGES_PER_BLOCK)
-    for (let number = Math.max(0, first); number <= last; number++)
+    for (let number = first; number <= last; number++)
       for (const record of this.#part(number)?.records ?? []) {
         if (record.atMs > atMs) break
         if (record.event === 'frame') found = record.data.regions.find(({ name }) => name === region)
@@ -133,6 +134,13 @@ export class RecordedSession {
     if (!isThere || found === undefined) return undefined
     const { coherence, openAt } = found
     return { region, page, state, coherence, openAt }
+  }
+
+  /** The last part up to `last` that tells all anew. */
+  #wholeUntil(last: number): number {
+    let number = Math.max(0, last)
+    while (number > 0 && this.#places[number]?.isWhole !== true) number--
+    return number
   }
 
   #part(number: number): KeptPart | undefined {
