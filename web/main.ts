@@ -75,14 +75,14 @@ function setTheme(name: string): void {
 function showFacts(): void {
   const { frame, connected } = feed
   const members = frame?.members ?? []
-  const sum = (of: (member: (typeof members)[number]) => number): number =>
-    members.reduce((total, member) => total + of(member), 0)
+  // Several threads of one process may be members.
+  const processes = [...new Map(members.map((member) => [member.processId, member])).values()]
   const values = [
     String(members.length),
     String(frame?.epoch ?? 0),
-    bytesText(sum(({ residentBytes }) => residentBytes)),
+    bytesText(processes.reduce((sum, { residentBytes }) => sum + residentBytes, 0)),
     rateText(feed.totalBytes.at(-1) ?? 0),
-    `${countText(sum(({ waits }) => waits))}/s`,
+    `${countText(members.reduce((sum, { waits }) => sum + waits, 0))}/s`,
   ]
   values.forEach((value, index) => {
     facts[index]!.value.textContent = value
