@@ -104,9 +104,10 @@ feed.onFrame = () => {
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return
-  // The scrubber takes its own arrows, a button its own space.
+  // The scrubber takes its own arrows, a button its own space and Enter.
   const isOwn =
-    event.target instanceof HTMLInputElement || (event.target instanceof HTMLButtonElement && event.key === ' ')
+    event.target instanceof HTMLInputElement ||
+    (event.target instanceof HTMLButtonElement && [' ', 'Enter'].includes(event.key))
   if (isOwn && !/^[[\],.1-9t]$/.test(event.key)) return
   const view = views[Number(event.key) - 1]
   if (view !== undefined) show(view)
