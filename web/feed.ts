@@ -37,6 +37,8 @@ export class Feed {
   counts = new Uint32Array(CLASSES)
   region: string | undefined
   connected = false
+  /** Why the server does not let the page listen, as it said when it was asked last. */
+  refusal: string | undefined
   /** Blocks of pages that changed, for whoever draws them; `all` after a new region. */
   onPages: (blocks: readonly number[] | 'all') => void = () => {}
   onFrame: () => void = () => {}

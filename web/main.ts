@@ -89,7 +89,7 @@ function showFacts(): void {
   })
   dot.className = `dot ${!connected ? 'off' : frame?.running === true ? 'on' : ''}`
   space.textContent = !connected
-    ? 'the server is gone'
+    ? (feed.refusal ?? 'the server is gone')
     : frame?.running === true
       ? frame.space
       : bar !== undefined
