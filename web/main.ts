@@ -97,10 +97,13 @@ function showFacts(): void {
         : 'waiting for a space to run …'
 }
 
+/** Nothing is drawn that nobody sees. */
 feed.onFrame = () => {
+  if (document.hidden) return
   showFacts()
   shown.update()
 }
+document.addEventListener('visibilitychange', () => feed.onFrame())
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return
