@@ -39,6 +39,11 @@ describe('regions that come and go, in a real browser', { skip }, () => {
       await browser.until(`${CHOICES} === 'grid' && /written [1-9]/.test(${LEGEND})`, 'the first region')
       await browser.press('ArrowRight')
       await browser.until(`/written|shared/.test(${PANEL})`, 'a page of it')
+      // What is said of the keys is what they do.
+      assert.match(
+        await browser.evaluate<string>("document.querySelector('#pages canvas').ariaLabel"),
+        /arrow keys pick a page, plus and minus zoom$/,
+      )
 
       space.regionName = 'field'
       await browser.until(`${CHOICES} === 'field'`, 'the next region')
