@@ -121,7 +121,9 @@ export class CollectiveRun {
 
   #nextRound(): void {
     const { rounds } = this.plan.schedule
-    if (this.#round >= 0 && !this.#localSteps()) return
+    if (this.#round >= 0) this.#localSteps()
+    // The program's own function may have thrown, or ended the group.
+    if (this.over) return
     this.#round += 1
     if (this.#round === rounds.length) {
       this.over = true
@@ -144,9 +146,10 @@ export class CollectiveRun {
     if (granted > 0) this.#owner.grant(rank, this, granted)
   }
 
-  #localSteps(): boolean {
+  #localSteps(): void {
     const { steps } = this.plan.schedule.rounds[this.#round]!
     for (const step of steps) {
+      if (this.over) return
       const { from, into } = step
       if (step.kind === 'copy') this.#copy(from, into)
       else {
@@ -162,11 +165,9 @@ export class CollectiveRun {
           )
         } catch (error) {
           this.#owner.threw(error)
-          return false
         }
       }
     }
-    return true
   }
 
   #copy(from: Range, into: Range): void {

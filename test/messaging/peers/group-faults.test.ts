@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PeerGroup } from '../../../src/messaging/index.ts'
+import { callAll, given } from './call-all.ts'
+import { Mesh } from './mesh.ts'
+
+/** What goes wrong at one rank of a group, and what every rank learns of it. */
+
+const enders: Readonly<Record<string, readonly [(group: PeerGroup, controller: AbortController) => void, RegExp]>> = {
+  'aborts the signal of its call': [(_, controller) => controller.abort(new Error('enough')), /enough/],
+  'closes its group': [(group) => group.close(), /the group/],
+}
+
+for (const [what, [end, why]] of Object.entries(enders)) {
+  for (const [size, algorithm] of [
+    [2, 'recursive-doubling'],
+    [3, 'ring'],
+    [3, 'rank-order'],
+  ] as const) {
+    test(`a function of the program that ${what}, by ${algorithm}: the call is over at every rank, and all stay connected`, async () => {
+      await using mesh = await Mesh.open(size)
+      const groups = mesh.groups()
+      const controller = new AbortController()
+      const ending = (left: number, right: number): number => {
+        end(groups[0]!, controller)
+        return left + right
+      }
+      const calls = groups.map((group, rank) =>
+        rank === 0
+          ? group.allReduce(given(rank, 300), { combine: ending }, undefined, { algorithm, signal: controller.signal })
+          : group.allReduce(given(rank, 300), { combine: (left, right) => left + right }, undefined, { algorithm }),
+      )
+      const [own] = await Promise.allSettled(calls)
+      assert.equal(own!.status, 'rejected')
+      assert.match(String((own as PromiseRejectedResult).reason), why)
+      // Whose part was over before is told in its next call.
+      for (const group of groups) await assert.rejects(group.barrier(), why)
+      for (const peers of mesh.peers) assert.deepEqual([peers.all.length, peers.lastError], [size - 1, undefined])
+      await callAll(mesh.groups(), 5)
+    })
+  }
+}
