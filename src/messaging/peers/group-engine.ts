@@ -2,6 +2,7 @@ import { AetherError, ArgumentError, ClosedError, messageOfThrown } from '../../
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { Channel } from './channel.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
+import { EarlyCalls } from './early-calls.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
 import { behind, type Frame, FrameKind } from './frame.ts'
@@ -11,16 +12,6 @@ import type { OutgoingStream } from './streams.ts'
 /** Collectives by what was called; never what is combined. */
 const trace = traceChannel('messaging')
 const TRACK = 'collectives'
-
-/** What came for a collective that this rank has not called yet. */
-interface Early {
-  readonly rank: number
-  readonly signature: number
-  readonly total: number
-  readonly bytes: Uint8Array
-  /** Of its frame. */
-  readonly kind: number
-}
 
 interface Pending {
   readonly run: CollectiveRun
@@ -35,6 +26,9 @@ const NO_BYTES = new Uint8Array(0)
 /** Of what was called before this many collectives nothing is known any more. */
 const HISTORY = 512
 const ADVICE = 'all ranks have to call the same with the same lengths, in the same order'
+/** What stands for a call of which nothing is known but that it is done here; and for one that has not been called, of which more has come than may. */
+const WHAT_IS_OVER = 'what is over here'
+const WHAT_IS_TO_COME = 'less than that so far'
 /** A rank that waits this long says what it called; again after `ANNOUNCE_AGAIN_MS`. */
 const ANNOUNCE_MS = 100
 const ANNOUNCE_AGAIN_MS = 1000
@@ -50,7 +44,7 @@ export class GroupEngine implements RunOwner {
   readonly #requestsMax: number
   readonly #channelOf: (peer: number) => Channel | undefined
   readonly #pending = new Map<number, Pending>()
-  readonly #early = new Map<number, Early[]>()
+  readonly #early: EarlyCalls
   readonly #signatures = new Uint32Array(HISTORY)
   /** Up to which collective each rank is done, as far as is known; which it was asked for, and for which it asked. */
   readonly #doneAt: Int32Array
@@ -78,6 +72,7 @@ export class GroupEngine implements RunOwner {
     this.rank = rank
     this.eagerBytes = limits.eagerBytes
     this.#requestsMax = limits.requestsMax
+    this.#early = new EarlyCalls(limits)
     this.#channelOf = channelOf
     this.#doneAt = new Int32Array(peers.length)
     this.#asked = new Int32Array(peers.length)
@@ -126,19 +121,18 @@ export class GroupEngine implements RunOwner {
     this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs, beganNs })
     if (trace.wants(TraceLevel.Debug)) this.#traceBegin(sequence, plan.call)
     for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
-    const early = this.#early.get(sequence) ?? []
-    this.#early.delete(sequence)
+    const early = this.#early.take(sequence)
     // Judged before anything goes out; the bytes are placed once the first round says where.
-    for (const { rank, signature, total, kind } of early) {
-      if (kind === FrameKind.Grant) run.grant(rank, total)
+    for (const { rank, signature, amount, kind } of early) {
+      if (kind === FrameKind.Grant) run.grant(rank, amount)
       const expected = (kind === FrameKind.Data ? plan.receives : plan.sends).get(rank) ?? 0
-      const fits = kind === FrameKind.Grant ? total <= expected : total === expected
-      if (signature !== plan.signature || !fits) this.#mismatch(rank, sequence, plan)
+      const fits = kind === FrameKind.Grant ? amount <= expected : amount === expected
+      if (signature !== plan.signature || !fits) this.#mismatch(rank, sequence, plan.call)
     }
     if (!run.over) run.start()
-    for (const { rank, total, bytes, kind } of early) {
+    for (const { rank, amount, bytes, kind } of early) {
       if (kind !== FrameKind.Data || run.over) continue
-      if (!run.take(rank, total, bytes, 0, bytes.length)) this.#mismatch(rank, sequence, plan)
+      if (!run.take(rank, amount, bytes, 0, bytes.length)) this.#mismatch(rank, sequence, plan.call)
     }
     return run
   }
@@ -287,7 +281,7 @@ export class GroupEngine implements RunOwner {
       return
     }
     const fits = frame.signature === run.plan.signature && run.take(rank, frame.amount, bytes, at, length)
-    if (!fits) this.#mismatch(rank, sequence, run.plan)
+    if (!fits) this.#mismatch(rank, sequence, run.plan.call)
   }
 
   #cameGrant(rank: number, sequence: number, frame: Frame): void {
@@ -296,35 +290,24 @@ export class GroupEngine implements RunOwner {
       // For one that is over here it comes too late to matter.
       if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
     } else if (frame.signature === run.plan.signature) run.grant(rank, frame.amount)
-    else this.#mismatch(rank, sequence, run.plan)
+    else this.#mismatch(rank, sequence, run.plan.call)
   }
 
   #cameAnnounce(rank: number, sequence: number, frame: Frame): void {
     const run = this.#pending.get(sequence)?.run
     if (run !== undefined) {
       const fits = frame.signature === run.plan.signature && frame.amount === (run.plan.sends.get(rank) ?? 0)
-      if (!fits) this.#mismatch(rank, sequence, run.plan)
+      if (!fits) this.#mismatch(rank, sequence, run.plan.call)
     } else if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
     else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
-      this.#mismatch(rank, sequence, undefined)
+      this.#mismatch(rank, sequence, WHAT_IS_OVER)
   }
 
   #cameEarly(rank: number, sequence: number, frame: Frame, bytes: Uint8Array): void {
     const ahead = behind(sequence, this.#next)
-    const list = this.#early.get(sequence) ?? []
-    const held = list.reduce((sum, early) => (early.rank === rank ? sum + early.bytes.length : sum), 0)
     // Nothing more was expected for one that is over here; and who does not keep to what it may is no program of ours.
-    if (ahead < 0 || ahead > 2 * this.#requestsMax || held + bytes.length > this.eagerBytes) {
-      this.#mismatch(rank, sequence, undefined)
-      return
-    }
-    if (frame.kind !== FrameKind.Data) {
-      // Of these the last one says it all.
-      const same = list.findIndex((early) => early.kind === frame.kind && early.rank === rank)
-      if (same >= 0) list.splice(same, 1)
-    }
-    list.push({ rank, signature: frame.signature, total: frame.amount, bytes, kind: frame.kind })
-    this.#early.set(sequence, list)
+    if (ahead < 0) this.#mismatch(rank, sequence, WHAT_IS_OVER)
+    else if (!this.#early.keep(rank, sequence, ahead, frame, bytes)) this.#mismatch(rank, sequence, WHAT_IS_TO_COME)
   }
 
   /** A rank says how far it is. */
@@ -368,9 +351,9 @@ export class GroupEngine implements RunOwner {
     this.#fail(error, { reason: 'gave-up', rank, sequence: run.sequence, call: 'it closed the group' })
   }
 
-  #mismatch(rank: number, sequence: number, plan: Plan | undefined): void {
+  /** `own`: what was called here. */
+  #mismatch(rank: number, sequence: number, own: string): void {
     if (this.#failure !== undefined) return
-    const own = plan?.call ?? 'what is over here'
     const message = `collective ${sequence} of the group: rank ${rank} called something else than this rank, which called ${own}; ${ADVICE}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', rank, message)
     this.#fail(error, { reason: 'mismatch', rank, sequence, call: own })

@@ -40,3 +40,44 @@ for (const [what, [end, why]] of Object.entries(enders)) {
     })
   }
 }
+
+/** What a rank may do that is far ahead: nobody has to wait for the last one but in the call behind. */
+const aheadOf: Readonly<Record<string, readonly [number, (group: PeerGroup) => Promise<unknown>]>> = {
+  'broadcasts of nothing, then a gather': [
+    2,
+    async (group) => {
+      for (let call = 0; call < 200; call += 1) await group.broadcast(new Float64Array(0))
+      return group.gather(given(group.rank, 20_000), new Float64Array(40_000))
+    },
+  ],
+  'broadcasts of nothing, then a barrier': [
+    2,
+    async (group) => {
+      for (let call = 0; call < 200; call += 1) await group.broadcast(new Float64Array(0))
+      return group.barrier()
+    },
+  ],
+  'scans, then a reduction': [
+    4,
+    async (group) => {
+      for (let call = 0; call < 150; call += 1)
+        await group.scan(given(group.rank, 2), 'sum', undefined, { deterministic: true })
+      return group.reduce(given(group.rank, 2), 'sum', undefined, { deterministic: true })
+    },
+  ],
+}
+
+for (const [what, [size, program]] of Object.entries(aheadOf)) {
+  test(`who is far ahead rightly (${what}) waits for the last one`, async () => {
+    await using mesh = await Mesh.open(size)
+    const groups = mesh.groups()
+    const ahead = groups.slice(0, -1).map(program)
+    // Long enough for those who wait to say so.
+    await Promise.race([Promise.all(ahead), new Promise((resolve) => setTimeout(resolve, 300))])
+    assert.deepEqual(
+      groups.map((group) => group.failure),
+      groups.map(() => undefined),
+    )
+    await Promise.all([...ahead, program(groups.at(-1)!)])
+  })
+}

@@ -62,6 +62,17 @@ test('bytes of collectives further ahead than may be under way end the group', (
   assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
 })
 
+test('room in more collectives ahead than may be under way ends the group; announcements are of the last one alone', () => {
+  const engine = engineOf()
+  for (let call = 1; call <= 1000; call += 1) came(engine, { kind: FrameKind.Announce, sequence: 1000 * call }, 0)
+  for (let call = 1; call <= limits.requestsMax; call += 1)
+    for (const amount of [80, 100]) came(engine, { kind: FrameKind.Grant, sequence: 1000 * call, amount }, 0)
+  assert.equal(failureOf(engine), undefined)
+  came(engine, { kind: FrameKind.Grant, sequence: 2 }, 0)
+  assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+  assert.match(String(engine.failure), /less than that so far/)
+})
+
 test('more bytes than the call has, or than there was room for, end the group', async () => {
   const engine = engineOf()
   const call = begin(engine)
