@@ -78,6 +78,13 @@ export class CollectiveRun {
     return [...this.#outgoing].filter(([, stream]) => stream.unsent).map(([rank]) => rank)
   }
 
+  /** Whether all that comes from a rank has come, and all that goes to it has left. */
+  isDoneWith(rank: number): boolean {
+    const { complete: hasCome = true } = this.#incoming.get(rank) ?? {}
+    const { complete: hasLeft = true } = this.#outgoing.get(rank) ?? {}
+    return hasCome && hasLeft
+  }
+
   start(): void {
     this.#advance()
   }
@@ -93,7 +100,7 @@ export class CollectiveRun {
 
   grant(rank: number, limit: number): void {
     const stream = this.#outgoing.get(rank)
-    if (stream === undefined) return
+    if (stream === undefined || this.over) return
     stream.grant(limit)
     this.#owner.push(rank, stream)
   }

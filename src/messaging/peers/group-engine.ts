@@ -123,6 +123,7 @@ export class GroupEngine implements RunOwner {
     for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
     const early = this.#early.take(sequence)
     // Judged before anything goes out; the bytes are placed once the first round says where.
+    for (const rank of plan.sends.keys()) this.#checkDone(rank, run)
     for (const { rank, signature, amount, kind } of early) {
       if (kind === FrameKind.Grant) run.grant(rank, amount)
       const expected = (kind === FrameKind.Data ? plan.receives : plan.sends).get(rank) ?? 0
@@ -134,6 +135,7 @@ export class GroupEngine implements RunOwner {
       if (kind !== FrameKind.Data || run.over) continue
       if (!run.take(rank, amount, bytes, 0, bytes.length)) this.#mismatch(rank, sequence, plan.call)
     }
+    for (const rank of plan.receives.keys()) this.#checkDone(rank, run)
     return run
   }
 
@@ -182,6 +184,7 @@ export class GroupEngine implements RunOwner {
     const rank = this.peers.indexOf(peer)
     if (rank < 0 || this.#failure !== undefined || this.#closed) return
     this.#cameDone(rank, frame.done | 0)
+    if (this.#failure !== undefined) return
     const sequence = frame.sequence | 0
     switch (frame.kind) {
       case FrameKind.Data:
@@ -286,10 +289,9 @@ export class GroupEngine implements RunOwner {
 
   #cameGrant(rank: number, sequence: number, frame: Frame): void {
     const run = this.#pending.get(sequence)?.run
-    if (run === undefined) {
-      // For one that is over here it comes too late to matter.
-      if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
-    } else if (frame.signature === run.plan.signature) run.grant(rank, frame.amount)
+    if (run === undefined) this.#cameEarly(rank, sequence, frame, NO_BYTES)
+    else if (frame.signature === run.plan.signature && frame.amount <= (run.plan.sends.get(rank) ?? 0))
+      run.grant(rank, frame.amount)
     else this.#mismatch(rank, sequence, run.plan.call)
   }
 
@@ -301,11 +303,13 @@ export class GroupEngine implements RunOwner {
     } else if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
     else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
       this.#mismatch(rank, sequence, WHAT_IS_OVER)
+    // Where it was the same, but for lengths that two ranks agree on, that rank finds out once it knows that it is over here.
+    else this.#channel(rank)?.control(FrameKind.Progress, 0, 0, this.group, 0)
   }
 
   #cameEarly(rank: number, sequence: number, frame: Frame, bytes: Uint8Array): void {
     const ahead = behind(sequence, this.#next)
-    // Nothing more was expected for one that is over here; and who does not keep to what it may is no program of ours.
+    // Nothing more was expected for one that is over here, nor was all the room used that there is only now; and who does not keep to what it may is no program of ours.
     if (ahead < 0) this.#mismatch(rank, sequence, WHAT_IS_OVER)
     else if (!this.#early.keep(rank, sequence, ahead, frame, bytes)) this.#mismatch(rank, sequence, WHAT_IS_TO_COME)
   }
@@ -314,8 +318,18 @@ export class GroupEngine implements RunOwner {
   #cameDone(rank: number, done: number): void {
     if (behind(done, this.#doneAt[rank]!) <= 0) return
     this.#doneAt[rank] = done
+    for (const { run } of this.#pending.values()) {
+      if (behind(run.sequence, done) > 0) break
+      this.#checkDone(rank, run)
+    }
     if (this.#held.length === 0) return
     for (const held of this.#held.splice(0)) this.push(held.rank, held.stream)
+  }
+
+  /** Who is done with a collective has sent all of it, and has been sent all: it says so behind the last byte. */
+  #checkDone(rank: number, run: CollectiveRun): void {
+    if (run.over || behind(this.#doneAt[rank]!, run.sequence) < 0 || run.isDoneWith(rank)) return
+    this.#mismatch(rank, run.sequence, run.plan.call)
   }
 
   #ask(rank: number, target: number): void {

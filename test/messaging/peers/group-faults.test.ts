@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { PeerGroup } from '../../../src/messaging/index.ts'
+import type { CollectiveError, PeerGroup } from '../../../src/messaging/index.ts'
 import { callAll, given } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 
 /** What goes wrong at one rank of a group, and what every rank learns of it. */
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
+}
 
 const enders: Readonly<Record<string, readonly [(group: PeerGroup, controller: AbortController) => void, RegExp]>> = {
   'aborts the signal of its call': [(_, controller) => controller.abort(new Error('enough')), /enough/],
@@ -80,4 +84,38 @@ for (const [what, [size, program]] of Object.entries(aheadOf)) {
     )
     await Promise.all([...ahead, program(groups.at(-1)!)])
   })
+}
+
+const nothing = { sendCounts: [0, 0], receiveCounts: [0, 0] }
+const lacking: Readonly<Record<string, { readonly sendCounts: number[]; readonly receiveCounts: number[] }>> = {
+  'expects more than it is sent': { sendCounts: [0, 0], receiveCounts: [0, 10] },
+  'expects much more than it is sent': { sendCounts: [0, 0], receiveCounts: [0, 100_000] },
+  'sends more than is expected': { sendCounts: [0, 100_000], receiveCounts: [0, 0] },
+}
+/** What the other does once it is done. */
+const afterwards: Readonly<Record<string, (mesh: Mesh, group: PeerGroup) => unknown>> = {
+  stays: () => {},
+  'closes its group': (_, group) => group.close(),
+  'disconnects in order': (mesh) => mesh.peers[1]!.close(),
+}
+
+for (const [what, counts] of Object.entries(lacking)) {
+  for (const [then, leave] of Object.entries(afterwards)) {
+    for (const late of [false, true]) {
+      test(`one ${what} by allToAllV, and the other is done with it and ${then}: ${late ? 'who calls later' : 'who waits'} is told`, async () => {
+        await using mesh = await Mesh.open(2)
+        const [one, other] = mesh.groups() as [PeerGroup, PeerGroup]
+        const call = (): Promise<unknown> => one.allToAllV(new Uint8Array(100_000), new Uint8Array(100_000), counts)
+        const early = late ? undefined : call()
+        early?.catch(() => {})
+        // What has come already is told at once.
+        await other.allToAllV(new Uint8Array(0), new Uint8Array(0), nothing).then(
+          () => leave(mesh, other),
+          (error: CollectiveError) => assert.equal(error.code, 'ERR_AETHER_COLLECTIVE_MISMATCH'),
+        )
+        if (late) await turns(50)
+        await assert.rejects(early ?? call(), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH', rank: 1 })
+      })
+    }
+  }
 }

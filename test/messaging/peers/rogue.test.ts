@@ -96,6 +96,38 @@ test('an announcement of a call that is over here tells whether it was the same'
   assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
 })
 
+test('room for bytes that the call does not send ends the group: while it is under way, before, and when it is over', async () => {
+  const during = engineOf()
+  const call = assert.rejects(begin(during), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH' })
+  came(during, { kind: FrameKind.Grant, amount: 1 }, 0)
+  await call
+
+  const before = engineOf()
+  came(before, { kind: FrameKind.Grant, amount: 1 }, 0)
+  await assert.rejects(begin(before), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH' })
+
+  const after = engineOf()
+  const done = begin(after)
+  came(after, {}, 100)
+  await done
+  came(after, { kind: FrameKind.Grant, amount: 1 }, 0)
+  assert.equal(failureOf(after), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('who is done with a call and has not sent all of it has called something else', async () => {
+  const during = engineOf()
+  const call = begin(during)
+  came(during, {}, 64)
+  came(during, { kind: FrameKind.Progress, sequence: 0, done: 1 }, 0)
+  await assert.rejects(call, { code: 'ERR_AETHER_COLLECTIVE_MISMATCH', rank: 1 })
+
+  const before = engineOf()
+  came(before, {}, 63)
+  came(before, { kind: FrameKind.Progress, sequence: 0, done: 1 }, 0)
+  assert.equal(failureOf(before), undefined)
+  await assert.rejects(begin(before), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH', rank: 1 })
+})
+
 test('a note that makes no sense still ends the group', () => {
   for (const note of ['', '{}', '{"reason":"lost","rank":9,"sequence":0,"call":""}', '{"reason":"lost","rank":-1}']) {
     const engine = engineOf()
