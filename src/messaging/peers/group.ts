@@ -402,14 +402,18 @@ export class PeerGroup {
     signal?.throwIfAborted()
     const engine = this.#engine
     let timer: NodeJS.Timeout | undefined
-    const abort = (): void => engine.giveUp(signal?.reason)
+    let abort = (): void => {}
     try {
       await new Promise<void>((resolve, reject) => {
-        engine.begin(plan, memory, performance.now(), resolve, reject)
-        if (!engine.busy) return
+        const run = engine.begin(plan, memory, performance.now(), resolve, reject)
+        if (run.over) return
         this.#hub.watch()
-        if (timeoutMs <= TIMER_MS_MAX)
-          timer = setTimeout(() => engine.giveUp(this.#timeout(plan.call, timeoutMs)), timeoutMs)
+        // It may be done already, and who awaits it not have been told yet.
+        const giveUp = (why: unknown): void => {
+          if (!run.over) engine.giveUp(why)
+        }
+        abort = () => giveUp(signal?.reason)
+        if (timeoutMs <= TIMER_MS_MAX) timer = setTimeout(() => giveUp(this.#timeout(plan.call, timeoutMs)), timeoutMs)
         signal?.addEventListener('abort', abort, { once: true })
       })
     } finally {

@@ -119,3 +119,17 @@ for (const [what, counts] of Object.entries(lacking)) {
     }
   }
 }
+
+test('a signal that is aborted when its call is done already ends nothing', async () => {
+  await using mesh = await Mesh.open(2)
+  const [root, other] = mesh.groups() as [PeerGroup, PeerGroup]
+  const before = root.barrier()
+  const controller = new AbortController()
+  // Short, so that the root is done with it at once.
+  const sent = root.broadcast(Int32Array.of(5), { signal: controller.signal })
+  controller.abort(new Error('late'))
+  await sent
+  assert.equal(root.failure, undefined)
+  await Promise.all([before, other.barrier()])
+  assert.deepEqual(await other.broadcast(new Int32Array(1)), Int32Array.of(5))
+})
