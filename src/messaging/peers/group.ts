@@ -427,17 +427,16 @@ export class PeerGroup {
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
-    let over = false
-    let failure: unknown
-    const end = (error?: unknown): void => {
-      over = true
-      failure = error
+    // A function of the program may throw anything, `undefined` too.
+    let failure: { readonly error: unknown } | undefined
+    const fail = (error: unknown): void => {
+      failure = { error }
     }
-    const run = this.#engine.begin(plan, memory, performance.now(), end, end)
-    if (!over) {
+    const run = this.#engine.begin(plan, memory, performance.now(), () => {}, fail)
+    if (!run.over) {
       try {
         this.#hub.spin(
-          () => over,
+          () => run.over,
           this.#channels(),
           timeoutMs,
           () => plan.call,
@@ -448,7 +447,7 @@ export class PeerGroup {
         this.#engine.giveUp(this.#timeout(plan.call, timeoutMs))
       }
     } else for (const { link } of this.#channels()) if (link.open) link.flush()
-    if (failure !== undefined) throw failure
+    if (failure !== undefined) throw (failure as { readonly error: unknown }).error
     return result
   }
 

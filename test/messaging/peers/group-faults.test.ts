@@ -133,3 +133,24 @@ test('a signal that is aborted when its call is done already ends nothing', asyn
   await Promise.all([before, other.barrier()])
   assert.deepEqual(await other.broadcast(new Int32Array(1)), Int32Array.of(5))
 })
+
+test('a function of the program that throws nothing at all ends the blocking form, too', async () => {
+  await using mesh = await Mesh.open(2)
+  const [one, other] = mesh.groups() as [PeerGroup, PeerGroup]
+  const add = { combine: (left: number, right: number) => left + right }
+  const theirs = other.allReduce(given(1, 3), add)
+  await turns(20)
+  const thrown: unknown[] = []
+  try {
+    one.allReduceSync(given(0, 3), {
+      combine: () => {
+        throw undefined
+      },
+    })
+  } catch (error) {
+    thrown.push(error)
+  }
+  assert.deepEqual(thrown, [undefined])
+  await Promise.allSettled([theirs])
+  await assert.rejects(other.barrier(), { code: 'ERR_AETHER_COLLECTIVE_ABANDONED' })
+})
