@@ -107,7 +107,7 @@ export class PeerGroup {
     data: A,
     options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {},
   ): Promise<A> {
-    return this.#run(prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
+    return this.#run(() => prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
   }
 
   broadcastSync<A extends ElementArray>(data: A, options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {}): A {
@@ -120,7 +120,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A> {
-    return this.#run(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
+    return this.#run(() => prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
   }
 
   scatterSync<A extends ElementArray>(
@@ -137,7 +137,7 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A | undefined> {
-    return this.#run(prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+    return this.#run(() => prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
   }
 
   gatherSync<A extends ElementArray>(
@@ -154,7 +154,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
   ): Promise<A> {
-    return this.#run(prepareAllGather(this.#shape, input, output, options), options, output)
+    return this.#run(() => prepareAllGather(this.#shape, input, output, options), options, output)
   }
 
   allGatherSync<A extends ElementArray>(
@@ -175,7 +175,7 @@ export class PeerGroup {
     const { root = 0 } = options
     const result = this.rank === root ? (output ?? input) : undefined
     return this.#run(
-      prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
+      () => prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
       options,
       result,
     )
@@ -204,7 +204,7 @@ export class PeerGroup {
     options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
+      () => prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
     )
@@ -231,7 +231,7 @@ export class PeerGroup {
     options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
+      () => prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
     )
@@ -258,7 +258,7 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
+      () => prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
       options,
       output,
     )
@@ -285,7 +285,7 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
+      () => prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
       options,
       output,
     )
@@ -310,7 +310,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllToAllAlgorithm> = {},
   ): Promise<A> {
-    return this.#run(prepareAllToAll(this.#shape, input, output, options), options, output)
+    return this.#run(() => prepareAllToAll(this.#shape, input, output, options), options, output)
   }
 
   allToAllSync<A extends ElementArray>(input: A, output: A, options: CollectiveOptions<AllToAllAlgorithm> = {}): A {
@@ -324,7 +324,7 @@ export class PeerGroup {
     lengths: PartLengths,
     options: CollectiveOptions<AllToAllVAlgorithm> = {},
   ): Promise<A> {
-    return this.#run(prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
+    return this.#run(() => prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
   }
 
   allToAllVSync<A extends ElementArray>(
@@ -338,7 +338,7 @@ export class PeerGroup {
 
   /** Over when every member has called it. */
   barrier(options: CollectiveOptions<BarrierAlgorithm> = {}): Promise<void> {
-    return this.#run(prepareBarrier(this.#shape, options), options, undefined)
+    return this.#run(() => prepareBarrier(this.#shape, options), options, undefined)
   }
 
   barrierSync(options: CollectiveOptions<BarrierAlgorithm> = {}): void {
@@ -395,8 +395,9 @@ export class PeerGroup {
     return this.#successor
   }
 
-  /** Async, so that whatever goes wrong rejects. */
-  async #run<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+  /** Async, so that whatever goes wrong rejects, arguments too. */
+  async #run<T>(prepare: () => PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+    const { plan, memory } = prepare()
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()

@@ -361,7 +361,7 @@ test('deterministic floating-point sums have the bits of adding in the order of 
     for (const result of results) assert.deepEqual(result, expected)
   }
   await assert.rejects(
-    async () => groups[0]!.allReduce(new Float32Array(1), 'sum', undefined, { deterministic: true, algorithm: 'ring' }),
+    groups[0]!.allReduce(new Float32Array(1), 'sum', undefined, { deterministic: true, algorithm: 'ring' }),
     { code: 'ERR_AETHER_INVALID_ARGUMENT', message: /rank-order/ },
   )
 })
@@ -371,23 +371,24 @@ test('wrong arguments are refused before anything is sent, and the group goes on
   const groups = mesh.groups()
   const [group] = groups as [PeerGroup, PeerGroup]
   const wrong: (() => Promise<unknown>)[] = [
-    async () => group.broadcast(new Float64Array(1), { root: 2 }),
-    async () => group.broadcast([] as unknown as ElementArray),
-    async () => group.broadcast(new DataView(new ArrayBuffer(8)) as unknown as ElementArray),
-    async () => group.allReduce(new Float64Array(2), 'xor'),
-    async () => group.allReduce(new Float64Array(2), 'sum', new Float64Array(3)),
-    async () => group.allReduce(new Float64Array(2), 'sum', new Float32Array(2) as never),
-    async () => group.allGather(new Float64Array(2), new Float64Array(5)),
-    async () => group.gather(new Float64Array(2)),
-    async () => group.allToAll(new Float64Array(3), new Float64Array(3)),
-    async () => group.barrier({ algorithm: 'tree' as never }),
-    async () => group.scatter(new Float64Array(3), new Float64Array(2), { counts: [1, 2, 3] }),
-    async () => {
+    () => group.broadcast(new Float64Array(1), { root: 2 }),
+    () => group.broadcast([] as unknown as ElementArray),
+    () => group.broadcast(new DataView(new ArrayBuffer(8)) as unknown as ElementArray),
+    () => group.allReduce(new Float64Array(2), 'xor'),
+    () => group.allReduce(new Float64Array(2), 'sum', new Float64Array(3)),
+    () => group.allReduce(new Float64Array(2), 'sum', new Float32Array(2) as never),
+    () => group.allGather(new Float64Array(2), new Float64Array(5)),
+    () => group.gather(new Float64Array(2)),
+    () => group.allToAll(new Float64Array(3), new Float64Array(3)),
+    () => group.barrier({ algorithm: 'tree' as never }),
+    () => group.scatter(new Float64Array(3), new Float64Array(2), { counts: [1, 2, 3] }),
+    () => {
       const memory = new Float64Array(6)
       return group.allToAll(memory.subarray(0, 4), memory.subarray(2, 6))
     },
   ]
-  for (const call of wrong) await assert.rejects(call, { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  // Not one of them throws instead.
+  for (const call of wrong) await assert.rejects(call(), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
   await callAll(groups, 3)
 })
 
