@@ -159,12 +159,6 @@ export class GroupEngine implements RunOwner {
     return oldest?.run
   }
 
-  /** A call of `timeoutMs` at most that waits says for whom. */
-  awaited(): number[] {
-    const [oldest] = this.#pending.values()
-    return oldest?.run.awaited() ?? []
-  }
-
   /** From time to time: whoever waits long says what for, so that those who called something else find out. */
   tick(nowMs: number): void {
     const [oldest] = this.#pending.values()

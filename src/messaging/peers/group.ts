@@ -29,7 +29,8 @@ import {
   type Shape,
 } from './calls.ts'
 import type { Channel } from './channel.ts'
-import { describeCollective } from './collective-waits.ts'
+import type { CollectiveRun } from './collective-run.ts'
+import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
@@ -414,7 +415,7 @@ export class PeerGroup {
           if (!run.over) engine.giveUp(why)
         }
         abort = () => giveUp(signal?.reason)
-        if (timeoutMs <= TIMER_MS_MAX) timer = setTimeout(() => giveUp(this.#timeout(plan.call, timeoutMs)), timeoutMs)
+        if (timeoutMs <= TIMER_MS_MAX) timer = setTimeout(() => giveUp(this.#timeout(run, timeoutMs)), timeoutMs)
         signal?.addEventListener('abort', abort, { once: true })
       })
     } finally {
@@ -445,7 +446,7 @@ export class PeerGroup {
         )
       } catch (error) {
         if (!(error instanceof TimeoutError)) throw error
-        this.#engine.giveUp(this.#timeout(plan.call, timeoutMs))
+        this.#engine.giveUp(this.#timeout(run, timeoutMs))
       }
     } else for (const { link } of this.#channels()) if (link.open) link.flush()
     if (failure !== undefined) throw (failure as { readonly error: unknown }).error
@@ -456,10 +457,9 @@ export class PeerGroup {
     return this.members.flatMap((member) => this.#hub.get(member)?.channel ?? [])
   }
 
-  #timeout(call: string, timeoutMs: number): TimeoutError {
-    const missing = this.#engine.awaited()
-    const whom = missing.length === 0 ? '' : `; it waits for rank ${missing.join(', ')}`
-    return new TimeoutError(`${call} was not done within ${timeoutMs} ms${whom}`)
+  #timeout(run: CollectiveRun, timeoutMs: number): TimeoutError {
+    const parts = [`${run.plan.call} was not done within ${timeoutMs} ms`, whomItWaitsFor(run)]
+    return new TimeoutError(parts.filter((part) => part !== '').join('; '))
   }
 }
 

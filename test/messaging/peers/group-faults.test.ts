@@ -154,3 +154,19 @@ test('a function of the program that throws nothing at all ends the blocking for
   await Promise.allSettled([theirs])
   await assert.rejects(other.barrier(), { code: 'ERR_AETHER_COLLECTIVE_ABANDONED' })
 })
+
+test('a call that takes too long names whom it waits for itself: those that do not send, and those that do not take', async () => {
+  await using mesh = await Mesh.open(3)
+  const [long] = mesh.groups()
+  await assert.rejects(long!.broadcast(new Uint8Array(1 << 20), { timeoutMs: 30 }), {
+    code: 'ERR_AETHER_TIMEOUT',
+    message: /each of ranks (1, 2|2, 1) has yet to take what it is sent/,
+  })
+  const [group] = mesh.groups()
+  const waiting = assert.rejects(group!.broadcast(new Uint8Array(8), { root: 2 }))
+  await assert.rejects(group!.broadcast(new Uint8Array(8), { root: 1, timeoutMs: 30 }), {
+    code: 'ERR_AETHER_TIMEOUT',
+    message: /rank 1 has yet to send its part$/,
+  })
+  await waiting
+})
