@@ -5,7 +5,8 @@ import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.t
 import { EarlyCalls } from './early-calls.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
-import { behind, type Frame, FrameKind } from './frame.ts'
+import { behind, type Frame, FrameKind, takesPart } from './frame.ts'
+import { LastWord } from './last-word.ts'
 import type { Plan } from './plan.ts'
 import type { OutgoingStream } from './streams.ts'
 
@@ -59,6 +60,8 @@ export class GroupEngine implements RunOwner {
   #done = 0
   #failure: Error | undefined
   #closed = false
+  /** Since it failed here, or was closed. */
+  #lastWord: LastWord | undefined
 
   constructor(
     group: number,
@@ -90,6 +93,11 @@ export class GroupEngine implements RunOwner {
 
   get closed(): boolean {
     return this.#closed
+  }
+
+  /** For those that still take part; undefined while this rank does. */
+  get lastWord(): LastWord | undefined {
+    return this.#lastWord
   }
 
   get busy(): boolean {
@@ -141,7 +149,7 @@ export class GroupEngine implements RunOwner {
 
   /** End every collective under way, and tell the others why nothing will come from here. */
   giveUp(error: unknown): void {
-    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: messageOfThrown(error) })
+    this.#end(error, 'gave-up', this.rank, 0, messageOfThrown(error))
   }
 
   /** Take no further part. */
@@ -149,7 +157,10 @@ export class GroupEngine implements RunOwner {
     if (this.#closed) return
     if (this.#failure === undefined && this.#pending.size > 0) this.giveUp(new ClosedError('the group'))
     this.#closed = true
-    if (this.#failure === undefined) this.#tellAll(FrameKind.Leave, this.#next)
+    if (this.#lastWord === undefined) {
+      this.#lastWord = new LastWord(this.group, FrameKind.Leave, this.#next >>> 0)
+      this.#tellAll(this.#lastWord)
+    }
     this.#early.clear()
   }
 
@@ -176,7 +187,11 @@ export class GroupEngine implements RunOwner {
 
   cameFrame(peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const rank = this.peers.indexOf(peer)
-    if (rank < 0 || this.#failure !== undefined || this.#closed) return
+    if (rank < 0) return
+    if (this.#lastWord !== undefined) {
+      if (takesPart(frame.kind)) this.#lastWord.tell(this.#channel(rank))
+      return
+    }
     this.#cameDone(rank, frame.done | 0)
     if (this.#failure !== undefined) return
     const sequence = frame.sequence | 0
@@ -210,7 +225,7 @@ export class GroupEngine implements RunOwner {
 
   /** The others go on without this rank: whatever ended the group before, this is why nothing of it will come back. */
   exclude(error: Error): void {
-    this.#fail(error)
+    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: error.message, by: this.rank })
     this.#failure = error
   }
 
@@ -222,7 +237,7 @@ export class GroupEngine implements RunOwner {
     if (this.#left.has(rank)) return
     const how = cause === undefined ? 'has closed its connection' : 'is gone'
     const error = this.#error('ERR_AETHER_PEER_LOST', rank, `rank ${rank} of the group (peer ${peer}) ${how}`, cause)
-    this.#fail(error, { reason: 'lost', rank, sequence: 0, call: '' })
+    this.#end(error, 'lost', rank, 0, '')
   }
 
   // ---- what runs ask for -----------------------------------------------------------------------------------------------------------
@@ -356,7 +371,7 @@ export class GroupEngine implements RunOwner {
     if (run.over || behind(run.sequence, since) < 0) return
     const message = `rank ${rank} of the group closed it and takes no part in ${run.plan.call}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', rank, message)
-    this.#fail(error, { reason: 'gave-up', rank, sequence: run.sequence, call: 'it closed the group' })
+    this.#end(error, 'gave-up', rank, run.sequence, 'it closed the group')
   }
 
   /** `own`: what was called here. */
@@ -364,35 +379,50 @@ export class GroupEngine implements RunOwner {
     if (this.#failure !== undefined) return
     const message = `collective ${sequence} of the group: rank ${rank} called something else than this rank, which called ${own}; ${ADVICE}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', rank, message)
-    this.#fail(error, { reason: 'mismatch', rank, sequence, call: own })
+    this.#end(error, 'mismatch', rank, sequence, own)
   }
 
-  #cameAbort(teller: number, note: FailureNote | undefined): void {
-    if (note === undefined || note.rank >= this.peers.length)
-      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', teller, `rank ${teller} gave up`))
-    else if (note.reason === 'lost') {
-      const { rank } = note
-      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${teller} has found`
-      this.#fail(this.#error('ERR_AETHER_PEER_LOST', rank, message))
-    } else if (note.reason === 'gave-up')
-      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', note.rank, `rank ${note.rank} gave up: ${note.call}`))
-    else this.#fail(this.#mismatchTold(teller, note))
+  #cameAbort(teller: number, told: FailureNote | undefined): void {
+    const { length } = this.peers
+    const isSense = told !== undefined && told.rank < length && told.by < length
+    const note: FailureNote = isSense ? told : { reason: 'gave-up', rank: teller, sequence: 0, call: '', by: teller }
+    if (note.reason === 'lost') this.#fail(this.#lostTold(note), note)
+    else if (note.reason === 'mismatch') this.#fail(this.#mismatchTold(note), note)
+    else {
+      const message = `rank ${note.rank} gave up${note.call === '' ? '' : `: ${note.call}`}`
+      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', note.rank, message), note)
+    }
   }
 
-  #mismatchTold(teller: number, { rank, sequence, call }: FailureNote): Error {
-    // To the rank that is blamed it is the teller that called something else.
-    const other = rank === this.rank ? teller : rank
+  #lostTold({ rank, by }: FailureNote): Error {
+    if (rank !== this.rank) {
+      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${by} has found`
+      return this.#error('ERR_AETHER_PEER_LOST', rank, message)
+    }
+    // Who is said to be gone is back over another link, and has made the group only now.
+    const message = `the group of rank ${by} (peer ${this.peers[by]}) ended when the link to this rank was lost; make another`
+    return this.#error('ERR_AETHER_PEER_LOST', by, message)
+  }
+
+  #mismatchTold({ rank, sequence, call, by }: FailureNote): Error {
+    // To the rank that is blamed it is the one that has found out that called something else.
+    const other = rank === this.rank ? by : rank
     const own = this.#pending.get(sequence)?.run.plan.call
     const mine = own === undefined ? '' : `; this rank called ${own}`
-    const message = `collective ${sequence} of the group: rank ${teller} called ${call}, and rank ${rank} something else${mine}; ${ADVICE}`
+    const message = `collective ${sequence} of the group: rank ${by} called ${call}, and rank ${rank} something else${mine}; ${ADVICE}`
     return this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', other, message)
   }
 
-  /** The end of the group; with a note, of the others' too. */
-  #fail(error: unknown, note?: FailureNote): void {
+  /** The end of the group, which this rank has found first, for all that is known here: of the others' too. */
+  #end(error: unknown, reason: FailureNote['reason'], rank: number, sequence: number, call: string): void {
+    this.#fail(error, { reason, rank, sequence, call, by: this.rank }, true)
+  }
+
+  #fail(error: unknown, note: FailureNote, areOthersTold: boolean = false): void {
     if (this.#failure !== undefined) return
     this.#failure =
       error instanceof Error ? error : new AetherError('ERR_AETHER_COLLECTIVE_ABANDONED', messageOfThrown(error))
+    this.#lastWord = new LastWord(this.group, FrameKind.Abort, 0, encodeFailure(note))
     const pending = [...this.#pending.values()]
     this.#pending.clear()
     this.#early.clear()
@@ -400,7 +430,7 @@ export class GroupEngine implements RunOwner {
       run.abandon()
       this.#traceEnd(run, codeOf(this.#failure))
     }
-    if (note !== undefined) this.#tellAll(FrameKind.Abort, 0, encodeFailure(note))
+    if (areOthersTold) this.#tellAll(this.#lastWord)
     for (const { reject } of pending) reject(error)
   }
 
@@ -420,9 +450,8 @@ export class GroupEngine implements RunOwner {
     return this.group * 2 ** 32 + (sequence >>> 0)
   }
 
-  #tellAll(kind: number, sequence: number, payload?: Uint8Array): void {
-    for (const [rank, peer] of this.peers.entries())
-      if (rank !== this.rank) this.#channelOf(peer)?.control(kind, sequence >>> 0, 0, this.group, 0, payload)
+  #tellAll(word: LastWord): void {
+    for (const rank of this.peers.keys()) if (rank !== this.rank) word.tell(this.#channel(rank))
   }
 
   #error(code: ConstructorParameters<typeof CollectiveError>[0], rank: number, message: string, cause?: Error): Error {

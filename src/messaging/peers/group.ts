@@ -459,6 +459,11 @@ export class PeerGroup {
 
   #timeout(run: CollectiveRun, timeoutMs: number): TimeoutError {
     const parts = [`${run.plan.call} was not done within ${timeoutMs} ms`, whomItWaitsFor(run)]
+    const others = this.members.filter((peer) => this.#hub.hasBegunOther(peer))
+    if (others.length > 0)
+      parts.push(
+        `peer ${others.join(', ')} has begun a group that is not made here; all members make one from the same list`,
+      )
     return new TimeoutError(parts.filter((part) => part !== '').join('; '))
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { CollectiveError, PeerGroup } from '../../../src/messaging/index.ts'
+import { type CollectiveError, openPeers, type PeerGroup, type Peers } from '../../../src/messaging/index.ts'
+import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 import { callAll, given } from './call-all.ts'
 import { Mesh } from './mesh.ts'
 
@@ -169,4 +170,49 @@ test('a call that takes too long names whom it waits for itself: those that do n
     message: /rank 1 has yet to send its part$/,
   })
   await waiting
+})
+
+const firstEnds: Readonly<Record<string, (group: PeerGroup) => void>> = {
+  failed: () => {},
+  'been closed': (group) => group.close(),
+}
+
+for (const [what, end] of Object.entries(firstEnds)) {
+  test(`a group that one made before the link was made anew and the other did not: it has ${what}, which the other is told, and the next is the same`, async () => {
+    await using one = openPeers({ number: 0 })
+    await using other = openPeers({ number: 1 })
+    const connect = async (): Promise<MemoryLink> => {
+      const [here, there] = memoryLinks()
+      await Promise.all([one.attach(here), other.attach(there)])
+      return here
+    }
+    const gone = (peers: Peers, number: number): Promise<void> => peers.get(number)!.gone
+    const link = await connect()
+    const first = one.group([0, 1])
+    const bothGone = Promise.all([gone(one, 1), gone(other, 0)])
+    link.cut()
+    await bothGone
+    await assert.rejects(first.barrier(), { code: 'ERR_AETHER_PEER_LOST' })
+    end(first)
+    await connect()
+    const second = one.group([0, 1]).barrier()
+    await assert.rejects(other.group([0, 1]).barrier(), {
+      code: 'ERR_AETHER_PEER_LOST',
+      rank: 0,
+      message: /make another/,
+    })
+    await Promise.all([second, other.group([0, 1]).barrier()])
+  })
+}
+
+test('members that make a group of different lists: who waits too long is told that there is another', async () => {
+  await using mesh = await Mesh.open(3)
+  const other = assert.rejects(mesh.peers[1]!.group([0, 1]).barrier(), { code: 'ERR_AETHER_CLOSED' })
+  await turns(50)
+  await assert.rejects(mesh.peers[0]!.group([0, 1, 2]).barrier({ timeoutMs: 30 }), {
+    code: 'ERR_AETHER_TIMEOUT',
+    message: /peer 1 has begun a group that is not made here; all members make one from the same list/,
+  })
+  await mesh.close()
+  await other
 })
