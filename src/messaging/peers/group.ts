@@ -35,6 +35,7 @@ import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** What a timer counts at most; 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -348,7 +349,8 @@ export class PeerGroup {
 
   /**
    * The group of those that are left: every member that still runs calls it after a collective has failed, and each that gets a group gets the same one. Ends this
-   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again.
+   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again; called while it is under way it waits for that one, and of its options only
+   * `signal` counts, which ends its own wait alone.
    *
    * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case: where the leader itself dies at that very moment,
    * what it may have decided stands, and names it and who else died since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it
@@ -358,7 +360,10 @@ export class PeerGroup {
    * `quorum`; ClosedError; the signal's reason.
    */
   shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
-    this.#shrunk ??= this.#shrink(options).catch((error: unknown) => {
+    const { signal } = options
+    if (this.#shrunk !== undefined)
+      return signal === undefined ? this.#shrunk : untilAborted(this.#shrunk, signal, () => {})
+    this.#shrunk = this.#shrink(options).catch((error: unknown) => {
       this.#shrunk = undefined
       throw error
     })

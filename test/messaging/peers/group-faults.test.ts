@@ -216,3 +216,17 @@ test('members that make a group of different lists: who waits too long is told t
   await mesh.close()
   await other
 })
+
+test('`shrink` called while one is under way: a signal of its own ends its own wait, not the other', async () => {
+  await using mesh = await Mesh.open(2)
+  const groups = mesh.groups()
+  const first = groups[0]!.shrink()
+  const controller = new AbortController()
+  const second = groups[0]!.shrink({ signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await assert.rejects(second, /enough/)
+  await assert.rejects(groups[0]!.shrink({ signal: AbortSignal.abort(new Error('before')) }), /before/)
+  const [one, other] = await Promise.all([first, groups[1]!.shrink({ absentAfterMs: undefined as never })])
+  assert.deepEqual(one.members, [0, 1])
+  await Promise.all([one.barrier(), other.barrier()])
+})
