@@ -27,10 +27,14 @@ export interface RunOwner {
   threw(error: unknown): void
 }
 
+let runs = 0
+
 /** One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock and no promise. */
 export class CollectiveRun {
   readonly sequence: number
   readonly plan: Plan
+  /** Of this thread: for its slices of the trace, as a thread may be in several groups. */
+  readonly id: number = ++runs
   readonly #owner: RunOwner
   readonly #kernel: Kernel | undefined
   readonly #arrays: Readonly<Record<BufferName, ElementArray>>

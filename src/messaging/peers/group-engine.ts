@@ -127,7 +127,7 @@ export class GroupEngine implements RunOwner {
     this.#signatures[sequence & (HISTORY - 1)] = plan.signature
     const beganNs = plan.meter === undefined ? 0 : plan.meter.begin()
     this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs, beganNs })
-    if (trace.wants(TraceLevel.Debug)) this.#traceBegin(sequence, plan.call)
+    if (trace.wants(TraceLevel.Debug)) this.#traceBegin(run)
     for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
     const early = this.#early.take(sequence)
     // Judged before anything goes out; the bytes are placed once the first round says where.
@@ -434,20 +434,16 @@ export class GroupEngine implements RunOwner {
     for (const { reject } of pending) reject(error)
   }
 
-  #traceBegin(sequence: number, call: string): void {
-    const slice = { phase: 'begin', name: call, track: TRACK, id: this.#traceId(sequence) } as const
+  #traceBegin({ sequence, plan, id }: CollectiveRun): void {
+    const { call } = plan
+    const slice = { phase: 'begin', name: call, track: TRACK, id } as const
     trace.publish(TraceLevel.Debug, 'collective', () => ({ group: this.group, sequence, call }), slice)
   }
 
-  #traceEnd({ sequence, plan }: CollectiveRun, code: string): void {
-    const slice = { phase: 'end', track: TRACK, id: this.#traceId(sequence) } as const
+  #traceEnd({ sequence, plan, id }: CollectiveRun, code: string): void {
+    const slice = { phase: 'end', track: TRACK, id } as const
     const level = code === 'OK' ? TraceLevel.Debug : TraceLevel.Warn
     trace.publish(level, 'collectiveEnd', () => ({ group: this.group, sequence, call: plan.call, code }), slice)
-  }
-
-  /** A thread may be in several groups. */
-  #traceId(sequence: number): number {
-    return this.group * 2 ** 32 + (sequence >>> 0)
   }
 
   #tellAll(word: LastWord): void {
