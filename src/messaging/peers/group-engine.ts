@@ -177,7 +177,8 @@ export class GroupEngine implements RunOwner {
     if (nowMs - this.#announcedMs < ANNOUNCE_AGAIN_MS && this.#announcedMs >= oldest.startedMs) return
     this.#announcedMs = nowMs
     const { run } = oldest
-    for (const rank of run.awaited()) {
+    // A rank that takes nothing may have called something else, or be gone, which only who sends to it finds out.
+    for (const rank of new Set([...run.awaited(), ...run.unsent()])) {
       const expected = run.plan.receives.get(rank) ?? 0
       this.#channel(rank)?.control(FrameKind.Announce, run.sequence >>> 0, run.plan.signature, this.group, expected)
     }

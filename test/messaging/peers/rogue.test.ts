@@ -7,6 +7,7 @@ import { FRAME_BYTES, type Frame, FrameKind, FrameView } from '../../../src/mess
 import { GroupEngine } from '../../../src/messaging/peers/group-engine.ts'
 import { type Plan, planOf } from '../../../src/messaging/peers/plan.ts'
 import { IncomingStream } from '../../../src/messaging/peers/streams.ts'
+import { until } from '../../cluster/support.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 
 /** What a peer may send that keeps to no rules, and what becomes of it. */
@@ -288,6 +289,20 @@ test("who gives up sends nothing more of the call: its memory is the program's a
   const abort = kinds.indexOf(FrameKind.Abort)
   assert.ok(kinds.includes(FrameKind.Data) && abort > 0, String(kinds))
   assert.deepEqual(kinds.slice(abort + 1), [])
+  rogue.link.destroy()
+  await peers.close()
+})
+
+test('who waits for a rank to take its bytes tells it what was called, as who waits for bytes does', async () => {
+  const { peers, rogue } = await meet()
+  const group = peers.group([0, 1])
+  const call = group.broadcast(new Uint8Array(100_000))
+  await until(() => rogue.heard.some((frame) => frame.kind === FrameKind.Announce), 'an announcement')
+  const announced = rogue.heard.find((frame) => frame.kind === FrameKind.Announce)!
+  // It expects nothing back.
+  assert.deepEqual([announced.sequence, announced.amount], [1, 0])
+  group.close()
+  await assert.rejects(call, { code: 'ERR_AETHER_CLOSED' })
   rogue.link.destroy()
   await peers.close()
 })
