@@ -133,13 +133,15 @@ export class PeerGroup {
     return this.#runSync(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
   }
 
-  /** The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`. Others give undefined. */
+  /** The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`. Others give undefined, and get it. */
   gather<A extends ElementArray>(
     input: A,
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A | undefined> {
-    return this.#run(() => prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+    const { root = 0 } = options
+    const result = this.rank === root ? output : undefined
+    return this.#run(() => prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
   gatherSync<A extends ElementArray>(
@@ -147,7 +149,9 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): A | undefined {
-    return this.#runSync(prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+    const { root = 0 } = options
+    const result = this.rank === root ? output : undefined
+    return this.#runSync(prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
   /** The `input` of rank i into part i of everybody's `output`. In place: `input` is this rank's part of `output`. */

@@ -392,6 +392,16 @@ test('wrong arguments are refused before anything is sent, and the group goes on
   await callAll(groups, 3)
 })
 
+test('what is gathered or reduced is given to the root alone, whatever the others give as output', async () => {
+  await using mesh = await Mesh.open(2)
+  const groups = mesh.groups()
+  const outputs = groups.map(() => new Float64Array(2))
+  const gathered = await Promise.all(groups.map((group, rank) => group.gather(given(rank, 1), outputs[rank])))
+  assert.deepEqual(gathered, [outputs[0], undefined])
+  const reduced = await Promise.all(groups.map((group, rank) => group.reduce(given(rank, 2), 'sum', outputs[rank])))
+  assert.deepEqual(reduced, [outputs[0], undefined])
+})
+
 test('a time that never ends, or that no timer counts, is waited for; one that cannot be is refused', async () => {
   await using mesh = await Mesh.open(2)
   const groups = mesh.groups()
