@@ -37,7 +37,8 @@ export class EarlyCalls {
     const before = list.filter((early) => early.rank === rank && early.kind === kind)
     if (kind === FrameKind.Data) {
       const held = before.reduce((sum, early) => sum + early.bytes.length, 0)
-      if (ahead > 2 * this.#requestsMax || held + bytes.length > this.#eagerBytes) return false
+      // Nobody sends bytes of which there are none; each would take room.
+      if (bytes.length === 0 || ahead > 2 * this.#requestsMax || held + bytes.length > this.#eagerBytes) return false
     } else {
       // Of these the last one says it all.
       for (const early of before) list.splice(list.indexOf(early), 1)

@@ -63,6 +63,12 @@ test('bytes of collectives further ahead than may be under way end the group', (
   assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
 })
 
+test('bytes that come early and are none end the group: they would take room without end', () => {
+  const engine = engineOf()
+  came(engine, {}, 0)
+  assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
 test('room in more collectives ahead than may be under way ends the group; announcements are of the last one alone', () => {
   const engine = engineOf()
   for (let call = 1; call <= 1000; call += 1) came(engine, { kind: FrameKind.Announce, sequence: 1000 * call }, 0)
