@@ -382,6 +382,12 @@ test('wrong arguments are refused before anything is sent, and the group goes on
     () => group.allToAll(new Float64Array(3), new Float64Array(3)),
     () => group.barrier({ algorithm: 'tree' as never }),
     () => group.scatter(new Float64Array(3), new Float64Array(2), { counts: [1, 2, 3] }),
+    () =>
+      group.allToAllV(new Int8Array(4), new Int8Array(4), {
+        sendCounts: [2, 2],
+        receiveCounts: [2, 2],
+        receiveOffsets: [0, 1],
+      }),
     () => {
       const memory = new Float64Array(6)
       return group.allToAll(memory.subarray(0, 4), memory.subarray(2, 6))
@@ -390,6 +396,17 @@ test('wrong arguments are refused before anything is sent, and the group goes on
   // Not one of them throws instead.
   for (const call of wrong) await assert.rejects(call(), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
   await callAll(groups, 3)
+})
+
+test('lengths that are all the same may be named at one rank and not at the other', async () => {
+  await using mesh = await Mesh.open(2)
+  const groups = mesh.groups()
+  const results = await Promise.all(
+    groups.map((group, rank) =>
+      group.allGather(given(rank, 1), new Float64Array(2), rank === 0 ? { counts: [1, 1] } : {}),
+    ),
+  )
+  for (const result of results) assert.deepEqual(result, Float64Array.of(0, 1000))
 })
 
 test('what is gathered or reduced is given to the root alone, whatever the others give as output', async () => {
