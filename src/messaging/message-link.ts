@@ -79,6 +79,8 @@ export interface MessageLink {
   /** Called once when the link ends; undefined: closed by either end in order. Then every message that the
    * other end committed before it closed was delivered; of its own, the end that closed last cannot say which the other had taken when it closed. */
   onEnd: ((error: Error | undefined) => void) | undefined
+  /** For a thread that blocks, of which no timer runs: has what is due at that time of `performance.now()` done, such as asking a silent peer whether it is there. Default: nothing is. */
+  attend?(nowMs: number): void
   /** No more messages after the one being delivered; they stay in the ring and hold the sender back. */
   pause(): void
   /** Messages again, from the next turn or poll on. */

@@ -68,6 +68,9 @@ export class VerbsLink extends RingLink {
   readonly #signalWrite: PreparedRequest
   readonly #probe: PreparedRequest
   readonly #keepAlive: NodeJS.Timeout | undefined
+  /** Infinity: never. */
+  readonly #keepAliveMs: number
+  #askedMs: number
   /** The request that says `close`. */
   #closeId = 0
   #completions = 0
@@ -141,7 +144,9 @@ export class VerbsLink extends RingLink {
     this.#signalWrite = pair.prepareWrite({ local: [], remote: ring, immediate: 0 })
     this.#probe = pair.prepareWrite({ local: [], remote: ring })
     if (settings.keepAliveMs > 0)
-      this.#keepAlive = setInterval(() => this.#askAfterPeer(), settings.keepAliveMs).unref()
+      this.#keepAlive = setInterval(() => this.#askAfterPeer(performance.now()), settings.keepAliveMs).unref()
+    this.#keepAliveMs = settings.keepAliveMs > 0 ? settings.keepAliveMs : Number.POSITIVE_INFINITY
+    this.#askedMs = performance.now()
     end.receives.attach(this)
   }
 
@@ -418,8 +423,13 @@ export class VerbsLink extends RingLink {
     })
   }
 
+  attend(nowMs: number): void {
+    if (nowMs - this.#askedMs >= this.#keepAliveMs) this.#askAfterPeer(nowMs)
+  }
+
   /** An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is gone. */
-  #askAfterPeer(): void {
+  #askAfterPeer(nowMs: number): void {
+    this.#askedMs = nowMs
     const quiet = this.#completions === this.#completionsAtProbe
     this.#completionsAtProbe = this.#completions
     if (!quiet || !this.open) return

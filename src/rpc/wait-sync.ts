@@ -36,6 +36,7 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
       session.push()
       link.flush()
       now = performance.now()
+      link.attend?.(now)
       if (call.deadline === Infinity) call.deadline = now + timeoutMs
       else if (now >= call.deadline) {
         client.abandon(call, client.expired(call))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
@@ -57,6 +58,20 @@ test('a blocking call naps while it waits for long, but not over a connection th
   }
   assert.ok(taken[0]! > 0, 'the call that may nap did not')
   assert.equal(taken[1], 0)
+})
+
+test('a blocking call whose server is killed meanwhile ends then', options, async (t) => {
+  await using server = await startStation(device, address)
+  await using channel = openChannel({ device, address, port: server.port, keepAliveMs: 50 })
+  await channel.ready()
+  // Nothing of this process runs from then on but the call.
+  const killer = fork(new URL('../support/killer-main.js', import.meta.url), [`${server.pid}`, '300'])
+  t.after(() => killer.kill('SIGKILL'))
+  await once(killer, 'message')
+  assert.throws(() => channel.client(station).stallSync(1, { timeoutMs: 60_000 }), {
+    code: 'ERR_AETHER_RPC_CONNECTION_LOST',
+    outcome: 'unknown',
+  })
 })
 
 test('a server that was closed or drained while it began to listen does not listen', options, async () => {

@@ -18,6 +18,8 @@ import { Messages } from './messages.ts'
 import { hashText } from './plan.ts'
 
 const TICK_MS = 50
+/** Of so many looks one takes in all peers, and the clock. */
+const LOOKS = 256
 /** Looks without anything new before a thread that waits lets others run, and for how long. */
 const SPINS = 2000
 const NAP_MS = 0.05
@@ -58,6 +60,8 @@ export class Hub implements ChannelOwner {
   readonly #closedGroups = new Map<number, LastWord>()
   readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
+  /** Something that has come is being dealt with: a function of the program may be called by it. */
+  #isTaking = false
   #timer: NodeJS.Timeout | undefined
   /** Ends what the watchdog looks at. */
   #unwatch: (() => void) | undefined
@@ -223,7 +227,10 @@ export class Hub implements ChannelOwner {
     this.#unwatch ??= watchWaits(() => collectiveWaits(this.#groups.values()))
   }
 
-  /** Spin until `over`, moving everything on meanwhile; `describe` is for the watchdog. @throws TimeoutError */
+  /**
+   * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before what is waited for can happen.
+   * `describe` is for the watchdog. @throws TimeoutError; ArgumentError from within a function that combines.
+   */
   spin(
     over: () => boolean,
     channels: readonly Channel[],
@@ -231,21 +238,18 @@ export class Hub implements ChannelOwner {
     what: () => string,
     describe?: () => WaitDescription,
   ): void {
+    if (this.#isTaking)
+      throw new ArgumentError('combine', 'what combines must not wait for peers: it is called by what comes of them')
     const startedMs = performance.now()
     let watched: WatchedWait | undefined
-    for (const { link } of channels) if (link.open) link.flush()
+    // What was given in this turn of the event loop has not left yet.
+    for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
     try {
-      for (let idle = 0; !over(); ) {
-        let came = 0
-        for (const channel of channels) {
-          came += channel.link.poll()
-          channel.pump()
-        }
-        idle = came > 0 ? 0 : idle + 1
-        if (idle === 0 || (idle & 255) !== 0) continue
+      for (let looks = 1, idle = 0; !over(); looks += 1) {
+        idle = channels.reduce(look, 0) > 0 ? 0 : idle + 1
+        if (looks % LOOKS !== 0) continue
         const nowMs = performance.now()
-        for (const group of this.#groups.values()) group.tick(nowMs)
-        this.#agreements.tick(nowMs)
+        if (this.#lookAtAll(nowMs) > 0) idle = 0
         if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
         if (idle < SPINS) continue
         watched ??= describe && new WatchedWait(describe)
@@ -255,6 +259,18 @@ export class Hub implements ChannelOwner {
     } finally {
       watched?.end()
     }
+  }
+
+  /** What timers and the event loop do otherwise; how many messages came. */
+  #lookAtAll(nowMs: number): number {
+    let came = 0
+    for (const { channel } of this.#peers.values()) {
+      came = look(came, channel)
+      channel.link.attend?.(nowMs)
+    }
+    for (const group of this.#groups.values()) group.tick(nowMs)
+    this.#agreements.tick(nowMs)
+    return came
   }
 
   /** Resolves when those that were turned away know it. */
@@ -288,6 +304,15 @@ export class Hub implements ChannelOwner {
   // ---- what comes ----------------------------------------------------------------------------------------------------------------
 
   cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+    this.#isTaking = true
+    try {
+      this.#take(channel, frame, bytes, at, length)
+    } finally {
+      this.#isTaking = false
+    }
+  }
+
+  #take(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {
@@ -335,8 +360,16 @@ export class Hub implements ChannelOwner {
     const { messageWindowBytes, messageBytesMax } = this.limits
     const messages = new Messages(channel, windowBytes, messageWindowBytes, messageBytesMax)
     const attached = { number, identity, channel, messages }
+    this.#forgetLists(number, identity)
     this.#peers.set(number, attached)
     this.#owner.attached(attached)
+  }
+
+  /** Lists with another who had this number mean nobody any more. */
+  #forgetLists(number: number, identity: number): void {
+    for (const list of this.#made.keys())
+      if (list.split(',').some((each) => each.startsWith(`${number}:`) && each !== `${number}:${identity}`))
+        this.#made.delete(list)
   }
 
   /** The others of a group may have begun before it is made here. */
@@ -346,6 +379,13 @@ export class Hub implements ChannelOwner {
     const code = refused.isLimit ? 'ERR_AETHER_PEERS_LIMIT' : 'ERR_AETHER_PEER_PROTOCOL'
     channel.link.destroy(turnedAway(peer, refused.why, code))
   }
+}
+
+/** What comes of a channel, and what waits for room on it; `came` and how many messages that was. */
+function look(came: number, channel: Channel): number {
+  const more = channel.link.poll()
+  channel.pump()
+  return came + more
 }
 
 function turnedAway(

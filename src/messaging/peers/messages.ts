@@ -182,7 +182,8 @@ export class Messages {
 
   /** The first of those that wait has left. */
   #sent(): void {
-    this.#sending.shift()!.resolve()
+    // None where the link has just ended by sending it.
+    this.#sending.shift()?.resolve()
     if (this.#sending.length === 0) this.#tellSent()
   }
 

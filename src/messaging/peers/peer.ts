@@ -32,6 +32,11 @@ export class Peer {
     })
   }
 
+  /** @internal How many messages have come that nobody has received. */
+  get waiting(): number {
+    return this.#attached.messages.waiting
+  }
+
   get connected(): boolean {
     return this.#hub.get(this.number) === this.#attached
   }

@@ -6,6 +6,7 @@ import type { LinkOptions } from '../link-options.ts'
 import type { MessageLink } from '../message-link.ts'
 import type { Channel } from './channel.ts'
 import { PeerError } from './errors.ts'
+import { Gathering } from './gathering.ts'
 import { PeerGroup } from './group.ts'
 import { type Attached, Hub, type HubOwner } from './hub.ts'
 import { type PeerLimits, peerLimits } from './limits.ts'
@@ -60,6 +61,8 @@ export class Peers {
   /** Those that connected here and were not accepted yet. */
   readonly #arrived: Peer[] = []
   readonly #accepting: Waiter[] = []
+  /** Of `connectAll`. */
+  readonly #gatherings = new Set<Gathering>()
   readonly #announced = new WeakSet<Peer>()
   /** Links on which the two ends have not let each other in, and who waits for that. */
   readonly #greeting = new Map<Channel, Waiter>()
@@ -169,30 +172,42 @@ export class Peers {
 
   /**
    * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and up. Connects to those with
-   * lower numbers and waits for the others.
+   * lower numbers and waits for the others, whom `accept` does not give then.
+   * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is missing.
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
     if (this.number >= addresses.length)
       throw new ArgumentError('addresses', `${addresses.length} addresses have none for peer ${this.number}`)
-    const signal = AbortSignal.timeout(timeoutMs)
     const lower = addresses.slice(0, this.number)
-    await Promise.all(lower.map((address) => this.connect({ address: address.address, port: address.port, timeoutMs })))
     const higher = addresses.map((_, number) => number).slice(this.number + 1)
-    while (higher.some((number) => !this.#peers.has(number))) {
-      await this.accept({ signal }).catch((error: unknown) => {
-        if (!signal.aborted) throw error
-        const missing = higher.filter((number) => !this.#peers.has(number))
-        throw new TimeoutError(`peer ${missing.join(', ')} did not connect within ${timeoutMs} ms`)
-      })
+    const gathering = new Gathering(higher, timeoutMs, (number) => this.#peers.has(number))
+    this.#gatherings.add(gathering)
+    const connecting = lower.map(async ({ address, port }, number) => {
+      const peer = await this.connect({ address, port, timeoutMs })
+      if (peer.number === number) return
+      const what = `at ${address} port ${port} listens peer ${peer.number}, not peer ${number}`
+      throw new ArgumentError('addresses', what)
+    })
+    try {
+      await Promise.all([gathering.over, ...connecting])
+      for (const number of higher) this.#forgetArrived(this.#peers.get(number) as Peer)
+    } finally {
+      gathering.end(new ClosedError('connectAll'))
+      this.#gatherings.delete(gathering)
     }
   }
 
   /** A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's from now on, whatever comes of it. */
   attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
-    this.#checkOpen()
-    checkTimeout(timeoutMs)
+    try {
+      this.#checkOpen()
+      checkTimeout(timeoutMs)
+    } catch (error) {
+      link.destroy()
+      throw error
+    }
     return this.#meet(link, timeoutMs)
   }
 
@@ -221,6 +236,7 @@ export class Peers {
     for (const listener of this.#listeners) listener.close()
     const heard = this.#hub.close()
     for (const { reject } of this.#accepting.splice(0)) reject(new ClosedError('the context of peers'))
+    for (const gathering of this.#gatherings) gathering.end(new ClosedError('the context of peers'))
     for (const { link } of this.#greeting.keys()) link.destroy()
     await Promise.all([heard, ...[...this.#peers.values()].map((peer) => peer.disconnect())])
   }
@@ -311,6 +327,7 @@ export class Peers {
     const peer = new Peer(this.#hub, attached)
     this.#peers.set(attached.number, peer)
     this.#settle(attached.channel)?.resolve(peer)
+    for (const gathering of this.#gatherings) gathering.look()
   }
 
   #turnedAway(channel: Channel, error: Error): void {
@@ -329,6 +346,7 @@ export class Peers {
   #arrive(peer: Peer): void {
     if (this.#announced.has(peer)) return
     this.#announced.add(peer)
+    for (const { numbers } of this.#gatherings) if (numbers.includes(peer.number)) return
     const waiter = this.#accepting.shift()
     if (waiter === undefined) this.#arrived.push(peer)
     else waiter.resolve(peer)
@@ -337,13 +355,21 @@ export class Peers {
   #detached(number: number, error: Error | undefined): void {
     const peer = this.#peers.get(number)
     this.#peers.delete(number)
-    const at = this.#arrived.indexOf(peer as Peer)
-    if (at >= 0) this.#arrived.splice(at, 1)
+    // Who has sent something and gone is still let in, so that it can be received.
+    if (peer?.waiting === 0) this.#forgetArrived(peer)
+    const gone = this.#arrived.filter(({ connected }) => !connected)
+    if (gone.length > this.limits.peersMax) this.#forgetArrived(gone[0] as Peer)
     if (error !== undefined)
       this.#note(
         new PeerError('ERR_AETHER_PEER_LOST', number, `peer ${number} is lost: ${error.message}`, { cause: error }),
       )
     peer?.ended(error === undefined ? undefined : this.#lastError)
+  }
+
+  /** It is not for `accept` any more. */
+  #forgetArrived(peer: Peer): void {
+    const at = this.#arrived.indexOf(peer)
+    if (at >= 0) this.#arrived.splice(at, 1)
   }
 
   #note(error: Error): void {

@@ -4,6 +4,10 @@ import { once } from 'node:events'
 import process from 'node:process'
 import test from 'node:test'
 import { openPeers, type PeerAddress } from '../../../src/messaging/index.ts'
+import type { Channel } from '../../../src/messaging/peers/channel.ts'
+import { Hub, type HubOwner } from '../../../src/messaging/peers/hub.ts'
+import { peerLimits } from '../../../src/messaging/peers/limits.ts'
+import { Mesh } from './mesh.ts'
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
 const timeoutMs = 60_000
@@ -43,4 +47,63 @@ test('messages between two processes that both spin arrive with what was in them
   assert.deepEqual(peer.receiveSync({ timeoutMs }), new Uint8Array(0))
   await peer.disconnect()
   assert.deepEqual(await exited, [0, null])
+})
+
+test('what was given to another peer in this turn leaves while a thread waits', { skip }, async (t) => {
+  const script = new URL('fixtures/relay-main.js', import.meta.url)
+  const relay = async (...numbers: number[]): Promise<PeerAddress> => {
+    const child = fork(script, ['shm0', '127.0.0.1', ...numbers.map(String)])
+    t.after(() => child.kill('SIGKILL'))
+    return ((await once(child, 'message')) as [PeerAddress])[0]
+  }
+  // What 2 gets of 0 it gives to 1, which gives it to 0.
+  const second = await relay(2, 0, 1)
+  const first = await relay(1, 2, 0, second.port)
+  await using peers = openPeers({ number: 0, device: 'shm0' })
+  const [from, to] = [await peers.connect({ ...first, timeoutMs }), await peers.connect({ ...second, timeoutMs })]
+  await to.send(Uint8Array.of(6))
+  assert.deepEqual(from.receiveSync({ timeoutMs: 20_000 }), Uint8Array.of(6))
+})
+
+test('a thread that waits for a peer that was killed is told', { skip }, async (t) => {
+  const script = new URL('fixtures/echoer-main.js', import.meta.url)
+  const ways: readonly ((peer: Awaited<ReturnType<ReturnType<typeof openPeers>['connect']>>) => void)[] = [
+    (peer) => peer.receiveSync({ timeoutMs }),
+    (peer) => peer.sendSync(new Uint8Array(8_000_000), { timeoutMs }),
+  ]
+  for (const wait of ways) {
+    const child = fork(script, ['shm0', '127.0.0.1'])
+    t.after(() => child.kill('SIGKILL'))
+    const [where] = (await once(child, 'message')) as [PeerAddress]
+    await using peers = openPeers({ number: 0, device: 'shm0', link: { keepAliveMs: 50 } })
+    const peer = await peers.connect({ ...where, timeoutMs })
+    child.kill('SIGSTOP')
+    // Nothing of this process runs from now on but the wait.
+    const killer = fork(new URL('../../support/killer-main.js', import.meta.url), [String(child.pid), '300'])
+    t.after(() => killer.kill('SIGKILL'))
+    await once(killer, 'message')
+    assert.throws(() => wait(peer), { code: 'ERR_AETHER_PEER_LOST', peer: 1 })
+  }
+})
+
+test('the time of a thread that waits is over also where something comes all the time', () => {
+  const owner: HubOwner = { attached: () => {}, detached: () => {}, merged: () => {}, turnedAway: () => {} }
+  const hub = new Hub(0, peerLimits({}), owner)
+  const busy = { link: { poll: () => 1 }, pump: () => {} } as unknown as Channel
+  let looks = 0
+  const enough = (): boolean => looks++ > 50_000_000
+  assert.throws(() => hub.spin(enough, [busy], 5, () => 'nothing'), { code: 'ERR_AETHER_TIMEOUT' })
+})
+
+test('what combines must not wait for peers itself', async () => {
+  await using mesh = await Mesh.open(2)
+  const groups = mesh.groups()
+  const combine = (): number => {
+    groups[0]!.barrierSync({ timeoutMs: 100 })
+    return 0
+  }
+  const calls = groups.map((group) => group.allReduce(new Float64Array(4), { combine }))
+  const outcome = (await Promise.allSettled(calls))[0]!
+  assert.equal(outcome.status, 'rejected')
+  assert.match(JSON.stringify([String(outcome.reason), String(outcome.reason.cause)]), /must not wait for peers/)
 })
