@@ -196,6 +196,7 @@ async function killInTheMiddle(survivor: Survivor, victim: ChildProcess): Promis
   victim.send(encounter.invitation)
   const [{ endpoint }] = (await once(victim, 'message')) as [{ endpoint: Invitation['endpoint'] }]
   encounter.start(endpoint)
+  victim.send('begin')
   while (encounter.lastMessage === 0) {
     pump(survivor)
     await new Promise((resolve) => setImmediate(resolve))
