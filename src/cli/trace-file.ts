@@ -52,7 +52,17 @@ function merged(path: string): string {
 }
 
 /** What a trace file came to be, as a sentence. */
-export function inWords(path: string, { processes, events, flows, dropped }: MergedTrace): string {
+export function inWords(path: string, { processes, events, flows, dropped, crowded, writing }: MergedTrace): string {
   const missing = dropped === 0 ? '' : `; ${formatCount(dropped)} more did not fit (AETHER_TRACE_FILE_MIB)`
-  return `${path}: ${formatCount(events)} events of ${processes} processes, ${formatCount(flows)} followed to what they caused${missing}`
+  const undrawn = crowded === 0 ? '' : `; ${crowdedInWords(crowded)}`
+  const more =
+    writing === 0
+      ? ''
+      : `; ${formatCount(writing)} of the processes still write: 'aether trace ${path}' makes it anew, and removes the parts when they have ended`
+  return `${path}: ${formatCount(events)} events of ${processes} processes, ${formatCount(flows)} followed to what they caused${missing}${undrawn}${more}`
+}
+
+/** What was too much at a time to be drawn. */
+export function crowdedInWords(crowded: number): string {
+  return `${formatCount(crowded)} were not drawn, because too many of one thread were under way`
 }

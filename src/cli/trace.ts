@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { ArgumentError } from '../native/index.ts'
-import { checkTrace, mergeTrace, type TraceSummary, traceParts } from '../profiling/index.ts'
+import { checkTraceFile, mergeTrace, type TraceSummary, traceParts } from '../profiling/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { parseOptions } from './options.ts'
 import { Screen } from './output/screen.ts'
 import { formatCount } from './output/units.ts'
-import { inWords } from './trace-file.ts'
+import { crowdedInWords, inWords } from './trace-file.ts'
 import { UsageError } from './usage-error.ts'
 
 const table = { json: { type: 'boolean', default: false } } as const
@@ -30,7 +29,7 @@ Examples:
 
 function readSummary(path: string): TraceSummary {
   try {
-    return checkTrace(readFileSync(path, 'utf8'))
+    return checkTraceFile(path)
   } catch (cause) {
     throw new ArgumentError('FILE', `${path} cannot be read as a trace: ${(cause as Error).message}`, { cause })
   }
@@ -48,11 +47,12 @@ export const traceCommand: Command = {
     if (traceParts(path).length > 0) screen.line(inWords(path, mergeTrace(path)))
     const summary = readSummary(path)
     if (values.json) process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`)
-    const { processes, events, flows, unfinished, dropped, faults } = summary
+    const { processes, events, flows, unfinished, dropped, crowded, faults } = summary
     screen.line(`${formatCount(events)} events of ${processes.join(', ')}`)
     screen.line(
       `${formatCount(flows)} flows, ${formatCount(unfinished)} slices without an end, ${formatCount(dropped)} events that did not fit`,
     )
+    if (crowded > 0) screen.line(crowdedInWords(crowded))
     for (const fault of faults) screen.line(fault)
     return faults.length === 0 ? ExitCode.Done : ExitCode.Failed
   },

@@ -75,7 +75,7 @@ export class Membership implements AsyncDisposable {
     this.self = { slot: self.slot, epoch: self.epoch, processId: self.processId }
     const offsetBytes = profilingOffset(self.slot)
     this.profiling = new ProfilingArea(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
-    this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES, self.threadId)
+    this.#unshareProfiling = shareThreadProfiling(arena.control, offsetBytes, PROFILING_AREA_BYTES)
     this.#unplaceWaits = placeWaits(new WaitTable(arena.control, waitsOffset(self.slot)), () => this.#waitsOfAll())
     this.#watch = new PeerWatch(table, new MemberTracker(arena, table, archive), bell, {
       changed: () => this.#wake(),

@@ -45,6 +45,7 @@ export { nextTimed, SAMPLED_OF, TIMED_FIRST } from './sampling.ts'
 export { isProfiling, setProfiling, shareThreadProfiling, threadProfile, threadProfiling } from './thread-profiling.ts'
 export {
   checkTrace,
+  checkTraceFile,
   flushTrace,
   identifyTrace,
   type MergedTrace,

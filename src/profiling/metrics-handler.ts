@@ -16,7 +16,7 @@ import { threadProfile } from './thread-profiling.ts'
  * }).listen(9464, '127.0.0.1')
  * ```
  *
- * `sources` is asked at each request; without it, what this thread has counted is told.
+ * `sources` is asked at each request; without it, {@link threadProfile} is told.
  */
 export function metricsHandler(
   sources: () => Iterable<MetricSource> = () => [{ profile: threadProfile() }],

@@ -18,6 +18,8 @@ interface BlockJson {
 /** Counters of one block. */
 export interface CountersJson extends BlockJson {
   readonly gauges: readonly string[]
+  /** The names of the values in their order, which those of an object may not keep (`404` comes first there); as the values are, where it is missing. */
+  readonly names?: readonly string[]
   readonly values: Readonly<Record<string, number>>
 }
 
@@ -48,6 +50,7 @@ export function writeJson(blocks: readonly BlockCopy[], unplaced: number, findin
     counters: of(BlockKind.Counters).map((block) => ({
       ...blockJson(block),
       gauges: block.names.gauges,
+      names: block.names.counters,
       values: Object.fromEntries(block.names.counters.map((name, slot) => [name, block.slots[slot] ?? 0])),
     })),
     histograms: of(BlockKind.Histogram).map((block) => ({ ...blockJson(block), ...histogramJson(block.slots) })),
@@ -88,9 +91,9 @@ function histogramJson(slots: Float64Array): Omit<HistogramJson, keyof BlockJson
 }
 
 function countersOf(json: CountersJson): BlockCopy {
-  const counters = Object.keys(json.values)
+  const counters = (json.names ?? Object.keys(json.values)).map(text)
   const gauges = json.gauges.map(text)
-  const slots = Float64Array.from(Object.values(json.values), number)
+  const slots = Float64Array.from(counters, (name) => number(json.values[name]))
   return { ...blockOf(json, counters, gauges), kind: BlockKind.Counters, slots }
 }
 

@@ -70,7 +70,8 @@ export class Profile {
 
   /** Copy all blocks of the area. What stands there is checked: garbage is skipped. */
   static read(buffer: ArrayBufferLike, offsetBytes: number = 0, lengthBytes: number = PROFILING_AREA_BYTES): Profile {
-    const copies = copyBlocks(new Sheets(buffer, offsetBytes, lengthBytes, 'reader'), firstSheet(lengthBytes))
+    const sheets = new Sheets(buffer, offsetBytes, lengthBytes, 'reader')
+    const copies = sheets.undisturbed(() => copyBlocks(sheets, firstSheet(lengthBytes)))
     const names = new Map<number, LayoutNames>()
     for (const { kind, layout, slots } of copies) {
       const found = kind === BlockKind.Names ? decodeNames(slots) : undefined

@@ -75,8 +75,10 @@ export class ProfilingArea implements BlockOwner {
       this.#makeRest(block, placed)
       return
     } else {
-      fold(block, rest)
-      this.#giveBack(placed)
+      this.#sheets.transfer(() => {
+        fold(block, rest)
+        this.#giveBack(placed)
+      })
     }
     this.#blocks.delete(block)
     block.moveTo({ slots: new Float64Array(block.slots.length), shared: false })
@@ -109,7 +111,8 @@ export class ProfilingArea implements BlockOwner {
       this.#blocks.set(block, placed)
       block.moveTo(placed)
       const counted = copies[index]
-      if (counted !== undefined) addTo(block.kind, placed.slots, counted)
+      if (counted === undefined) continue
+      addTo(block.kind, placed.slots, placed.shared ? counted : withoutGauges(block.layout, counted))
     }
   }
 
@@ -218,9 +221,14 @@ function keyOf(kind: number, layout: CounterLayout): string {
 }
 
 function fold(block: Block, rest: Block): void {
-  const slots = block.slots.slice()
-  for (const gauge of block.layout.gauges) slots[block.layout.counters.indexOf(gauge)] = 0
-  addTo(block.kind, rest.slots, slots)
+  addTo(block.kind, rest.slots, withoutGauges(block.layout, block.slots))
+}
+
+/** A copy of what may be added to the rest. */
+function withoutGauges(layout: CounterLayout, slots: Float64Array): Float64Array {
+  const copy = slots.slice()
+  for (const gauge of layout.gauges) copy[layout.counters.indexOf(gauge)] = 0
+  return copy
 }
 
 /** Add the figures of `from` to those of `to`. */

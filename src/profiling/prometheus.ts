@@ -14,7 +14,10 @@ type Labels = Readonly<Record<string, string>>
 /** Upper bounds of the buckets that are written: 2^8 ns (256 ns) to 2^35 ns (34 s). */
 const BOUND_FIRST = 8
 const BOUND_LAST = 35
-/** The label of what has ended or found no place. */
+/**
+ * The label of what has ended or found no place. It grows by all that a thing had counted when that ends, so it is not for rates: for these there are the same
+ * figures of all things together, without a label.
+ */
 const OTHERS = '(others)'
 
 interface Family {
@@ -28,15 +31,22 @@ interface Family {
 
 /**
  * Profiles in the text format of Prometheus (exposition format 0.0.4). Counter `c` of layout `a.b` is `aether_a_b_c_total`, a gauge has no `_total`, a histogram is
- * `aether_a_b_seconds`; times are in seconds. Threads of one source are added up.
+ * `aether_a_b_seconds`; times are in seconds. Where things have labels, `aether_a_b_all_c_total` and `aether_a_b_all_seconds` are all of them together, those that
+ * have ended included. Threads of one source are added up.
  */
 export function prometheusText(sources: Iterable<MetricSource>): string {
   const families = new Map<string, Family>()
   const help = helpByName()
   for (const { profile, labels = {} } of sources) {
     const merged = Profile.merge([profile])
-    for (const reading of merged.counters()) addCounters(families, help, reading, labels)
-    for (const reading of merged.histograms()) addHistogram(families, help, reading, labels)
+    for (const reading of merged.counters()) {
+      addCounters(families, help, reading, labels)
+      if (reading.labelled !== '') addCounters(families, help, withoutGauges(together(reading)), labels)
+    }
+    for (const reading of merged.histograms()) {
+      addHistogram(families, help, reading, labels)
+      if (reading.labelled !== '') addHistogram(families, help, together(reading), labels)
+    }
     const unplaced = 'Things that are counted and found no place in shared memory; they are among the others.'
     add(familyOf(families, 'aether_profile_unplaced', 'gauge', unplaced), labels, profile.unplaced)
   }
@@ -60,7 +70,7 @@ function addCounters(
     const isTime = counter.endsWith('Ns')
     const type = gauges.includes(counter) ? 'gauge' : 'counter'
     const base = `${metric(name)}_${snake(isTime ? `${counter.slice(0, -2)}Seconds` : counter)}`
-    const told = help.get(`${name} ${counter}`) ?? `Counter ${counter} of ${name}.`
+    const told = help.get(keyOfHelp(name, counter)) ?? `Counter ${counter} of ${name}.`
     const family = familyOf(families, type === 'gauge' ? base : `${base}_total`, type, told)
     add(family, labels, isTime ? value / 1e9 : value)
   }
@@ -120,6 +130,19 @@ function histogramLines(name: string, labels: Labels, slots: Float64Array): read
   return [...lines, `${name}_sum${labelText(labels)} ${sum}`, `${name}_count${labelText(labels)} ${below}`]
 }
 
+/** The reading as one of all things of its layout together: those of the same layout are added up. */
+function together<Reading extends BlockReading>(reading: Reading): Reading {
+  return { ...reading, name: togetherName(reading.name), labelled: '' }
+}
+
+/** Gauges of all things together are those of the things, added up: nothing of them is with the others. */
+function withoutGauges(reading: CounterReading): CounterReading {
+  const lasting = Object.entries(reading.values).filter(([counter]) => !reading.gauges.includes(counter))
+  return { ...reading, values: Object.fromEntries(lasting) }
+}
+
+const togetherName = (layout: string): string => `${layout}.all`
+
 function labelsOf({ label, labelled, rest }: BlockReading, common: Labels): Labels {
   return labelled === '' ? common : { ...common, [snake(labelled)]: rest ? OTHERS : label }
 }
@@ -149,8 +172,12 @@ function snake(name: string): string {
 
 function helpByName(): ReadonlyMap<string, string> {
   const help = new Map<string, string>()
-  for (const layout of knownLayouts())
-    for (const [counter, text] of Object.entries(layout.help))
-      help.set(counter === '' ? layout.name : `${layout.name} ${counter}`, text)
+  for (const { name, help: texts } of knownLayouts())
+    for (const [counter, text] of Object.entries(texts)) {
+      help.set(keyOfHelp(name, counter), text)
+      help.set(keyOfHelp(togetherName(name), counter), `${text} Of all together, those that have ended included.`)
+    }
   return help
 }
+
+const keyOfHelp = (layout: string, counter: string): string => (counter === '' ? layout : `${layout} ${counter}`)

@@ -2,9 +2,11 @@ import { ArgumentError } from '../native/index.ts'
 import { SHEET_BYTES } from './block-header.ts'
 
 const WORDS_BYTES = 64
-const Word = { Magic: 0, Unplaced: 1 } as const
+const Word = { Magic: 0, Unplaced: 1, Begun: 2, Done: 3 } as const
 /** Reads 'AEAR'. */
 const AREA_MAGIC = 0x52414541
+/** How often a reader looks again where figures go from one block to another meanwhile. */
+const READS_MAX = 16
 
 /**
  * Who has which sheet of a profiling area. Any thread of the member takes and gives back sheets, without a lock: one that is terminated between two
@@ -13,6 +15,8 @@ const AREA_MAGIC = 0x52414541
  * ```
  * byte  0  magic      Int32   0: nobody has this area
  *       4  unplaced   Int32   blocks that count now and found no place
+ *       8  begun      Int32   how often figures began to go from one block to another
+ *      12  done       Int32   how often they had
  *      64  sheets     Uint8 each: 1 taken, 0 free
  *          blocks     from the next sheet on
  * ```
@@ -65,6 +69,22 @@ export class Sheets {
 
   countUnplaced(by: number): void {
     Atomics.add(this.#words, Word.Unplaced, by)
+  }
+
+  /** Let figures go from one block to another: a reader would have them twice, or not at all. */
+  transfer(change: () => void): void {
+    Atomics.add(this.#words, Word.Begun, 1)
+    change()
+    Atomics.add(this.#words, Word.Done, 1)
+  }
+
+  /** What `read` gives when no {@link transfer} is under way meanwhile. Where that is always so, as a thread was terminated in one, what it gives at last. */
+  undisturbed<T>(read: () => T): T {
+    for (let left = READS_MAX; ; left--) {
+      const done = Atomics.load(this.#words, Word.Done)
+      const result = read()
+      if (Atomics.load(this.#words, Word.Begun) === done || left === 1) return result
+    }
   }
 
   /** How many of `length` sheets from `first` on could be claimed in a row; where not all, none is kept. */

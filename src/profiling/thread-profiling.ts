@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { threadId } from 'node:worker_threads'
+import { native } from '../native/index.ts'
 import { Profile } from './profile.ts'
 import { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
 
@@ -10,7 +10,6 @@ interface Home {
   readonly buffer: ArrayBufferLike
   readonly offsetBytes: number
   readonly lengthBytes: number
-  readonly thread: number
 }
 
 /** Where this thread's blocks may be, the first of them where they are. The last is memory of this thread's own. */
@@ -25,12 +24,13 @@ let on = process.env[PROFILE_VARIABLE] === '1'
 export function threadProfiling(): ProfilingArea {
   if (area === undefined) {
     const home = ownHome()
-    area = new ProfilingArea(home.buffer, home.offsetBytes, home.lengthBytes, home.thread)
+    // The kernel's number, as the member's own: it stays the same wherever the blocks are.
+    area = new ProfilingArea(home.buffer, home.offsetBytes, home.lengthBytes, native.threadId())
   }
   return area
 }
 
-/** What this thread has counted, wherever it is. */
+/** What this thread has counted, wherever it is. In a space or group that is the member's memory, so the figures of its other threads, as those of the agent, are in it, too. */
 export function threadProfile(): Profile {
   threadProfiling()
   const { buffer, offsetBytes, lengthBytes } = homes[0] ?? ownHome()
@@ -41,13 +41,8 @@ export function threadProfile(): Profile {
  * Have this thread count there from now on, unless it does so in another member's area already; then this one is used when that one ends. Calling what it
  * returns takes the blocks back. @internal
  */
-export function shareThreadProfiling(
-  buffer: ArrayBufferLike,
-  offsetBytes: number,
-  lengthBytes: number,
-  thread: number,
-): () => void {
-  const home: Home = { buffer, offsetBytes, lengthBytes, thread }
+export function shareThreadProfiling(buffer: ArrayBufferLike, offsetBytes: number, lengthBytes: number): () => void {
+  const home: Home = { buffer, offsetBytes, lengthBytes }
   threadProfiling()
   homes.splice(-1, 0, home)
   if (homes[0] === home) move(home)
@@ -74,13 +69,13 @@ export function setProfiling(wanted: boolean): void {
   else delete process.env[PROFILE_VARIABLE]
 }
 
-function move({ buffer, offsetBytes, lengthBytes, thread }: Home): void {
-  area?.moveTo(buffer, offsetBytes, lengthBytes, thread)
+function move({ buffer, offsetBytes, lengthBytes }: Home): void {
+  area?.moveTo(buffer, offsetBytes, lengthBytes)
 }
 
 function ownHome(): Home {
   const buffer = new SharedArrayBuffer(PROFILING_AREA_BYTES)
-  const home = { buffer, offsetBytes: 0, lengthBytes: PROFILING_AREA_BYTES, thread: threadId }
+  const home = { buffer, offsetBytes: 0, lengthBytes: PROFILING_AREA_BYTES }
   homes.push(home)
   return home
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { checkTrace } from '../../src/profiling/index.ts'
@@ -9,6 +11,7 @@ import { aether } from './command-line.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'aether-trace-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
+const profiling = new URL('../../src/profiling/index.js', import.meta.url).href
 const script = fileURLToPath(new URL('./fixtures/ending-rank.js', import.meta.url))
 const program = fileURLToPath(new URL('../../examples/three-hops.js', import.meta.url))
 
@@ -30,13 +33,18 @@ test('run --trace writes one file of all ranks and says so; trace says what is i
 
 test('parts that nobody has put together become a file by trace', () => {
   const file = join(directory, 'parts.json')
-  writeFileSync(
-    `${file}.7.0.part`,
-    `${'{"aetherTracePart":1,"processId":7,"dropped":0}'.padEnd(79)}\n{"name":"a","ph":"i","ts":1,"pid":7,"tid":7,"s":"t"}\n`,
-  )
+  const environment = { ...process.env, AETHER_TRACE_FILE: file, AETHER_TRACE_LEVEL: 'INFO' }
+  const program = `const { traceChannel } = await import(${JSON.stringify(profiling)})
+    traceChannel('dsm').publish(3, 'a')`
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { env: environment })
+  assert.equal(String(stderr), '')
   const { status, stdout } = aether('trace', file)
   assert.equal(status, 0)
-  assert.match(stdout, /parts\.json: 1 events/)
+  assert.match(stdout, /parts\.json: 1 events of 1 processes, 0 followed to what they caused\n/)
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.startsWith('parts.json')),
+    ['parts.json'],
+  )
 })
 
 test('a file that is none, a command line that is none, and hosts with --trace are refused', () => {

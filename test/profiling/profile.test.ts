@@ -62,6 +62,21 @@ test('a profile goes through JSON as it is, and differences can be taken afterwa
   assert.equal(since.histogram('test.time').count, 1)
 })
 
+test('counters whose names look like numbers keep their order through JSON', () => {
+  const answers = defineCounters('test.answers', ['500', '200', '404'], { spread: 'code' })
+  const memory = new SharedArrayBuffer(PROFILING_AREA_BYTES)
+  const counters = new ProfilingArea(memory).counters(answers)
+  counters.add('500', 1)
+  counters.add('200', 10)
+  counters.add('404', 100)
+  const before = Profile.fromJSON(JSON.parse(JSON.stringify(Profile.read(memory))))
+  counters.add('200', 5)
+  const codes = (profile: Profile) => ['500', '200', '404'].map((code) => profile.total('test.answers', code))
+  assert.deepEqual(codes(Profile.read(memory).since(before)), [0, 5, 0])
+  assert.deepEqual(codes(Profile.merge([Profile.read(memory), before])), [2, 25, 200])
+  assert.equal(Profile.merge([Profile.read(memory), before]).counters().length, 1)
+})
+
 test('what was found out goes along: through JSON, sums and differences, the later of a kind and subject', () => {
   const finding = (subject: string, text: string) => ({ kind: 'test', subject, text, details: { bytes: [64, 127] } })
   const early = work(1, 1).withFindings([finding('a', 'first'), finding('b', 'only')])
@@ -97,6 +112,7 @@ test('JSON that is no profile is refused', () => {
     { ...whole, findings: [{ kind: 'a' }] },
     { ...whole, counters: [{ name: 'a' }] },
     { ...whole, counters: [{ ...whole.counters[0], values: { operations: 'many' } }] },
+    { ...whole, counters: [{ ...whole.counters[0], names: ['operations', 'others'] }] },
     { ...whole, histograms: [{ ...whole.histograms[0], buckets: [[1]] }] },
   ]
   for (const json of wrong)

@@ -157,6 +157,23 @@ test('blocks that had no place get one where there is more room, and nothing is 
   assert.equal(Profile.read(small, 0, 2048).total('test.links', 'messages'), 40)
 })
 
+test('what finds no place in the memory that blocks move to counts in the rest there, without its gauges', () => {
+  const { area } = newArea()
+  const blocks = Array.from({ length: 20 }, (_, link) => area.counters(links, `link ${link}`))
+  for (const block of blocks) {
+    block.add('messages', 1)
+    block.set('open', 1)
+  }
+  const small = new SharedArrayBuffer(2048)
+  area.moveTo(small, 0, 2048)
+  const placed = blocks.filter(({ shared }) => shared).length
+  assert.ok(placed > 0 && placed < 20, `${placed}`)
+  const profile = Profile.read(small, 0, 2048)
+  assert.deepEqual([profile.total('test.links', 'messages'), profile.total('test.links', 'open')], [20, placed])
+  for (const block of blocks) block.close()
+  assert.equal(Profile.read(small, 0, 2048).total('test.links', 'open'), 0)
+})
+
 test('a reader that does not know a layout finds its names in the area', async () => {
   const { memory, area } = newArea()
   area.counters(links, 'a').add('messages', 5)

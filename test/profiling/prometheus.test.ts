@@ -59,6 +59,43 @@ test('counters, gauges and times are written with their types, units and labels'
   assert.ok(text.includes('\naether_test_failures_total{method="buy",code="NOT FOUND"} 4\n'))
 })
 
+test('of things with labels there are the figures of all together, which do not jump when one ends', () => {
+  const memory = new SharedArrayBuffer(PROFILING_AREA_BYTES)
+  const area = new ProfilingArea(memory)
+  const blocks = ['one', 'two'].map((label) => ({
+    counters: area.counters(calls, label),
+    failures: area.counters(failures, label),
+    latency: area.histogram(times, label),
+  }))
+  for (const each of blocks) {
+    each.counters.add('started', 1000)
+    each.counters.set('active', 1)
+    each.failures.add('DEADLINE', 3)
+    each.latency.record(1e9)
+  }
+  const together = (): string[] =>
+    prometheusText([{ profile: Profile.read(memory), labels: { rank: '0' } }])
+      .split('\n')
+      .filter((line) => /^aether_test_(calls|failures|latency)_all_/.test(line) && !line.includes(' 0'))
+  const before = together()
+  for (const line of [
+    'aether_test_calls_all_started_total{rank="0"} 2000',
+    'aether_test_failures_all_total{rank="0",code="DEADLINE"} 6',
+    'aether_test_latency_all_seconds_count{rank="0"} 2',
+    'aether_test_latency_all_seconds_bucket{rank="0",le="+Inf"} 2',
+  ])
+    assert.ok(before.includes(line), line)
+  for (const { counters, failures, latency } of blocks.slice(0, 1)) {
+    counters.close()
+    failures.close()
+    latency.close()
+  }
+  assert.deepEqual(together(), before)
+  const text = prometheusText([source()])
+  assert.equal(linesOf(text, 'aether_test_calls_all_active').length, 0)
+  assert.ok(text.includes('# HELP aether_test_failures_all_total Calls that failed. Of all together'))
+})
+
 test('a histogram is cumulative, in seconds, and ends with all', () => {
   const text = prometheusText([source()])
   const buckets = linesOf(text, 'aether_test_latency_seconds_bucket{method="buy"')

@@ -92,6 +92,11 @@ test('AETHER_TRACE_FILTER says which lines are printed', () => {
   assert.equal(told('type=fault'), 'fault page=1;fault page=2;fault page=30;')
   assert.equal(told('type=f*,page=2..40'), 'fault page=2;fault page=30;')
   assert.equal(told('page!=2|30'), 'fault page=1;sent page=1;')
+  // As the lines write it, and as a room is called.
+  for (const channel of ['dsm', 'aether:dsm', 'aether:d*', 'rpc|aether:dsm'])
+    assert.equal(told(`page=1,type=sent,channel=${channel}`), 'sent page=1;', channel)
+  for (const channel of ['dsm', 'aether:dsm', '*']) assert.equal(told(`channel!=${channel}`), '', channel)
+  assert.equal(told('channel=aether:rpc'), '')
   assert.match(
     printed(events, { AETHER_TRACE_DSM: '1', AETHER_TRACE_FILTER: 'page' }),
     /^aether: AETHER_TRACE_FILTER takes/,

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
-import { checkTrace, mergeTrace, removeTraceParts, traceParts } from '../../src/profiling/index.ts'
+import { checkTrace, checkTraceFile, mergeTrace, removeTraceParts, traceParts } from '../../src/profiling/index.ts'
 
 const module = new URL('../../src/profiling/index.js', import.meta.url).href
 const directory = mkdtempSync(join(tmpdir(), 'aether-trace-'))
@@ -50,7 +51,7 @@ test('each process writes a part, and the parts become one sound file', () => {
   publishing(file, 1, `step('work', undefined)`)
   assert.equal(traceParts(file).length, 2)
   assert.equal(statSync(traceParts(file)[0]!).mode & 0o777, 0o600)
-  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0 })
+  assert.deepEqual(mergeTrace(file), { processes: 2, events: 6, flows: 0, dropped: 0, crowded: 0, writing: 0 })
   assert.deepEqual(traceParts(file), [])
   const { processes, unfinished, faults } = checkTrace(readFileSync(file, 'utf8'))
   assert.deepEqual([[...processes].sort(), unfinished, faults], [['rank 0', 'rank 1'], 0, []])
@@ -93,6 +94,53 @@ test('steps of one flow at other processes are joined to the beginning that was 
   assert.deepEqual(flow(2), ['second', 'of second'])
 })
 
+test('threads of a process have lines of their own, however many there are, and numbers as Perfetto takes them', () => {
+  const file = join(directory, 'threads.json')
+  publishing(
+    file,
+    0,
+    `const { Worker } = await import('node:worker_threads')
+    const program = \`
+      const modules = [import('node:worker_threads'), import(${JSON.stringify(module)})]
+      Promise.all(modules).then(([{ parentPort, threadId }, { traceChannel }]) => {
+        const trace = traceChannel('dsm')
+        trace.publish(4, 'fault', undefined, { phase: 'begin', name: 'of ' + threadId, track: 'faults', id: 1 })
+        parentPort.once('message', () => trace.publish(4, 'granted', () => ({ thread: threadId }), { phase: 'end', track: 'faults', id: 1 }))
+        parentPort.postMessage('begun')
+      })\`
+    const workers = Array.from({ length: 9 }, () => new Worker(program, { eval: true }))
+    await Promise.all(workers.map((worker) => new Promise((done) => worker.once('message', done))))
+    for (const worker of workers) {
+      worker.postMessage('end')
+      await new Promise((done) => worker.once('exit', done))
+    }`,
+  )
+  mergeTrace(file)
+  const events = eventsOf(file)
+  const begun = events.filter(({ ph }) => ph === 'B')
+  const ends = new Map(events.filter(({ ph }) => ph === 'E').map(({ tid, args }) => [tid, `of ${args?.['thread']}`]))
+  assert.equal(new Set(begun.map(({ tid }) => tid)).size, 9)
+  for (const { name, tid } of begun) assert.equal(ends.get(tid), name)
+  // Its reader drops longer ones, and takes a thread with the number of a process for its main thread.
+  for (const { tid } of events) assert.ok(tid >= 2 ** 22 && tid < 2 ** 32, `${tid}`)
+  assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).faults, [])
+})
+
+test('a process is named for its rank if one of its threads knows that, else for its number', () => {
+  const file = join(directory, 'names.json')
+  const worker = `const { Worker } = await import('node:worker_threads')
+    trace.publish(3, 'here')
+    new Worker('import(${JSON.stringify(module)}).then(({ traceChannel }) => traceChannel("dsm").publish(3, "there"))', { eval: true })`
+  // The main thread becomes a rank by itself, as by join(), of which its Workers hear nothing.
+  const known = `const { identifyTrace } = await import(${JSON.stringify(module)}); identifyTrace({ rank: 7 })\n${worker}`
+  publishing(file, 0, known, { AETHER_RANK: '' })
+  assert.equal(mergeTrace(file).processes, 1)
+  assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).processes, ['rank 7'])
+  publishing(file, 0, worker, { AETHER_RANK: '' })
+  assert.equal(mergeTrace(file).processes, 1)
+  assert.match(checkTrace(readFileSync(file, 'utf8')).processes.join(), /^process \d+$/)
+})
+
 test('a part has a bound; what did not fit is counted, also beyond lanes', () => {
   const file = join(directory, 'bounded.json')
   publishing(
@@ -111,7 +159,9 @@ test('a part has a bound; what did not fit is counted, also beyond lanes', () =>
   assert.equal(checkTrace(readFileSync(file, 'utf8')).dropped, dropped)
   const crowded = join(directory, 'crowded.json')
   publishing(crowded, 0, `for (let n = 0; n < 40; n++) begin(n, 'n'); for (let n = 0; n < 40; n++) end(n)`)
-  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 64, flows: 0, dropped: 8 })
+  // What began and found no lane is told of where it ends.
+  assert.deepEqual(mergeTrace(crowded), { processes: 1, events: 72, flows: 0, dropped: 0, crowded: 8, writing: 0 })
+  assert.equal(checkTrace(readFileSync(crowded, 'utf8')).crowded, 8)
 })
 
 test('of a process that was killed there is what it had written, but for a line that was cut', () => {
@@ -125,6 +175,38 @@ test('of a process that was killed there is what it had written, but for a line 
   assert.equal(mergeTrace(file).events, 2)
   const { unfinished, flows, faults } = checkTrace(readFileSync(file, 'utf8'))
   assert.deepEqual({ unfinished, flows, faults }, { unfinished: 1, flows: 1, faults: [] })
+})
+
+test('parts stay while a process writes them, so that the file can be made again, whole', async () => {
+  const file = join(directory, 'writing.json')
+  publishing(file, 0, `trace.publish(3, 'over')`)
+  const program = `const { traceChannel, flushTrace } = await import(${JSON.stringify(module)})
+    const trace = traceChannel('dsm')
+    const say = (type) => { trace.publish(3, type); flushTrace(); console.log(type) }
+    say('before')
+    process.stdin.once('data', () => { say('after'); process.exit() })`
+  const env = { ...process.env, AETHER_TRACE_FILE: file, AETHER_RANK: '1' }
+  const writer = spawn(process.execPath, ['--input-type=module', '-e', program], { env })
+  const types = (): (string | undefined)[] =>
+    eventsOf(file)
+      .filter(({ ph }) => ph === 'i')
+      .map(({ name }) => name)
+      .sort()
+  try {
+    await once(writer.stdout, 'data')
+    for (let time = 0; time < 2; time++) {
+      const { events, writing } = mergeTrace(file)
+      assert.deepEqual([events, writing, traceParts(file).length], [2, 1, 2])
+      assert.deepEqual(types(), ['before', 'over'])
+      assert.deepEqual(checkTrace(readFileSync(file, 'utf8')).faults, [])
+    }
+    writer.stdin.write('go on\n')
+    await once(writer, 'close')
+  } finally {
+    writer.kill('SIGKILL')
+  }
+  assert.equal(mergeTrace(file).writing, 0)
+  assert.deepEqual([types(), traceParts(file)], [['after', 'before', 'over'], []])
 })
 
 test('what is no part of a trace is refused, and parts of an earlier run can be removed', () => {
@@ -148,6 +230,20 @@ test('the filter and the level hold for the file, too', () => {
   assert.equal(mergeTrace(file).events, 4)
 })
 
+test('what the filter lets begin ends, whatever the filter says of its end; an end alone is a moment', () => {
+  const file = join(directory, 'ends.json')
+  const program = `for (let n = 0; n < 100; n++) { begin(n, 'n'); end(n) }`
+  for (const AETHER_TRACE_FILTER of ['type=fault', 'type=fault,page=0..99', 'type=granted']) {
+    publishing(file, 0, program, { AETHER_TRACE_FILTER })
+    const { events, dropped, crowded } = mergeTrace(file)
+    const phases = AETHER_TRACE_FILTER === 'type=granted' ? ['i'] : ['B', 'E']
+    assert.deepEqual([events, dropped, crowded], [100 * phases.length, 0, 0], AETHER_TRACE_FILTER)
+    assert.deepEqual([...new Set(eventsOf(file).map(({ ph }) => ph))], ['M', ...phases])
+    const { unfinished, faults } = checkTrace(readFileSync(file, 'utf8'))
+    assert.deepEqual([unfinished, faults], [0, []])
+  }
+})
+
 test('the checker finds what breaks the rules of the format', () => {
   const event = { name: 'a', ph: 'X', ts: 10, dur: 10, pid: 1, tid: 1 }
   const faultsOf = (...events: object[]): readonly string[] =>
@@ -166,4 +262,23 @@ test('the checker finds what breaks the rules of the format', () => {
   assert.match(faultsOf(event, { ...s, ts: 14 }, f!)[0]!, /goes fs/)
   assert.match(faultsOf(event, s!, { ...f, ts: 30 })[0]!, /no slice/)
   assert.match(checkTrace('{}').faults[0]!, /traceEvents/)
+})
+
+test('a file is checked line by line if it has an event a line, else as a whole, with the same outcome', () => {
+  const file = join(directory, 'lines.json')
+  publishing(file, 0, `begin(1, 'one', 'page 1'); step('two', 'page 1'); end(1); begin(2, 'never')`)
+  mergeTrace(file)
+  const text = readFileSync(file, 'utf8')
+  assert.deepEqual(checkTraceFile(file), checkTrace(text))
+  const { flows, unfinished } = checkTraceFile(file)
+  assert.deepEqual([flows, unfinished], [1, 1])
+  const whole = join(directory, 'whole.json')
+  writeFileSync(whole, JSON.stringify(JSON.parse(text)))
+  assert.deepEqual(checkTraceFile(whole), checkTrace(text))
+  for (const cut of [text.slice(0, -3), text.slice(0, -20)]) {
+    writeFileSync(whole, cut)
+    assert.match(checkTraceFile(whole).faults.join(), /its end is missing/)
+  }
+  writeFileSync(whole, text.replace('"ph":"E"', '"ph":"E'))
+  assert.throws(() => checkTraceFile(whole), SyntaxError)
 })

@@ -1,6 +1,6 @@
 import type { Finding } from '../../profiling/index.ts'
 import { formatSize } from '../size.ts'
-import type { Advice, PageAdvice } from './advice.ts'
+import type { Advice, PageAdvice, PageWriter } from './advice.ts'
 import type { ByteRange } from './byte-map.ts'
 
 type Found = Omit<PageAdvice, 'finding' | 'remedy'>
@@ -17,20 +17,33 @@ const KIND_WORDS = {
 } as const
 
 /** What was found of a page, as a sentence without its end. */
-export function findingOf({ kind, index, writers, readers, unseen, overlaps, grainBytes }: Found): string {
+export function findingOf(found: Found): string {
+  const { kind, index, writers, readers, unseen, overlaps, grainBytes } = found
   const ranks = writers.map(({ rank }) => rank)
-  const told = writers.slice(0, WRITERS_TOLD).map(({ ranges }) => bytesOf(ranges))
-  const bytes = listed(told.length < writers.length ? [...told, `${writers.length - told.length} parts more`] : told)
+  const bytes = bytesOfAll(writers)
   if (kind === 'true-sharing')
     return grainBytes === 1
       ? `${ranksOf(ranks)} write the same bytes of page ${index}, ${bytesOf(overlaps)}`
       : `${ranksOf(ranks)} write within the same ${grainBytes} bytes of page ${index}, bytes ${bytesOf(overlaps)}`
-  if (kind === 'false-sharing') return `${ranksOf(ranks)} alternate in page ${index}, bytes ${bytes}`
+  if (kind === 'false-sharing') return falseSharing(found)
   if (kind === 'reader-writer')
     return `${ranksOf(ranks)} writes page ${index}, bytes ${bytes}; ${ranksOf(readers)} ${readers.length > 1 ? 'read' : 'reads'} it`
   const seen = ranks.length === 0 ? '' : `; ${ranksOf(ranks)} changed bytes ${bytes}`
   const blind = unseen.length === 0 ? '' : `; no byte had changed when it left ${ranksOf(unseen)}`
   return `page ${index} goes back and forth, between whom is not clear yet${seen}${blind}`
+}
+
+function falseSharing({ index, writers, seldom }: Found): string {
+  const often = writers.filter(({ rank }) => !seldom.includes(rank))
+  const rest = writers.filter(({ rank }) => seldom.includes(rank))
+  const ranks = (of: readonly PageWriter[]): string => ranksOf(of.map(({ rank }) => rank))
+  const alternate = `${ranks(often)} alternate in page ${index}, bytes ${bytesOfAll(often)}`
+  return rest.length === 0 ? alternate : `${alternate}; ${ranks(rest)} seldom changed bytes ${bytesOfAll(rest)}`
+}
+
+function bytesOfAll(writers: readonly PageWriter[]): string {
+  const told = writers.slice(0, WRITERS_TOLD).map(({ ranges }) => bytesOf(ranges))
+  return listed(told.length < writers.length ? [...told, `${writers.length - told.length} parts more`] : told)
 }
 
 /** What can be done about a page. */

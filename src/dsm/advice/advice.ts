@@ -2,7 +2,7 @@ import type { ByteRange } from './byte-map.ts'
 
 /**
  * Why a page bounces between ranks:
- * - `false-sharing`: several ranks write it, each other bytes of it
+ * - `false-sharing`: several ranks write it, each other bytes of it, as far as those that do so often are concerned
  * - `true-sharing`: several ranks write the same bytes, or, in pages of more than 4 KiB, within the same `grainBytes`: there it may be false sharing, too
  * - `reader-writer`: one rank writes it, others read it
  * - `unclear`: who writes what was not seen
@@ -28,6 +28,8 @@ export interface PageAdvice {
   readonly moves: number
   /** By rank. */
   readonly writers: readonly PageWriter[]
+  /** Those of the writers that were seen to change bytes too seldom to have shown all that they write. */
+  readonly seldom: readonly number[]
   /** Ranks that only read it. */
   readonly readers: readonly number[]
   /** Ranks that had the right to write it, and were not seen to change a byte. */

@@ -60,6 +60,7 @@ function adviseOnPage({ size, pageSize }: AdvisedRegion, index: number, parts: r
     lengthBytes: Math.min(pageSize, size - offsetBytes),
     moves: parts.reduce((sum, { record }) => sum + movesOf(record), 0),
     writers: writing.map((part) => writerOf(part, maps)),
+    seldom: writing.filter(({ record }) => record.changed < CHANGES_MIN).map(({ rank }) => rank),
     readers: others.filter(isReader).map(({ rank }) => rank),
     unseen: others.filter((part) => !isReader(part)).map(({ rank }) => rank),
     overlaps,
@@ -67,19 +68,22 @@ function adviseOnPage({ size, pageSize }: AdvisedRegion, index: number, parts: r
     sharesLine: overlaps.length === 0 && shareUnits(maps, LINE_BYTES),
     smallerPagesHelp: pageSize > SMALL_PAGE_BYTES && maps.length > 1 && !shareUnits(maps, SMALL_PAGE_BYTES),
   }
-  const kind = kindOf(writing, facts)
+  const kind = kindOf(facts)
   const found = { ...facts, kind }
   return { ...found, finding: findingOf(found), remedy: remedyFor(found, pageSize) }
 }
 
-function kindOf(
-  writing: readonly Part[],
-  { overlaps, readers, unseen }: Pick<PageAdvice, 'overlaps' | 'readers' | 'unseen'>,
-): SharingKind {
+function kindOf({
+  overlaps,
+  writers,
+  seldom,
+  readers,
+  unseen,
+}: Pick<PageAdvice, 'overlaps' | 'writers' | 'seldom' | 'readers' | 'unseen'>): SharingKind {
   if (overlaps.length > 0) return 'true-sharing'
-  const seenWell = writing.every(({ record }) => record.changed >= CHANGES_MIN)
-  if (writing.length > 1) return seenWell ? 'false-sharing' : 'unclear'
-  return writing.length === 1 && readers.length > 0 && unseen.length === 0 ? 'reader-writer' : 'unclear'
+  // Two are enough: a third that wrote now and then is not what makes the page go to and fro.
+  if (writers.length - seldom.length > 1) return 'false-sharing'
+  return writers.length === 1 && readers.length > 0 && unseen.length === 0 ? 'reader-writer' : 'unclear'
 }
 
 function writerOf({ rank, record }: Part, all: readonly ByteMap[]): PageWriter {

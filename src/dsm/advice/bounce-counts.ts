@@ -1,5 +1,7 @@
-/** Pages that are counted at a time. */
-const SLOTS = 4096
+/** Pages that are counted at a time: so many sets, and so many in each. */
+const SET_BITS = 10
+const SETS = 2 ** SET_BITS
+const PAGES_PER_SET = 4
 
 /** So many losses within {@link WINDOW_NS} make a page one that bounces. */
 export const BOUNCES_MIN = 8
@@ -8,34 +10,49 @@ export const WINDOW_NS = 5e9
 const NOBODY = -1
 
 /**
- * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one slot, which it may have to share. Of several it keeps the one
- * that comes most, by Misra and Gries, "Finding repeated elements" (1982): one that finds another there takes a count off, and has the slot when none is left. So a
- * page is never counted higher than it was lost.
+ * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one set of places, which it shares with others. Of many a set keeps
+ * those that come most, by Misra and Gries, "Finding repeated elements" (1982): one that finds no place there takes a count off each, and who has none left has lost
+ * its place. So a page is never counted higher than it was lost, and as many as a set has places are counted whole, wherever they are.
  */
 export class BounceCounts {
-  readonly #pages = new Int32Array(SLOTS).fill(NOBODY)
-  readonly #counts = new Uint8Array(SLOTS)
-  readonly #sinceNs = new Float64Array(SLOTS)
+  readonly #pages = new Int32Array(SETS * PAGES_PER_SET).fill(NOBODY)
+  readonly #counts = new Uint8Array(SETS * PAGES_PER_SET)
+  readonly #sinceNs = new Float64Array(SETS * PAGES_PER_SET)
 
   /** True where the page was lost so often within a window that it bounces; counting then begins anew. */
   lost(page: number, nowNs: number): boolean {
-    const slot = page % SLOTS
-    if (nowNs - this.#sinceNs[slot]! > WINDOW_NS) this.#pages[slot] = NOBODY
-    if (this.#pages[slot] !== page && !this.#take(slot, page, nowNs)) return false
-    this.#counts[slot]!++
-    if (this.#counts[slot]! < BOUNCES_MIN) return false
-    this.#pages[slot] = NOBODY
+    const place = this.#placeOf(page, nowNs)
+    if (place === undefined) return false
+    this.#counts[place]!++
+    if (this.#counts[place]! < BOUNCES_MIN) return false
+    this.#pages[place] = NOBODY
     return true
   }
 
-  #take(slot: number, page: number, nowNs: number): boolean {
-    if (this.#pages[slot] !== NOBODY) {
-      this.#counts[slot]!--
-      if (this.#counts[slot]! > 0) return false
+  /** Where the page is counted; undefined where all places of its set are others'. */
+  #placeOf(page: number, nowNs: number): number | undefined {
+    const first = setOf(page) * PAGES_PER_SET
+    let free: number | undefined
+    for (let place = first; place < first + PAGES_PER_SET; place++) {
+      if (nowNs - this.#sinceNs[place]! > WINDOW_NS) this.#pages[place] = NOBODY
+      if (this.#pages[place] === page) return place
+      if (this.#pages[place] === NOBODY) free ??= place
     }
-    this.#pages[slot] = page
-    this.#counts[slot] = 0
-    this.#sinceNs[slot] = nowNs
-    return true
+    if (free === undefined) {
+      this.#takeOff(first)
+      return undefined
+    }
+    this.#pages[free] = page
+    this.#counts[free] = 0
+    this.#sinceNs[free] = nowNs
+    return free
+  }
+
+  #takeOff(first: number): void {
+    for (let place = first; place < first + PAGES_PER_SET; place++)
+      if (--this.#counts[place]! === 0) this.#pages[place] = NOBODY
   }
 }
+
+/** Multiplicative hashing (Knuth, volume 3, 6.4), by the golden ratio: pages at the same distance, as equal places of several arrays are, go to different sets. */
+const setOf = (page: number): number => Math.imul(page, 0x9e3779b1) >>> (32 - SET_BITS)

@@ -112,7 +112,7 @@ class RegionAgentMachine implements Machine {
     this.#data = data
     this.#demands = new DemandRing(data.demands)
     this.#lane = data.userfault < 0 ? undefined : new FaultLane(data.userfault)
-    shareThreadProfiling(mapped(data.profiling), 0, data.profiling.lengthBytes, native.threadId())
+    shareThreadProfiling(mapped(data.profiling), 0, data.profiling.lengthBytes)
     this.#observation = new Observation(data.watching, data.group.rank, data.group.size)
     this.#group = new GroupMachine(context, data.group, new WaitTable(mapped(data.waits)))
     this.#group.watch.add(new PageWaits(this.#servers))

@@ -3,6 +3,8 @@ import { type CoherenceMessage, isForDirectory, MessageKind, messageKindName } f
 
 const trace = traceChannel('dsm')
 const TRACK = 'faults'
+/** The number of the last slice: all regions of a thread have one track. */
+let slices = 0
 
 /** Why a page is asked for: a thread touched it without the right, a call waits for it, or it is likely to be touched next. */
 export type DemandCause = 'touch' | 'call' | 'prefetch'
@@ -25,7 +27,6 @@ export class RegionTrace {
   readonly #rank: number
   /** Pages asked for, with the number of the slice. */
   readonly #open = new Map<number, { readonly id: number; readonly sinceNs: number }>()
-  #count = 0
 
   constructor(region: string, id: number, rank: number) {
     this.#region = region
@@ -36,7 +37,7 @@ export class RegionTrace {
   /** A page is asked for. */
   demanded(page: number, write: boolean, cause: DemandCause): void {
     if (!trace.wants(TraceLevel.Debug) || this.#open.has(page)) return
-    const id = this.#count++
+    const id = ++slices
     this.#open.set(page, { id, sinceNs: traceClockNs() })
     const access = write ? 'write' : 'read'
     const name = `${access} page ${page}`

@@ -1,4 +1,6 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import type { TraceEvent } from './trace-event.ts'
+import { wholeLines } from './trace-reading.ts'
 
 /** What a trace file holds. */
 export interface TraceSummary {
@@ -8,6 +10,8 @@ export interface TraceSummary {
   /** Slices that have a beginning and no end: of processes that were killed. */
   readonly unfinished: number
   readonly dropped: number
+  /** What took its time and is missing, because too much of its thread was under way then. */
+  readonly crowded: number
   /** What breaks a rule of the format, each in words; at most the first hundred. */
   readonly faults: readonly string[]
 }
@@ -30,33 +34,83 @@ interface Slice {
  * flows: slices of one thread nest, a flow begins once, ends once, goes forward in time, and each of its points lies in a slice of its thread.
  */
 export function checkTrace(text: string): TraceSummary {
-  return new Check().run(text)
+  const check = new Check()
+  const { traceEvents, otherData } = JSON.parse(text) as { traceEvents?: unknown; otherData?: Missing }
+  if (Array.isArray(traceEvents)) for (const event of traceEvents as TraceEvent[]) check.add(event)
+  else check.complain('there is no array traceEvents')
+  return check.end(otherData)
 }
+
+/**
+ * {@link checkTrace} of a file of any length. Those that this package writes have a line for each event, and are read by lines: the longest string is 512 MiB.
+ * @throws SyntaxError for what is no JSON; errors of the file system.
+ */
+export function checkTraceFile(path: string): TraceSummary {
+  if (!hasEventLines(path)) return checkTrace(readFileSync(path, 'utf8'))
+  const check = new Check()
+  const lines = wholeLines(path)
+  const { otherData } = JSON.parse(`${lines.next().value}${EVENTS_END}`) as { otherData?: Missing }
+  let line = ''
+  for (line of lines) if (line !== EVENTS_END) check.add(JSON.parse(line.replace(/,$/, '')) as TraceEvent)
+  if (line !== EVENTS_END) check.complain('the file is cut: its end is missing')
+  return check.end(otherData)
+}
+
+/** What {@link checkTraceFile} looks for in the first bytes. */
+const HEAD_BYTES_MAX = 4096
+
+function hasEventLines(path: string): boolean {
+  const descriptor = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(HEAD_BYTES_MAX)
+    return /^[^\n]*"traceEvents":\[\n/.test(bytes.toString('utf8', 0, readSync(descriptor, bytes)))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** What a file says of its parts. */
+interface Missing {
+  readonly dropped?: number
+  readonly crowded?: number
+}
+
+/** The last line, as the merging of parts writes it. */
+export const EVENTS_END = ']}'
+
+type TimedEvent = Pick<TraceEvent, 'ph' | 'tid' | 'bp' | 'id'> & { readonly ts: number; readonly dur: number }
 
 class Check {
   readonly #faults: string[] = []
   readonly #names = new Map<number, string>()
   readonly #slices = new Map<number, Slice[]>()
-  readonly #flows = new Map<number, TraceEvent[]>()
+  readonly #flows = new Map<number, TimedEvent[]>()
   /** By thread: where each of its slices begins, and how far it or any before it reaches. */
   readonly #reach = new Map<number, readonly Slice[]>()
+  /** All that are sound, without what is not needed of them: there are many. */
+  readonly #timed: TimedEvent[] = []
+  #events = 0
   #unfinished = 0
 
-  run(text: string): TraceSummary {
-    const file = JSON.parse(text) as { traceEvents?: unknown; otherData?: { dropped?: number } }
-    const events = Array.isArray(file.traceEvents) ? (file.traceEvents as TraceEvent[]) : []
-    if (!Array.isArray(file.traceEvents)) this.#complain('there is no array traceEvents')
-    const byTime = events.filter((event) => this.#isSound(event)).sort((one, other) => (one.ts ?? 0) - (other.ts ?? 0))
-    this.#collectSlices(byTime)
+  add(event: TraceEvent): void {
+    this.#events++
+    const { ph, tid, ts = 0, dur = 0, bp, id } = event
+    if (!this.#isSound(event) || ph === 'M') return
+    this.#timed.push({ ph, tid, ts, dur, ...(bp !== undefined && { bp }), ...(id !== undefined && { id }) })
+  }
+
+  end({ dropped = 0, crowded = 0 }: Missing = {}): TraceSummary {
+    this.#collectSlices(this.#timed.sort((one, other) => one.ts - other.ts))
     for (const [thread, slices] of this.#slices) this.#checkNesting(thread, slices)
     for (const [thread, slices] of this.#slices) this.#reach.set(thread, reachOf(slices))
     for (const [id, points] of this.#flows) this.#checkFlow(id, points)
     return {
       processes: [...this.#names.values()],
-      events: events.length,
+      events: this.#events,
       flows: this.#flows.size,
       unfinished: this.#unfinished,
-      dropped: file.otherData?.dropped ?? 0,
+      dropped,
+      crowded,
       faults: this.#faults,
     }
   }
@@ -65,24 +119,25 @@ class Check {
     const { ph, pid, tid, ts, name, args } = event
     const before = this.#faults.length
     const what = JSON.stringify(event).slice(0, 150)
-    if (!['B', 'E', 'X', 'i', 's', 't', 'f', 'M'].includes(ph)) this.#complain(`a phase that is not used here: ${what}`)
-    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(tid)) this.#complain(`pid and tid are integers: ${what}`)
-    if (ph !== 'E' && typeof name !== 'string') this.#complain(`an event has a name: ${what}`)
-    if (args !== undefined && (typeof args !== 'object' || args === null)) this.#complain(`args is an object: ${what}`)
+    if (!['B', 'E', 'X', 'i', 's', 't', 'f', 'M'].includes(ph)) this.complain(`a phase that is not used here: ${what}`)
+    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(tid)) this.complain(`pid and tid are integers: ${what}`)
+    if (ph !== 'E' && typeof name !== 'string') this.complain(`an event has a name: ${what}`)
+    if (args !== undefined && (typeof args !== 'object' || args === null)) this.complain(`args is an object: ${what}`)
     if (ph === 'M') {
-      if (!metadata.has(name ?? '')) this.#complain(`metadata of an unknown kind: ${what}`)
+      if (!metadata.has(name ?? '')) this.complain(`metadata of an unknown kind: ${what}`)
       else if (name === 'process_name') this.#names.set(pid, String(args?.['name']))
-    } else if (!isTime(ts)) this.#complain(`ts is a number of microseconds: ${what}`)
-    if (ph === 'X' && !isTime(event.dur)) this.#complain(`a whole slice has its duration: ${what}`)
-    if (ph === 'i' && event.s !== 't') this.#complain(`a moment has a scope: ${what}`)
+    } else if (!isTime(ts)) this.complain(`ts is a number of microseconds: ${what}`)
+    if (ph === 'X' && !isTime(event.dur)) this.complain(`a whole slice has its duration: ${what}`)
+    if (ph === 'i' && event.s !== 't') this.complain(`a moment has a scope: ${what}`)
     if ((ph === 's' || ph === 't' || ph === 'f') && !Number.isSafeInteger(event.id))
-      this.#complain(`a flow has a number: ${what}`)
+      this.complain(`a flow has a number: ${what}`)
     return this.#faults.length === before
   }
 
-  #collectSlices(byTime: readonly TraceEvent[]): void {
+  #collectSlices(byTime: readonly TimedEvent[]): void {
     const open = new Map<number, Slice[]>()
-    for (const { ph, ts = 0, dur = 0, tid, id, ...rest } of byTime) {
+    for (const event of byTime) {
+      const { ph, ts, dur, tid, id } = event
       if (ph === 'X') this.#slicesOf(tid).push({ from: ts, to: ts + dur })
       else if (ph === 'B') {
         const slice = { from: ts, to: Number.POSITIVE_INFINITY }
@@ -90,11 +145,11 @@ class Check {
         open.set(tid, [...(open.get(tid) ?? []), slice])
       } else if (ph === 'E') {
         const slice = open.get(tid)?.pop()
-        if (slice === undefined) this.#complain(`at ${ts} a slice of thread ${tid} ends that has not begun`)
+        if (slice === undefined) this.complain(`at ${ts} a slice of thread ${tid} ends that has not begun`)
         else slice.to = ts
       } else if (ph === 's' || ph === 't' || ph === 'f') {
         const points = this.#flows.get(id!) ?? []
-        points.push({ ph, ts, tid, ...rest })
+        points.push(event)
         this.#flows.set(id!, points)
       }
     }
@@ -113,22 +168,22 @@ class Check {
       while (around.length > 0 && around.at(-1)!.to <= slice.from + SLACK) around.pop()
       const outer = around.at(-1)
       if (outer !== undefined && slice.to > outer.to + SLACK)
-        this.#complain(`slices of thread ${thread} overlap at ${slice.from}`)
+        this.complain(`slices of thread ${thread} overlap at ${slice.from}`)
       around.push(slice)
     }
   }
 
-  #checkFlow(id: number, points: readonly TraceEvent[]): void {
+  #checkFlow(id: number, points: readonly TimedEvent[]): void {
     const order = points.map(({ ph }) => ph).join('')
-    if (!/^st*f$/.test(order)) this.#complain(`flow ${id} goes ${order}: one s, any number of t, one f`)
-    for (const { ts = 0, tid, ph, bp } of points) {
-      if (ph !== 's' && bp !== 'e') this.#complain(`flow ${id} at ${ts} does not say that it means the slice around it`)
+    if (!/^st*f$/.test(order)) this.complain(`flow ${id} goes ${order}: one s, any number of t, one f`)
+    for (const { ts, tid, ph, bp } of points) {
+      if (ph !== 's' && bp !== 'e') this.complain(`flow ${id} at ${ts} does not say that it means the slice around it`)
       if (!isWithin(this.#reach.get(tid) ?? [], ts))
-        this.#complain(`flow ${id} at ${ts} lies in no slice of thread ${tid}`)
+        this.complain(`flow ${id} at ${ts} lies in no slice of thread ${tid}`)
     }
   }
 
-  #complain(text: string): void {
+  complain(text: string): void {
     if (this.#faults.length < FAULTS_MAX) this.#faults.push(text)
   }
 }

@@ -1,5 +1,5 @@
 /** Events as they happen: named channels, lines for people, a file for Perfetto. */
-export { checkTrace, type TraceSummary } from './check-trace.ts'
+export { checkTrace, checkTraceFile, type TraceSummary } from './check-trace.ts'
 export { type MergedTrace, mergeTrace, removeTraceParts, traceParts } from './merge-trace.ts'
 export { flushTrace, setTraceLevel, TraceChannel, traceChannel } from './trace-channel.ts'
 export { identifyTrace, type TraceIdentity, traceClockNs } from './trace-identity.ts'

@@ -1,9 +1,12 @@
 import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ArgumentError } from '../../native/index.ts'
-import type { TraceEvent } from './trace-event.ts'
+import process from 'node:process'
+import { ArgumentError, isEnding } from '../../native/index.ts'
+import { EVENTS_END } from './check-trace.ts'
+import { closeTracePart, flushTrace } from './trace-channel.ts'
+import { lineNumber, THREAD_LINE, type TraceEvent } from './trace-event.ts'
 import { CAUSED, TraceFlows } from './trace-flows.ts'
-import { HEAD_BYTES } from './trace-part.ts'
+import { HEAD_BYTES, PART_VERSION, type PartHead } from './trace-part.ts'
 import { wholeLines } from './trace-reading.ts'
 
 /** What a trace file was made of. */
@@ -14,6 +17,10 @@ export interface MergedTrace {
   readonly flows: number
   /** Events that are missing, because a thread's part was full. */
   readonly dropped: number
+  /** What took its time and is missing, because too much of its thread was under way then. */
+  readonly crowded: number
+  /** Processes that go on writing. Then all parts stay, so that the same once they have ended makes the whole file. */
+  readonly writing: number
 }
 
 const WRITE_BYTES = 65_536
@@ -34,28 +41,45 @@ export function removeTraceParts(file: string): void {
 }
 
 /**
- * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them. Each part is read twice, line by line: first for what began,
- * then for what that caused. What cannot be read, the last line of a process that was killed, is left out.
+ * Make the parts of `file` into that file, for Perfetto or chrome://tracing, and remove them if all who wrote them have ended. The calling process counts as one
+ * that has: what it does afterwards begins a part anew. Each part is read twice, line by line: first for what began, then for what that caused. What cannot be
+ * read, the last line of a process that was killed, is left out.
  * @throws ArgumentError where there is no part; errors of the file system.
  */
 export function mergeTrace(file: string): MergedTrace {
+  flushTrace()
   const parts = traceParts(file)
+  const writing = writersOf(parts)
   if (parts.length === 0) throw new ArgumentError('file', `nobody has written a part of ${file}`)
   const flows = new TraceFlows()
   /** The last word on each name. */
   const names = new Map<string, TraceEvent>()
+  /** By number of process, a line of one of its threads. */
+  const processes = new Map<number, number>()
   let dropped = 0
-  for (const part of parts) {
-    for (const event of partEvents(part, (missing) => (dropped += missing))) {
-      if (event.ph === 'M') names.set(`${event.name} ${event.pid} ${event.tid}`, event)
+  let crowded = 0
+  const onHead = (head: PartHead, line: number): void => {
+    processes.set(head.processId, line)
+    dropped += head.dropped
+    crowded += head.crowded
+  }
+  for (const [index, part] of parts.entries()) {
+    for (const event of partEvents(part, index, onHead)) {
+      if (event.ph === 'M') names.set(nameKey(event), event)
       else flows.begin(event)
     }
   }
+  flows.sort()
+  // Not every thread of a rank knows that it is one.
+  for (const [pid, tid] of processes) {
+    const event: TraceEvent = { name: 'process_name', ph: 'M', pid, tid, args: { name: `process ${pid}` } }
+    if (!names.has(nameKey(event))) names.set(nameKey(event), event)
+  }
   const temporary = `${file}.merging`
-  const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped })
+  const output = new EventWriter(temporary, { clock: 'CLOCK_MONOTONIC', dropped, crowded })
   for (const event of names.values()) output.add(event)
-  for (const part of parts) {
-    for (const event of partEvents(part)) {
+  for (const [index, part] of parts.entries()) {
+    for (const event of partEvents(part, index)) {
       if (event.ph === 'M') continue
       flows.join(event)
       output.add(event)
@@ -66,22 +90,41 @@ export function mergeTrace(file: string): MergedTrace {
   const arrows = output.flows
   output.close()
   renameSync(temporary, file)
-  for (const part of parts) rmSync(part)
-  const processes = new Set([...names.values()].map(({ pid }) => pid)).size
-  return { processes, events, flows: arrows, dropped }
+  if (writing === 0) {
+    closeTracePart()
+    for (const part of parts) rmSync(part)
+  }
+  return { processes: processes.size, events, flows: arrows, dropped, crowded, writing }
 }
 
-function* partEvents(part: string, onDropped?: (dropped: number) => void): Generator<TraceEvent, void> {
+/** Of a process one name, whichever of its threads tells it. */
+const nameKey = ({ name = '', pid, tid }: TraceEvent): string =>
+  name.startsWith('process') ? `${name} ${pid}` : `${name} ${tid}`
+
+/** How many processes go on writing parts, besides the calling one. Asked before anything is read: who has ended by then has written all. */
+function writersOf(parts: readonly string[]): number {
+  const processes = new Set(parts.map((part) => Number(part.split('.').at(-3))))
+  processes.delete(process.pid)
+  return [...processes].filter((processId) => !isEnding(processId)).length
+}
+
+/** The events of the part that is `index`th of all, with their numbers in the file. */
+function* partEvents(
+  part: string,
+  index: number,
+  onHead?: (head: PartHead, line: number) => void,
+): Generator<TraceEvent, void> {
   let first = true
   for (const line of wholeLines(part)) {
     const said = parsed(line)
     if (first) {
       first = false
-      if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== 1)
+      if (line.length !== HEAD_BYTES - 1 || said?.['aetherTracePart'] !== PART_VERSION)
         throw new ArgumentError('file', `${part} is no part of a trace of this version`)
-      onDropped?.(Number(said['dropped']))
+      onHead?.(said as unknown as PartHead, lineNumber(index, THREAD_LINE))
     } else if (said !== undefined) {
-      yield said as unknown as TraceEvent
+      const event = said as unknown as TraceEvent
+      yield { ...event, tid: lineNumber(index, event.tid) }
     }
   }
 }
@@ -115,7 +158,7 @@ class EventWriter {
   }
 
   close(): void {
-    this.#text += '\n]}\n'
+    this.#text += `\n${EVENTS_END}\n`
     this.#write()
     closeSync(this.#descriptor)
   }

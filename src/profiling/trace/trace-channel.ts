@@ -82,6 +82,12 @@ export function flushTrace(): void {
   part?.flush()
 }
 
+/** The part of this thread ends here; should it trace again, that begins a new one. */
+export function closeTracePart(): void {
+  part?.close()
+  part = undefined
+}
+
 function mostOf(): TraceLevel {
   const { level, file } = traceSettings()
   return level ?? (file === undefined ? defaultLevel.lines : defaultLevel.file)
@@ -114,6 +120,8 @@ function writeWhole(line: string): void {
 
 function writeToPart(message: unknown): void {
   const event = message as TraceMessage
+  // What began in the file ends there, whatever is wanted of ends.
+  if (part?.takeEnd(event) === true) return
   const { level = defaultLevel.file, filter, file, fileBytesMax } = traceSettings()
   if (event.level > level || event.slice?.phase === 'start' || filter?.(event) === false) return
   if (part === undefined) {

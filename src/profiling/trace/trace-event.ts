@@ -13,6 +13,7 @@ export interface TraceEvent {
   readonly ts?: number
   readonly dur?: number
   readonly pid: number
+  /** In a part the line of its thread, in a file the number of the line among all. */
   readonly tid: number
   /** Of a moment: how far it is drawn; t: its thread. */
   readonly s?: 't'
@@ -22,22 +23,23 @@ export interface TraceEvent {
   readonly args?: Readonly<Record<string, number | string | boolean | null>>
 }
 
-/** A process has so many numbers for threads and lanes, so that they are unique among processes. */
-const NUMBERS = 256
-const LANES = 128
-
-/** The number under which a thread of a process is drawn. */
-export function threadNumber(processId: number, thread: number): number {
-  return processId * NUMBERS + (thread < LANES ? thread : 1 + ((thread - 1) % (LANES - 1)))
-}
-
 /** So many lanes a thread has at most, over all of its tracks; what does not fit is not drawn. */
 export const LANES_PER_THREAD = 32
+/** The line of a thread itself, in its part. */
+export const THREAD_LINE = 0
 
-/** The number under which lane `lane` of a thread is drawn. Threads beyond the fourth share the lanes of the first ones. */
-export function laneNumber(processId: number, thread: number, lane: number): number {
-  return processId * NUMBERS + LANES + (thread % (LANES / LANES_PER_THREAD)) * LANES_PER_THREAD + lane
-}
+/** The line of lane `lane` of a thread, in its part. */
+export const laneLine = (lane: number): number => THREAD_LINE + 1 + lane
+
+/** Beyond all numbers of processes: Perfetto takes what has the number of its process for its main thread. */
+const LINES_FROM = 2 ** 22
+const LINES_PER_PART = 64
+
+/**
+ * The number under which a line of a part is drawn in a file of several. Perfetto asks that threads have numbers of their own among all processes, of 32 bits; so
+ * parts have them by their order, since number of process, thread and lane together would not fit.
+ */
+export const lineNumber = (part: number, line: number): number => LINES_FROM + part * LINES_PER_PART + line
 
 /** Nanoseconds as the format wants them. */
 export const microseconds = (ns: number): number => Math.round(ns) / 1000

@@ -11,7 +11,7 @@ type Test = (value: string) => boolean
  *     type=fault|granted,page=0..63,rank!=0
  *
  * A term is a field, `=` or `!=`, and alternatives with `|` between: a number or word, a word with `*` for any characters, or a range `a..b` of numbers.
- * Fields are those of the event, and `type`, `rank`, `channel`. An event without the field holds `!=` and not `=`.
+ * Fields are those of the event, and `type`, `rank`, `channel` (`dsm` or `aether:dsm`). An event without the field holds `!=` and not `=`.
  * Undefined where the text is not of that form.
  */
 export function parseTraceFilter(text: string): TraceFilter | undefined {
@@ -26,7 +26,8 @@ export function parseTraceFilter(text: string): TraceFilter | undefined {
     terms.push((message) => {
       const value = fieldOf(message, field)
       if (value === undefined || value === null) return !wanted
-      return tests.some((test) => test(String(value))) === wanted
+      const names = field === 'channel' ? [message.channel, `aether:${message.channel}`] : [String(value)]
+      return tests.some((test) => names.some(test)) === wanted
     })
   }
   return (message) => terms.every((term) => term(message))

@@ -30,10 +30,10 @@ const INSIDE = 0.001
  * Finds what caused what. Beginnings name a flow, and so do the steps, at any process, that were done for it; no two of one flow are under way at a time, so
  * the clock says which of them a step belongs to: the last that began before it, if that had not ended. What names a flow that it answers belongs to it in the same way.
  *
- * First every event is shown to `begin`, then every one to `join`; then `arrows` says what is to be drawn.
+ * First every event is shown to `begin`, those of a thread in their order, then `sort` is called, then every one is shown to `join`; then `arrows` says what is to be drawn.
  */
 export class TraceFlows {
-  /** By name, in the order of their beginnings. */
+  /** By name; in the order of their beginnings once they are sorted. */
   readonly #causes = new Map<string, Cause[]>()
   /** What is open on a lane. */
   readonly #open = new Map<number, Cause>()
@@ -54,6 +54,11 @@ export class TraceFlows {
     const others = this.#causes.get(flow)
     if (others === undefined) this.#causes.set(flow, [cause])
     else others.push(cause)
+  }
+
+  /** All have begun: several threads may have begun the same flow, one after the other. */
+  sort(): void {
+    for (const causes of this.#causes.values()) causes.sort((one, other) => one.at - other.at)
   }
 
   join({ ph, ts = 0, pid, tid, args }: TraceEvent): void {

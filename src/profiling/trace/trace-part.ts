@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import process from 'node:process'
 import { threadId } from 'node:worker_threads'
-import { laneNumber, microseconds, type TraceEvent, threadNumber, traceArguments } from './trace-event.ts'
+import { laneLine, microseconds, THREAD_LINE, type TraceEvent, traceArguments } from './trace-event.ts'
 import { type TraceIdentity, traceIdentity } from './trace-identity.ts'
 import { TraceLanes } from './trace-lanes.ts'
 import type { TraceMessage, TraceSlice } from './trace-message.ts'
@@ -12,13 +12,17 @@ const BUFFER_NS = 20e6
 /** Where there are no more events, an event loop writes the rest after this. */
 const IDLE_MS = 50
 /** The first line has this length, so that it can be written again in place. */
-export const HEAD_BYTES = 80
+export const HEAD_BYTES = 128
+/** Told in the head. */
+export const PART_VERSION = 2
 
 /** What the first line of a part says. */
 export interface PartHead {
   readonly processId: number
   /** Events that are missing: there was no room for them. */
   readonly dropped: number
+  /** Beginnings that are missing: too much was under way in the thread for another to be drawn. */
+  readonly crowded: number
 }
 
 /** Which file the part of a thread is. */
@@ -26,8 +30,8 @@ export const partName = (file: string, processId: number, thread: number): strin
   `${file}.${processId}.${thread}.part`
 
 /** The first line of a part. */
-export function partHead({ processId, dropped }: PartHead): string {
-  return `${JSON.stringify({ aetherTracePart: 1, processId, dropped }).padEnd(HEAD_BYTES - 1)}\n`
+export function partHead(head: PartHead): string {
+  return `${JSON.stringify({ aetherTracePart: PART_VERSION, ...head }).padEnd(HEAD_BYTES - 1)}\n`
 }
 
 /**
@@ -43,7 +47,9 @@ export class TracePart {
   #flushedNs = 0
   #bytes = HEAD_BYTES
   #dropped = 0
-  #droppedSaid = 0
+  #crowded = 0
+  /** How many of both the head says. */
+  #missingSaid = 0
   #timer: NodeJS.Timeout | undefined
   #known: TraceIdentity | undefined
   #failed = false
@@ -58,13 +64,23 @@ export class TracePart {
     if (this.#failed) return
     this.#introduce(message.rank)
     const { slice } = message
-    const event = slice === undefined ? momentOf(message) : this.#sliceOf(message, slice)
-    if (event !== undefined) this.#add(event, slice?.phase === 'end')
-    else if (slice?.phase === 'begin') this.#dropped++
-    if (message.timeNs - this.#flushedNs > BUFFER_NS) {
-      this.#flushedNs = message.timeNs
-      this.flush()
-    } else this.#flushSoon()
+    // An end whose beginning is not there is told as what happened then.
+    const event = slice === undefined || slice.phase === 'end' ? momentOf(message) : this.#sliceOf(message, slice)
+    if (event !== undefined) this.#add(event, false)
+    this.#flushInTime(message.timeNs)
+  }
+
+  /** Draw the end of what was drawn to begin; false where the message is none, or of what was not. Also beyond the limit: so many are few. */
+  takeEnd(message: TraceMessage): boolean {
+    const { slice, timeNs } = message
+    if (slice?.phase !== 'end') return false
+    const lane = this.#lanes.end(slice.track, slice.id)
+    if (lane === undefined) return false
+    if (this.#failed) return true
+    const { pid } = process
+    this.#add({ ph: 'E', ts: microseconds(timeNs), pid, tid: laneLine(lane), args: traceArguments(message) }, true)
+    this.#flushInTime(timeNs)
+    return true
   }
 
   /** Hand what there is to the kernel: it outlives the process. */
@@ -92,26 +108,23 @@ export class TracePart {
     const identity = traceIdentity()
     if (this.#known?.rank === rank && this.#known?.threadName === identity.threadName) return
     this.#known = { ...identity, rank }
-    const name = rank === undefined ? `process ${process.pid}` : `rank ${rank}`
-    this.#name('process_name', 0, { name })
-    if (rank !== undefined) this.#name('process_sort_index', 0, { sort_index: rank })
-    this.#name('thread_name', threadNumber(process.pid, threadId), { name: identity.threadName })
-    this.#name('thread_sort_index', threadNumber(process.pid, threadId), { sort_index: threadId })
+    if (rank !== undefined) {
+      this.#name('process_name', THREAD_LINE, { name: `rank ${rank}` })
+      this.#name('process_sort_index', THREAD_LINE, { sort_index: rank })
+    }
+    this.#name('thread_name', THREAD_LINE, { name: identity.threadName })
+    this.#name('thread_sort_index', THREAD_LINE, { sort_index: threadId })
   }
 
   #name(name: string, tid: number, args: Readonly<Record<string, number | string>>): void {
-    this.#add({ name, ph: 'M', pid: process.pid, tid: tid || threadNumber(process.pid, 0), args }, true)
+    this.#add({ name, ph: 'M', pid: process.pid, tid, args }, true)
   }
 
-  #sliceOf(message: TraceMessage, slice: TraceSlice): TraceEvent | undefined {
+  #sliceOf(message: TraceMessage, slice: Exclude<TraceSlice, { phase: 'end' }>): TraceEvent | undefined {
     if (slice.phase === 'start') return undefined
     const pid = process.pid
     const at = microseconds(message.timeNs)
     const args = traceArguments(message)
-    if (slice.phase === 'end') {
-      const lane = this.#lanes.end(slice.track, slice.id)
-      return lane === undefined ? undefined : { ph: 'E', ts: at, pid, tid: laneNumber(pid, threadId, lane), args }
-    }
     const { name, flow } = slice
     const cat = message.channel
     if (flow !== undefined) args['flow'] = flow
@@ -124,14 +137,20 @@ export class TracePart {
         ts,
         dur: microseconds(message.timeNs - slice.sinceNs),
         pid,
-        tid: threadNumber(pid, threadId),
+        tid: THREAD_LINE,
         args,
       }
     }
-    if (this.#bytes >= this.#bytesMax) return undefined
+    if (this.#bytes >= this.#bytesMax) {
+      this.#dropped++
+      return undefined
+    }
     const lane = this.#lanes.begin(slice.track, slice.id)
-    if (lane === undefined) return undefined
-    const tid = laneNumber(pid, threadId, lane.number)
+    if (lane === undefined) {
+      this.#crowded++
+      return undefined
+    }
+    const tid = laneLine(lane.number)
     if (lane.isNew) {
       this.#name('thread_name', tid, { name: lane.name })
       this.#name('thread_sort_index', tid, { sort_index: 1000 + lane.number })
@@ -140,7 +159,7 @@ export class TracePart {
     return { name, cat, ph: 'B', ts: at, pid, tid, args }
   }
 
-  /** `always`: also beyond the limit; names and the ends of what has begun, which are few. */
+  /** `always`: also beyond the limit. */
   #add(event: TraceEvent, always: boolean): void {
     if (this.#bytes >= this.#bytesMax && !always) {
       this.#dropped++
@@ -150,6 +169,13 @@ export class TracePart {
     this.#buffer += line
     this.#bytes += line.length
     if (this.#buffer.length >= BUFFER_BYTES) this.flush()
+  }
+
+  #flushInTime(nowNs: number): void {
+    if (nowNs - this.#flushedNs > BUFFER_NS) {
+      this.#flushedNs = nowNs
+      this.flush()
+    } else this.#flushSoon()
   }
 
   #flushSoon(): void {
@@ -163,14 +189,19 @@ export class TracePart {
     if (this.#descriptor === undefined) {
       if (this.#buffer === '') return
       this.#descriptor = openSync(partName(this.#file, process.pid, threadId), 'w', 0o600)
-      writeSync(this.#descriptor, partHead({ processId: process.pid, dropped: 0 }))
+      writeSync(this.#descriptor, this.#head(0, 0))
     }
     const bytes = Buffer.from(this.#buffer)
     this.#buffer = ''
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at)
-    if (this.#dropped === this.#droppedSaid) return
-    this.#droppedSaid = this.#dropped
-    writeSync(this.#descriptor, partHead({ processId: process.pid, dropped: this.#dropped }), 0)
+    const missing = this.#dropped + this.#crowded
+    if (missing === this.#missingSaid) return
+    this.#missingSaid = missing
+    writeSync(this.#descriptor, this.#head(this.#dropped, this.#crowded), 0)
+  }
+
+  #head(dropped: number, crowded: number): string {
+    return partHead({ processId: process.pid, dropped, crowded })
   }
 }
 
@@ -181,7 +212,7 @@ function momentOf(message: TraceMessage): TraceEvent {
     ph: 'i',
     ts: microseconds(message.timeNs),
     pid: process.pid,
-    tid: threadNumber(process.pid, threadId),
+    tid: THREAD_LINE,
     s: 't',
     args: traceArguments(message),
   }

@@ -5,7 +5,7 @@ import { cycleInWords, findCycle, type WaitEdges } from './cycle.ts'
 import { type WatchdogTimes, watchdogTimes } from './settings.ts'
 import { printLine, publishWatchdog } from './telling.ts'
 import { type KeyedWait, monotonicNow, type Wait, waitInWords } from './wait.ts'
-import { WaitTable } from './wait-table.ts'
+import type { WaitTable } from './wait-table.ts'
 
 /** What a member of a space waits for. */
 export interface MemberWaits {
@@ -16,18 +16,44 @@ export interface MemberWaits {
 /** Lists what somebody waits for at this moment. A `sinceNs` that is not known may be when it was first listed. */
 export type WaitSource = () => Iterable<KeyedWait>
 
+/** Where one space's members see what this thread waits for. */
+class WaitPlace {
+  readonly others: () => Iterable<MemberWaits>
+  readonly #table: WaitTable
+  /** By key; undefined where the table had no slot left. */
+  readonly #slots = new Map<string, number | undefined>()
+
+  constructor(table: WaitTable, others: () => Iterable<MemberWaits>) {
+    this.#table = table
+    this.others = others
+  }
+
+  show(wait: KeyedWait): void {
+    if (!this.#slots.has(wait.key)) this.#slots.set(wait.key, this.#table.take())
+    const slot = this.#slots.get(wait.key)
+    if (slot !== undefined) this.#table.write(slot, wait, threadId)
+  }
+
+  hide(key: string): void {
+    const slot = this.#slots.get(key)
+    if (slot !== undefined) this.#table.free(slot)
+    this.#slots.delete(key)
+  }
+
+  clear(): void {
+    for (const key of [...this.#slots.keys()]) this.hide(key)
+  }
+}
+
 /**
  * What this thread waits for, asked for from time to time by a timer that keeps no process alive. Operations themselves write nothing down: only what
- * has become slow goes into the table.
+ * has become slow goes into the tables, those of all spaces that the thread is in.
  */
 class ThreadWaits {
   readonly times: WatchdogTimes | undefined = watchdogTimes()
   readonly #sources = new Set<WaitSource>()
-  readonly #shown = new Map<string, number | undefined>()
   readonly #since = new Map<string, number>()
-  #table = new WaitTable()
-  #others: () => Iterable<MemberWaits> = () => []
-  #isPlaced = false
+  readonly #places = new Set<WaitPlace>()
   #timer: NodeJS.Timeout | undefined
   readonly #backOff: BackOff | undefined
 
@@ -36,17 +62,10 @@ class ThreadWaits {
   }
 
   place(table: WaitTable, others: () => Iterable<MemberWaits>): () => void {
-    if (this.#isPlaced) return () => {}
-    this.#isPlaced = true
-    this.#table = table
-    this.#others = others
-    this.#shown.clear()
+    const place = new WaitPlace(table, others)
+    this.#places.add(place)
     return () => {
-      for (const slot of this.#shown.values()) if (slot !== undefined) table.free(slot)
-      this.#shown.clear()
-      this.#table = new WaitTable()
-      this.#others = () => []
-      this.#isPlaced = false
+      if (this.#places.delete(place)) place.clear()
     }
   }
 
@@ -64,15 +83,11 @@ class ThreadWaits {
   }
 
   show(wait: KeyedWait): void {
-    if (!this.#shown.has(wait.key)) this.#shown.set(wait.key, this.#table.take())
-    const slot = this.#shown.get(wait.key)
-    if (slot !== undefined) this.#table.write(slot, wait, threadId)
+    for (const place of this.#places) place.show(wait)
   }
 
   hide(key: string): void {
-    const slot = this.#shown.get(key)
-    if (slot !== undefined) this.#table.free(slot)
-    this.#shown.delete(key)
+    for (const place of this.#places) place.hide(key)
   }
 
   tell(wait: Wait, nowNs: number): void {
@@ -84,8 +99,9 @@ class ThreadWaits {
 
   #tellOfCycle(wait: Wait): void {
     const edges: WaitEdges[] = [{ waiter: process.pid, others: wait.processes, object: wait.object }]
-    for (const { processId, waits: theirs } of this.#others())
-      for (const { processes, object } of theirs) edges.push({ waiter: processId, others: processes, object })
+    for (const place of this.#places)
+      for (const { processId, waits: theirs } of place.others())
+        for (const { processes, object } of theirs) edges.push({ waiter: processId, others: processes, object })
     const processCycle = findCycle(edges, process.pid)
     if (processCycle === undefined || !wait.processes.includes(processCycle[1] ?? process.pid)) return
     const text = cycleInWords('process', processCycle, edges)
@@ -120,7 +136,7 @@ const waits = new ThreadWaits()
 let lastWatched = 0
 
 /**
- * Show this thread's waits in `table`, until the returned function is called. The first table stays; where there is none nobody else sees them.
+ * Show this thread's waits in `table`, until the returned function is called, as in all others that are placed; where there is none nobody else sees them.
  * `others`: what the members of the same space show, this one among them; read where somebody waits too long, to find circles.
  */
 export function placeWaits(table: WaitTable, others: () => Iterable<MemberWaits>): () => void {

@@ -96,6 +96,15 @@ describe('advice', () => {
     assert.equal(judged(wrote([1]), wrote([1], { changed: 1 })).kind, 'true-sharing')
   })
 
+  test('two who write often are false sharing whoever else wrote seldom, which is said', () => {
+    const { kind, seldom, finding } = judged(wrote(run(0, 8)), wrote(run(64, 72)), wrote(run(128, 136), { changed: 2 }))
+    assert.deepEqual([kind, seldom], ['false-sharing', [2]])
+    assert.equal(
+      finding,
+      'ranks 0 and 1 alternate in page 812, bytes 0-7 and 64-71; rank 2 seldom changed bytes 128-135',
+    )
+  })
+
   test('says where parts lie within one line of the cache', () => {
     assert.equal(judged(wrote(run(0, 8)), wrote(run(8, 16))).sharesLine, true)
     assert.equal(judged(wrote(run(0, 64)), wrote(run(64, 128))).sharesLine, false)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import fc from 'fast-check'
 import { BOUNCES_MIN, BounceCounts, WINDOW_NS } from '../../../src/dsm/advice/bounce-counts.ts'
 import { RECORDS_MAX, SharingWatch } from '../../../src/dsm/advice/sharing-watch.ts'
 
@@ -170,13 +171,29 @@ describe('the watch of a region whose writes are fenced', () => {
 })
 
 describe('counts of losses', () => {
-  test('of pages that share a slot, the one that comes most is found', () => {
+  test('of more pages than are counted, those that come most are found, and no other', () => {
     const counts = new BounceCounts()
-    let found = 0
-    for (let time = 0; time < 300; time++) {
-      if (counts.lost(5, time)) found++
-      if (time % 3 === 0) assert.equal(counts.lost(5 + 4096, time), false)
+    const found = new Set<number>()
+    for (let time = 0; time < 30_000; time++)
+      for (const page of [5, 5 + 4096, 100_000 + time]) if (counts.lost(page, time)) found.add(page)
+    assert.deepEqual(found, new Set([5, 5 + 4096]))
+  })
+
+  test('a few pages that are lost equally often are all found, wherever they are', () => {
+    const findsAll = (pages: readonly number[]): void => {
+      const counts = new BounceCounts()
+      for (let time = 1; time <= BOUNCES_MIN; time++)
+        for (const page of pages) assert.equal(counts.lost(page, time), time === BOUNCES_MIN, `page ${page}`)
     }
-    assert.ok(found > 0)
+    findsAll([5, 5 + 4096])
+    fc.assert(fc.property(fc.uniqueArray(fc.nat(2 ** 24), { minLength: 1, maxLength: 4 }), findsAll))
+  })
+
+  test('the same place of three long arrays bounces throughout, and most of its pages are found', () => {
+    const counts = new BounceCounts()
+    const pages = Array.from({ length: 3 * 256 }, (_, index) => (index % 256) + 4096 * Math.floor(index / 256))
+    const found = new Set<number>()
+    for (let time = 0; time < 100; time++) for (const page of pages) if (counts.lost(page, time)) found.add(page)
+    assert.ok(found.size > 0.95 * pages.length, `${found.size} of ${pages.length}`)
   })
 })
