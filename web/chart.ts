@@ -1,4 +1,5 @@
 import { colour, FONT, Stage } from './canvas.ts'
+import { TimeAxis } from './time-axis.ts'
 
 /** One line of a chart; a null is a gap. */
 export interface Line {
@@ -24,19 +25,17 @@ const TOP = 8
 export class Chart {
   readonly stage: Stage = new Stage('')
 
-  draw(
-    lines: readonly Line[],
-    times: readonly number[],
-    slots: number,
-    { label, format, unit, empty }: ChartUse,
-  ): void {
+  /** `times`: when each value of the lines was, in milliseconds. */
+  draw(all: readonly Line[], times: readonly number[], { label, format, unit, empty }: ChartUse): void {
     if (this.stage.canvas.ariaLabel !== label) this.stage.canvas.ariaLabel = label
     const context = this.stage.clear()
     const { width, height } = this.stage
     const [right, bottom] = [width - 16, height - BOTTOM]
+    const axis = new TimeAxis(times)
+    const lines = all.map((line) => ({ ...line, values: line.values.slice(axis.first) }))
     const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))), unit)
     const y = (value: number): number => bottom - ((bottom - TOP) * value) / top
-    const x = (index: number): number => right - ((right - LEFT) * (times.length - 1 - index)) / (slots - 1)
+    const x = (index: number): number => right - (right - LEFT) * axis.back(axis.first + index)
     context.font = FONT
     context.lineWidth = 1
     for (let part = 0; part <= 4; part++) {
@@ -53,12 +52,10 @@ export class Chart {
     }
     context.textAlign = 'center'
     context.textBaseline = 'alphabetic'
-    const whole = (slots - 1) / 5
-    const step = whole > 60 ? 30 : 10
-    for (let seconds = 0; seconds <= whole; seconds += step)
+    for (const { seconds, back } of axis.labels)
       context.fillText(
         seconds === 0 ? 'now' : `−${seconds} s`,
-        x(times.length - 1 - seconds * 5) + (seconds === 0 ? -8 : 0),
+        right - (right - LEFT) * back + (seconds === 0 ? -8 : 0),
         height - 6,
       )
     if (lines.every(({ values }) => values.every((value) => value === null))) {

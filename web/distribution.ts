@@ -121,7 +121,7 @@ export class Distribution {
   }
 }
 
-/** Histograms of several members as one. Percentiles are those of the parts: the end of the part in which they are. */
+/** Histograms of several members as one. Of a part only is known how many fell into it: percentiles are as if those lay evenly in it. */
 export function together(histograms: readonly HistogramFrame[]): HistogramFrame | undefined {
   const [first] = histograms
   if (first === undefined || histograms.length === 1) return first
@@ -135,8 +135,9 @@ export function together(histograms: readonly HistogramFrame[]): HistogramFrame 
   const percentile = (share: number): number => {
     let left = Math.ceil(all * share)
     for (const [part, here] of parts) {
+      const begin = partBegin(part)
+      if (left <= here) return Math.min(maxNs, Math.round(begin + ((partBegin(part + 1) - begin) * left) / here))
       left -= here
-      if (left <= 0) return Math.min(maxNs, partBegin(part + 1))
     }
     return maxNs
   }

@@ -37,6 +37,8 @@ export class Feed {
   counts = new Uint32Array(CLASSES)
   region: string | undefined
   connected = false
+  /** Why the server does not let the page listen, as it said when it was asked last. */
+  refusal: string | undefined
   /** Blocks of pages that changed, for whoever draws them; `all` after a new region. */
   onPages: (blocks: readonly number[] | 'all') => void = () => {}
   onFrame: () => void = () => {}
@@ -47,8 +49,8 @@ export class Feed {
     source.choose(this.region)
   }
 
-  /** From now on also the pages of `region`. */
-  choose(region: string): void {
+  /** From now on also the pages of `region`, or of none. */
+  choose(region: string | undefined): void {
     if (region === this.region) return
     this.region = region
     this.#clearPages(0)

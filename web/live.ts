@@ -1,6 +1,9 @@
 import type { HistogramsFrame, LookFrame, OperationsFrame, PageFrame, PagesFrame } from '../src/dashboard/wire.ts'
 import type { Feed } from './feed.ts'
-import { ask, type Source } from './source.ts'
+import { ask, refusalOf, type Source } from './source.ts'
+
+/** Time until a server that has refused is asked again: a browser does that by itself only where the connection has ended. */
+const RETRY_MS = 3000
 
 /** What runs now, as the server tells it. */
 export class Live implements Source {
@@ -15,7 +18,8 @@ export class Live implements Source {
     const feed = this.#feed
     this.#stream?.close()
     const query = region === undefined ? '' : `?region=${encodeURIComponent(region)}`
-    const stream = new EventSource(`/events${query}`)
+    const path = `/events${query}`
+    const stream = new EventSource(path)
     this.#stream = stream
     stream.addEventListener('frame', (event) => {
       feed.take({ event: 'frame', data: JSON.parse(event.data) as LookFrame })
@@ -32,11 +36,22 @@ export class Live implements Source {
     )
     stream.addEventListener('open', () => {
       feed.connected = true
+      feed.refusal = undefined
     })
     stream.addEventListener('error', () => {
+      const isRefused = stream.readyState === EventSource.CLOSED
       feed.connected = false
+      if (!isRefused) feed.refusal = undefined
       feed.onFrame()
+      if (!isRefused) return
+      void this.#learnWhy(path)
+      setTimeout(() => this.#stream === stream && this.choose(region), RETRY_MS)
     })
+  }
+
+  async #learnWhy(path: string): Promise<void> {
+    this.#feed.refusal = await refusalOf(path)
+    this.#feed.onFrame()
   }
 
   askPage(region: string, page: number): Promise<PageFrame | undefined> {

@@ -75,21 +75,21 @@ function setTheme(name: string): void {
 function showFacts(): void {
   const { frame, connected } = feed
   const members = frame?.members ?? []
-  const sum = (of: (member: (typeof members)[number]) => number): number =>
-    members.reduce((total, member) => total + of(member), 0)
+  // Several threads of one process may be members.
+  const processes = [...new Map(members.map((member) => [member.processId, member])).values()]
   const values = [
     String(members.length),
     String(frame?.epoch ?? 0),
-    bytesText(sum(({ residentBytes }) => residentBytes)),
+    bytesText(processes.reduce((sum, { residentBytes }) => sum + residentBytes, 0)),
     rateText(feed.totalBytes.at(-1) ?? 0),
-    `${countText(sum(({ waits }) => waits))}/s`,
+    `${countText(members.reduce((sum, { waits }) => sum + waits, 0))}/s`,
   ]
   values.forEach((value, index) => {
     facts[index]!.value.textContent = value
   })
   dot.className = `dot ${!connected ? 'off' : frame?.running === true ? 'on' : ''}`
   space.textContent = !connected
-    ? 'the server is gone'
+    ? (feed.refusal ?? 'the server is gone')
     : frame?.running === true
       ? frame.space
       : bar !== undefined
@@ -97,16 +97,20 @@ function showFacts(): void {
         : 'waiting for a space to run …'
 }
 
+/** Nothing is drawn that nobody sees. */
 feed.onFrame = () => {
+  if (document.hidden) return
   showFacts()
   shown.update()
 }
+document.addEventListener('visibilitychange', () => feed.onFrame())
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return
-  // The scrubber takes its own arrows, a button its own space.
+  // The scrubber takes its own arrows, a button its own space and Enter.
   const isOwn =
-    event.target instanceof HTMLInputElement || (event.target instanceof HTMLButtonElement && event.key === ' ')
+    event.target instanceof HTMLInputElement ||
+    (event.target instanceof HTMLButtonElement && [' ', 'Enter'].includes(event.key))
   if (isOwn && !/^[[\],.1-9t]$/.test(event.key)) return
   const view = views[Number(event.key) - 1]
   if (view !== undefined) show(view)

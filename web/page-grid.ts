@@ -19,7 +19,7 @@ const SCALE_MAX = 72
  * canvas shrinks or magnifies; from some size on cells have gaps, and say who has them.
  */
 export class PageGrid {
-  readonly stage: Stage = new Stage('Pages of the region; arrow keys move, plus and minus zoom, Enter picks a page')
+  readonly stage: Stage = new Stage('Pages of the region; arrow keys pick a page, plus and minus zoom')
   byOwner = false
   hovered = -1
   chosen = -1

@@ -11,6 +11,9 @@ import type { View } from './view.ts'
 /** How often the chosen page is asked for. */
 const ASK_MS = 300
 
+/** What nobody on this machine, or a recording, tells. */
+const UNKNOWN = 'not known here'
+
 /** The pages of one region, and the history of one page. */
 export class PagesView implements View {
   readonly id = 'pages'
@@ -72,12 +75,14 @@ export class PagesView implements View {
 
   update(): void {
     const regions = (this.#feed.frame?.regions ?? []).filter(({ hasPages }) => hasPages).map(({ name }) => name)
+    const { region } = this.#feed
+    // The chosen one has ended, or there was none to choose.
+    if (region === undefined || !regions.includes(region)) this.#listen(regions[0])
     const shown = [...this.#choice.options].map(({ value }) => value)
     if (regions.join('\n') !== shown.join('\n'))
       this.#choice.replaceChildren(
         ...regions.map((name) => new Option(name, name, name === this.#feed.region, name === this.#feed.region)),
       )
-    if (this.#feed.region === undefined && regions[0] !== undefined) this.#listen(regions[0])
     this.#showLegend()
   }
 
@@ -116,7 +121,8 @@ export class PagesView implements View {
     this.#grid.repaint()
   }
 
-  #listen(region: string): void {
+  #listen(region: string | undefined): void {
+    if (region === this.#feed.region) return
     this.#choose(-1)
     this.#feed.choose(region)
   }
@@ -135,7 +141,7 @@ export class PagesView implements View {
   }
 
   #show(page: PageFrame | undefined): void {
-    if (page !== undefined && page.page !== this.#grid.chosen) return
+    if (page !== undefined && (page.page !== this.#grid.chosen || page.region !== this.#feed.region)) return
     this.#known = page
     this.#heading.textContent =
       this.#grid.chosen < 0 ? 'No page is chosen' : `Page ${this.#grid.chosen.toLocaleString('en-GB')}`
@@ -146,19 +152,19 @@ export class PagesView implements View {
         : [
             ['state', classes[page.class]?.name ?? '?'],
             ['owner', who(page.owner)],
-            ['home', page.home === null ? 'not seen from here' : `${who(page.home)}, state ${page.homeState ?? '?'}`],
+            ['home', page.home === null ? UNKNOWN : `${who(page.home)}, state ${page.homeState ?? '?'}`],
             [
               'may read it',
-              page.sharers.length === 0 ? 'nobody' : page.sharers.map((rank) => `rank ${rank}`).join(', '),
+              page.sharers === null ? UNKNOWN : page.sharers.map((rank) => `rank ${rank}`).join(', ') || 'nobody',
             ],
-            ['version', page.version === null ? 'not known here' : String(page.version)],
+            ['version', page.version === null ? UNKNOWN : String(page.version)],
           ]
     fill(this.#facts, ...facts.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
     this.#advice.show(page?.advice)
     this.#copies.show(
       (page?.copies ?? []).map(({ rank, state, faults, losses }) => ({
         key: String(rank),
-        cells: [`rank ${rank}`, state, countText(faults), countText(losses)],
+        cells: [`rank ${rank}`, state, ...[faults, losses].map((each) => (each === null ? '–' : countText(each)))],
       })),
     )
     const events = (page?.history ?? []).slice(-60).reverse()
@@ -237,14 +243,17 @@ export class PagesView implements View {
     const state = this.#feed.pages[page] ?? 0
     const owner = (state >> 4) - 1
     const known = this.#tipped
-    const faults = known?.copies.reduce((sum, copy) => sum + copy.faults, 0)
+    const faults = known?.copies.reduce<number | null>(
+      (sum, copy) => (sum === null || copy.faults === null ? null : sum + copy.faults),
+      0,
+    )
     const more =
       known === undefined
         ? null
         : make(
             'div',
             { class: 'soft' },
-            `sharers ${known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · faults ${faults ?? 0}`,
+            `sharers ${known.sharers === null ? '–' : known.sharers.join(' ') || 'none'} · version ${known.version ?? '–'} · faults ${faults ?? '–'}`,
           )
     fill(
       this.#tip,

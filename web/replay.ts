@@ -18,7 +18,7 @@ export class Replay implements Source {
   speed = 1
   /** From the beginning, in milliseconds. */
   atMs = 0
-  /** Why the last part that was come to could not be read. */
+  /** What could not be read since all was told anew: as long as that, what is shown may be wrong. */
   damage: string | undefined
   onChange: () => void = () => {}
   #queue: PartFrame['messages'] = []
@@ -26,11 +26,13 @@ export class Replay implements Source {
   #at = 0
   #lastMs = 0
   #seeks = 0
+  readonly #whole: ReadonlySet<number>
   #isLoading = false
 
   constructor(feed: Feed, facts: RecordingFrame) {
     this.#feed = feed
     this.facts = facts
+    this.#whole = new Set(facts.whole)
   }
 
   choose(): void {
@@ -73,7 +75,8 @@ export class Replay implements Source {
     if (seek !== this.#seeks) return
     this.#feed.forget()
     this.#queue = parts.flatMap((part) => part?.messages ?? [])
-    this.damage = parts.at(-1)?.damage
+    this.damage = undefined
+    for (const [index, part] of parts.entries()) this.#heed(first + index, part)
     this.#at = 0
     this.#next = last + 1
     this.#isLoading = false
@@ -120,7 +123,12 @@ export class Replay implements Source {
     this.#queue = [...this.#queue.slice(this.#at), ...(part?.messages ?? [])]
     this.#at = 0
     this.#next = number + 1
-    this.damage = part === undefined ? 'a part of the recording cannot be had: the server is gone' : part.damage
+    this.#heed(number, part)
+  }
+
+  #heed(number: number, part: PartFrame | undefined): void {
+    const damage = part === undefined ? 'a part of the recording cannot be had: the server is gone' : part.damage
+    if (damage !== undefined || this.#whole.has(number)) this.damage = damage
   }
 
   #partAt(ms: number): number {

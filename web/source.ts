@@ -12,6 +12,22 @@ export interface Source {
   tick?(nowMs: number): void
 }
 
+/** Letters of a refusal that are shown: it may be a page of whatever is between. */
+const REFUSAL_MAX = 200
+
+/** Why the server does not answer; undefined where it does, or cannot be reached. */
+export async function refusalOf(path: string): Promise<string | undefined> {
+  const end = new AbortController()
+  try {
+    const answer = await fetch(path, { signal: end.signal })
+    return answer.ok ? undefined : (await answer.text()).trim().slice(0, REFUSAL_MAX)
+  } catch {
+    return undefined
+  } finally {
+    end.abort()
+  }
+}
+
 /** An answer of the server; undefined where there is none. */
 export async function ask<T>(path: string): Promise<T | undefined> {
   const answer = await fetch(path).catch(() => undefined)

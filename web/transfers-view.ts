@@ -3,7 +3,6 @@ import { card, make, named, Rows, tableWith } from './dom.ts'
 import type { Feed } from './feed.ts'
 import { type Ends, Matrix } from './matrix.ts'
 import type { OperationHistory } from './operations.ts'
-import { HISTORY } from './series.ts'
 import { bandwidthLines, latencyLines, linkText, type TransferLines } from './transfer-lines.ts'
 import { countText, rateText, timeText } from './units.ts'
 import type { View } from './view.ts'
@@ -33,8 +32,7 @@ class TransferChart {
   show({ title, of, lines, ...use }: TransferLines, times: readonly number[]): void {
     this.#title.replaceChildren(`${title} `, make('small', {}, of))
     this.#legend.replaceChildren(...lines.map(({ name, colour }) => named(name, colour)))
-    const slots = Math.min(HISTORY, Math.max(HISTORY / 4, times.length))
-    this.#chart.draw(lines, times, slots, { ...use, label: `${title} over time, ${of}` })
+    this.#chart.draw(lines, times, { ...use, label: `${title} over time, ${of}` })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ObservedMember } from '../cluster/index.ts'
 import { JournalReader } from '../dsm/index.ts'
 import { processStatus } from '../native/index.ts'
-import { type HistogramReading, Profile } from '../profiling/index.ts'
+import { Profile } from '../profiling/index.ts'
 import { histogramFrame } from './histogram-frame.ts'
 import type { HistogramFrame, MemberFrame } from './wire.ts'
 
@@ -56,22 +56,21 @@ export class MemberSight {
     atMs: number,
     regions: number,
   ): { readonly frame: MemberFrame; readonly histograms: readonly HistogramFrame[] } {
-    const together = Profile.merge([profile])
-    const readings = together.histograms()
+    const readings = Profile.merge([profile]).histograms()
     return {
-      frame: this.#frame(together, readings, atMs, regions),
+      frame: this.#frame(profile, atMs, regions),
       histograms: readings.filter(({ count }) => count > 0).map((reading) => histogramFrame(reading, this.member.slot)),
     }
   }
 
-  #frame(profile: Profile, readings: readonly HistogramReading[], atMs: number, regions: number): MemberFrame {
+  #frame(profile: Profile, atMs: number, regions: number): MemberFrame {
     const status = processStatus(this.member.processId) ?? []
     const field = (index: number): number => Number(status[index] ?? 0)
-    const waited = readings.filter(({ name }) => name === FAULTS)
+    const waited = profile.histogram(FAULTS)
     const now: Counts = {
       atMs,
       ticks: field(Field.UserTicks) + field(Field.SystemTicks),
-      waits: waited.reduce((sum, { count }) => sum + count, 0),
+      waits: waited.count,
       bytesIn: profile.total('dsm.pages', 'bytesReceived'),
       bytesOut: profile.total('dsm.pages', 'bytesSent'),
     }
@@ -89,8 +88,8 @@ export class MemberSight {
       waits: rate('waits'),
       bytesIn: rate('bytesIn'),
       bytesOut: rate('bytesOut'),
-      waitP50Ns: Math.max(0, ...waited.map(({ p50Ns }) => p50Ns)),
-      waitP99Ns: Math.max(0, ...waited.map(({ p99Ns }) => p99Ns)),
+      waitP50Ns: waited.p50Ns,
+      waitP99Ns: waited.p99Ns,
       regions,
     }
   }

@@ -28,10 +28,14 @@ interface Had {
 export class OperationRates {
   #had = new Map<number, Had>()
   #lastMs = 0
+  #lookMs = 0
+  /** What each link that carried anything has carried since operations were told last, in bytes: rates of links are those of one look. */
+  readonly #carried = new Map<string, number>()
   #frames: readonly OperationFrame[] = []
 
   /** The same list as before until a second is over. */
   next(members: readonly SeenMember[], links: readonly LinkFrame[], atMs: number): readonly OperationFrame[] {
+    this.#carry(links, atMs)
     const elapsedMs = atMs - this.#lastMs
     if (elapsedMs < OPERATIONS_MS && elapsedMs >= 0) return this.#frames
     const had = this.#had
@@ -41,7 +45,18 @@ export class OperationRates {
     this.#had = now
     if (this.#lastMs !== 0 && elapsedMs > 0) this.#frames = this.#told(now, had, links).frames(elapsedMs)
     this.#lastMs = atMs
+    this.#carried.clear()
     return this.#frames
+  }
+
+  #carry(links: readonly LinkFrame[], atMs: number): void {
+    const seconds = Math.max(0, atMs - this.#lookMs) / 1000
+    this.#lookMs = atMs
+    for (const { from, to, messages, pages, bytes } of links) {
+      if (messages + pages + bytes === 0) continue
+      const key = `${from} ${to}`
+      this.#carried.set(key, (this.#carried.get(key) ?? 0) + bytes * seconds)
+    }
   }
 
   #told(
@@ -50,11 +65,10 @@ export class OperationRates {
     links: readonly LinkFrame[],
   ): Traffic {
     const busiest = new Set(
-      links
-        .filter(({ messages, pages, bytes }) => messages + pages + bytes > 0)
-        .sort((a, b) => b.bytes - a.bytes)
+      [...this.#carried]
+        .sort(([, a], [, b]) => b - a)
         .slice(0, OPERATION_LINKS_MAX)
-        .map(({ from, to }) => `${from} ${to}`),
+        .map(([link]) => link),
     )
     const all = new Traffic()
     const profiled = [...now].flatMap(([epoch, { number, profile }]) => {

@@ -229,10 +229,12 @@ export interface PageFrame {
   readonly copies: readonly {
     readonly rank: number
     readonly state: string
-    readonly faults: number
-    readonly losses: number
+    /** How often it was wanted and lost there since the watching began; null where a recording does not tell all of that time. */
+    readonly faults: number | null
+    readonly losses: number | null
   }[]
-  readonly sharers: readonly number[]
+  /** Who may read it; null where a recording does not tell that of every rank. */
+  readonly sharers: readonly number[] | null
   readonly history: readonly PageEventFrame[]
   /** Where the region is open with `advise`, and the page bounces. */
   readonly advice?: PageAdviceFrame

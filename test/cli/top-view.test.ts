@@ -6,7 +6,10 @@ import { showTop } from '../../src/cli/top/top-view.ts'
 import type { Frame, LinkFrame, MemberFrame } from '../../src/dashboard/index.ts'
 
 /** What `aether top` shows of members, of whom some have ranks, and of what flows between them. */
-function shown(members: readonly Pick<MemberFrame, 'slot' | 'rank'>[], ends: readonly (readonly [number, number])[]) {
+function shown(
+  members: readonly (Pick<MemberFrame, 'slot' | 'rank'> & Partial<MemberFrame>)[],
+  ends: readonly (readonly [number, number])[],
+) {
   let text = ''
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -53,4 +56,17 @@ test('top calls members what they are, and the time of a link neither that of pa
   )
   assert.match(ranks, /rank 0 → rank 1 /)
   assert.match(ranks, /rank 1 → rank 2 /)
+})
+
+test('top counts a process once, however many of its threads are members', () => {
+  const own = { rank: null, residentBytes: 64 * 2 ** 20, processors: 0.5 }
+  const text = shown(
+    [
+      { ...own, slot: 0, processId: 7 },
+      { ...own, slot: 1, processId: 7 },
+      { ...own, slot: 2, processId: 8 },
+    ],
+    [],
+  )
+  assert.match(text, /processors 1\.00 {3}memory 128\.?0* MiB/)
 })

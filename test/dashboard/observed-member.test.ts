@@ -56,3 +56,12 @@ test('how long a member waits for pages is told of all its threads', () => {
   const { frame } = new MemberSight(member).look(profile(), 0, 0)
   assert.ok(frame.waitP50Ns < 25_000 && frame.waitP99Ns < 25_000, `${frame.waitP50Ns}, ${frame.waitP99Ns}`)
 })
+
+test('how long a member waits for pages is told of all its regions', () => {
+  const { first, profile } = threads()
+  const [often, seldom] = [first.histogram(fault, 'grid'), first.histogram(fault, 'seldom')]
+  for (let time = 0; time < 10_000; time++) often.record(50_000)
+  seldom.record(2_000_000_000)
+  const { frame } = new MemberSight(member).look(profile(), 0, 0)
+  assert.ok(frame.waitP50Ns < 60_000 && frame.waitP99Ns < 60_000, `${frame.waitP50Ns}, ${frame.waitP99Ns}`)
+})

@@ -50,7 +50,7 @@ describe('a group of three that somebody watches', () => {
     assert.equal(page().home, 0)
     const { history, copies, version } = page()
     assert.ok(version !== null && version > 0)
-    assert.ok(copies.find(({ rank }) => rank === 2)!.losses >= 1, 'rank 2 has lost its copy')
+    assert.ok(copies.find(({ rank }) => rank === 2)!.losses! >= 1, 'rank 2 has lost its copy')
     const told = (rank: number, what: string, text?: string): boolean =>
       history.some((event) => event.rank === rank && event.what === what && (text ?? event.text) === event.text)
     assert.ok(told(1, 'wanted', 'wants to write') && told(1, 'granted'), JSON.stringify(history))

@@ -107,5 +107,14 @@ describe('operations of a link', () => {
     assert.ok(asked!.rate > 0 && asked!.bytes > 0 && asked!.p50Ns === null, JSON.stringify(asked))
     assert.ok(page!.rate > 0 && page!.bytes === PAGE * page!.rate, JSON.stringify(page))
     assert.ok(wait!.rate > 0 && wait!.p50Ns! > 0 && wait!.p50Ns! <= wait!.p99Ns!, JSON.stringify(wait))
+
+    // All of it in the first of five looks of a second: it is of that second nevertheless.
+    const atMs = Date.now() + 3_600_000
+    space.look(atMs)
+    await work()
+    for (const later of [200, 400, 600, 800]) space.look(atMs + later)
+    const told = space.look(atMs + 1000).operations
+    assert.ok(told.some(isOf(1, 0, 'coherence', 'GetModified')), JSON.stringify(told))
+    assert.ok(told.some(isOf(0, 1, 'coherence', 'page')), JSON.stringify(told))
   })
 })

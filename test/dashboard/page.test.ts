@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { DashboardServer, FollowedSpace } from '../../src/dashboard/index.ts'
-import { useRuntimeDirectory } from '../cluster/support.ts'
+import { DashboardServer, type DashboardSource, FollowedSpace } from '../../src/dashboard/index.ts'
+import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { Chromium, findChromium } from '../support/chromium.ts'
 import { Ranks } from '../support/rank-process.ts'
+import { SyntheticSpace } from './support/synthetic-space.ts'
 
 useRuntimeDirectory()
 const fixture = new URL('../dsm/coherent/fixtures/rank.js', import.meta.url)
@@ -79,6 +80,45 @@ describe('the page, in a real browser', { skip }, () => {
       const dark = await browser.evaluate<string>(theme)
       await browser.press('t')
       assert.notEqual(await browser.evaluate<string>(theme), dark)
+      assert.deepEqual(browser.errors, [])
+    } finally {
+      await server.close()
+    }
+  })
+  test('counts the memory of a process once, draws nothing while nobody sees it, and goes on when it is seen', async () => {
+    const space = new SyntheticSpace({ members: 4, pages: 256, blocksALook: 1 })
+    const source: DashboardSource = {
+      look() {
+        const frame = space.look()
+        const members = frame.members.map((each, index) => ({ ...each, processId: index < 3 ? 7 : 8 }))
+        return { ...frame, members: members.map((each) => ({ ...each, residentBytes: 64 * 2 ** 20 })) }
+      },
+      pages: (region) => space.pages(region),
+      page: (region, page) => space.page(region, page),
+      close: () => space.close(),
+    }
+    const server = await DashboardServer.start({ source })
+    await using browser = await Chromium.start(path!)
+    const log = "document.querySelector('#log').innerText"
+    const see = (isHidden: boolean) =>
+      browser.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    try {
+      await browser.goTo(server.url)
+      await browser.until(
+        "document.querySelector('.facts').innerText.includes('128 MiB')",
+        'the memory of two processes',
+      )
+      await browser.press('6')
+      await browser.until(`${log}.includes('at look')`, 'the log')
+      await see(true)
+      const before = await browser.evaluate<string>(log)
+      const { looks } = space
+      await until(() => space.looks > looks + 25, 'two more lines of the log')
+      assert.equal(await browser.evaluate<string>(log), before)
+      await see(false)
+      assert.notEqual(await browser.evaluate<string>(log), before, 'all that has come meanwhile is there at once')
       assert.deepEqual(browser.errors, [])
     } finally {
       await server.close()

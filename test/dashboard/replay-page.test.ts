@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { DashboardServer, RecordedSession, SessionRecorder } from '../../src/dashboard/index.ts'
+import { readPartHeader } from '../../src/dashboard/session/session-format.ts'
 import { ask } from '../support/ask.ts'
 import { Chromium, findChromium } from '../support/chromium.ts'
 import { SyntheticSpace } from './support/synthetic-space.ts'
@@ -95,6 +96,11 @@ describe('a recording, in a real browser', { skip }, () => {
         'the history of page 3 until then',
       )
       assert.match(
+        await browser.evaluate<string>("document.querySelector('#pages dl').innerText"),
+        /may read it\s+not known here/,
+        'nothing is told of copies',
+      )
+      assert.match(
         await browser.evaluate<string>("document.querySelector('#pages .card h2').innerText"),
         /Page|written/,
       )
@@ -103,6 +109,38 @@ describe('a recording, in a real browser', { skip }, () => {
       assert.equal(await browser.evaluate('window.broken ?? 0'), 0)
       assert.equal(await browser.evaluate("document.querySelectorAll('img, main script').length"), 0)
       assert.deepEqual(browser.errors, [])
+    } finally {
+      await server.close()
+    }
+  })
+  test('says that something is damaged as long as what it shows may be wrong for it', async () => {
+    const path = recording('damaged.session')
+    const bytes = readFileSync(path)
+    let at = 0
+    for (let part = -1; part < 4; part++) at += readPartHeader(bytes.subarray(at))!.bytes
+    bytes[at + 60]! ^= 0xff
+    writeFileSync(path, bytes)
+    const server = await DashboardServer.start({ source: RecordedSession.open(path) })
+    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+    const note = "document.querySelector('footer .note').innerText"
+    const range = "document.querySelector('footer input')"
+    const seek = (ms: number) => browser.evaluate(`${range}.value = ${ms}; ${range}.dispatchEvent(new Event('input'))`)
+    try {
+      await browser.goTo(server.url)
+      await browser.until(`${range} !== null`, 'it is a recording')
+      await browser.press(' ')
+      await seek(8500)
+      await browser.until(
+        `${range}.value === '8500' && ${note}.includes('4.0 s after the beginning is damaged')`,
+        'told',
+      )
+      await seek(14_500)
+      await browser.until(`${range}.value === '14500' && ${note} === ''`, 'all has been told anew since')
+      await seek(3500)
+      await browser.until(`${range}.value === '3500' && ${note} === ''`, 'not yet')
+      await browser.press(' ')
+      await browser.until(`Number(${range}.value) > 6200`, 'it plays')
+      assert.match(await browser.evaluate<string>(note), /4\.0 s after the beginning is damaged/)
     } finally {
       await server.close()
     }

@@ -104,6 +104,12 @@ describe('transfers in a real browser', { skip }, () => {
       await browser.evaluate("document.querySelectorAll('#transfers tbody tr')[1].focus()")
       await browser.press('Enter')
       await browser.until(`/wait to read/.test(${SAID})`, 'the operation of that row')
+      // Enter on a button is the button's.
+      const theme = 'document.documentElement.dataset.theme'
+      const before = await browser.evaluate<string>(theme)
+      await browser.evaluate("document.querySelector('header > button').focus()")
+      await browser.press('Enter')
+      assert.notEqual(await browser.evaluate<string>(theme), before)
       assert.deepEqual(browser.errors, [])
     } finally {
       await server.close()

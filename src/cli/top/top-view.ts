@@ -17,12 +17,15 @@ export function showTop(frame: Frame, screen: Screen): void {
   const { paint } = screen
   const time = new Date(frame.atMs).toTimeString().slice(0, 8)
   const state = frame.running ? '' : `  ${paint('red', 'ended')}`
-  const sum = (of: (member: MemberFrame) => number): number => members.reduce((total, member) => total + of(member), 0)
+  const sum = (of: (member: MemberFrame) => number, all: readonly MemberFrame[] = members): number =>
+    all.reduce((total, member) => total + of(member), 0)
+  // Several threads of one process may be members.
+  const processes = [...new Map(members.map((member) => [member.processId, member])).values()]
   screen.line(
     `${paint('bold', frame.space)}  ${count(members.length, 'member')}, epoch ${frame.epoch}, ${count(regions.length, 'region')}  ${paint('dim', time)}${state}`,
   )
   screen.line(
-    `  processors ${sum(({ processors }) => processors).toFixed(2)}   memory ${formatBytes(sum(({ residentBytes }) => residentBytes))}   page waits ${formatRate(sum(({ waits }) => waits))}   traffic ${formatBytes(Math.round(sum(({ bytesOut }) => bytesOut)))}/s`,
+    `  processors ${sum(({ processors }) => processors, processes).toFixed(2)}   memory ${formatBytes(sum(({ residentBytes }) => residentBytes, processes))}   page waits ${formatRate(sum(({ waits }) => waits))}   traffic ${formatBytes(Math.round(sum(({ bytesOut }) => bytesOut)))}/s`,
   )
   screen.line()
   screen.table(

@@ -10,7 +10,8 @@ import { RecordingRoutes } from './recording-routes.ts'
 import type { DashboardOptions } from './routes.ts'
 
 const CONNECTIONS_MAX = 64
-const HEADER_BYTES_MAX = 8192
+/** Cookies of other servers of the host are among them. */
+const HEADER_BYTES_MAX = 65_536
 /** Paths are all that counts of addresses. */
 const BASE = 'http://localhost'
 
@@ -125,8 +126,7 @@ export class DashboardServer {
 
   /** In a cookie, if it is the token: who is let in without it, or by a cookie, may have said anything. */
   #remember(response: ServerResponse, given: string): void {
-    if (this.#guard.isToken(given))
-      response.setHeader('Set-Cookie', `${this.#guard.cookieName}=${given}; HttpOnly; SameSite=Strict; Path=/`)
+    if (this.#guard.isToken(given)) response.setHeader('Set-Cookie', this.#guard.cookie)
     response.writeHead(303, { Location: '/' }).end()
   }
 

@@ -1,9 +1,12 @@
-import { timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 /** The longest address of a page that is read. */
 const URL_LENGTH_MAX = 2048
+
+/** A day: then the address that was printed is opened again. */
+const COOKIE_SECONDS = 86_400
 
 /** Why a request is not answered. */
 export interface Refusal {
@@ -33,14 +36,20 @@ export type GuardedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 export class Guard {
   readonly #options: GuardOptions
   readonly #token: Buffer | undefined
+  /** What stands for the token in cookies. A browser sends them to every server of the same host, whatever its port and whoever runs it: so it is good here alone, and as long as this server lives. */
+  readonly #pass: Buffer = Buffer.from(randomBytes(24).toString('base64url'))
 
   constructor(options: GuardOptions) {
     this.#options = options
     this.#token = options.token === undefined ? undefined : Buffer.from(options.token)
   }
 
-  /** The cookie that stands for the token once it was shown. Cookies know no ports: so the port is in its name. */
-  get cookieName(): string {
+  /** The cookie that stands for the token once it was shown. Cookies know no ports: so the port is in its name, and they would pile up: so it ends. */
+  get cookie(): string {
+    return `${this.#cookieName}=${this.#pass.toString()}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_SECONDS}`
+  }
+
+  get #cookieName(): string {
     return `aether-${this.#options.port}`
   }
 
@@ -62,22 +71,21 @@ export class Guard {
     return undefined
   }
 
-  /** Whether the request brings the token: in its cookie, as a bearer's, or in the address. */
+  /** Whether the request brings the token, as a bearer's or in the address, or the cookie that stands for it. */
   knowsToken(request: GuardedRequest, inAddress: string | null): boolean {
     if (this.#token === undefined) return true
     const { authorization, cookie = '' } = request.headers
     const bearer = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1]
     const kept = cookie
       .split(/; */)
-      .find((each) => each.startsWith(`${this.cookieName}=`))
-      ?.slice(this.cookieName.length + 1)
-    return [bearer, kept, inAddress].some((given) => given !== undefined && given !== null && this.isToken(given))
+      .find((each) => each.startsWith(`${this.#cookieName}=`))
+      ?.slice(this.#cookieName.length + 1)
+    return isSame(kept, this.#pass) || [bearer, inAddress].some((given) => this.isToken(given))
   }
 
   /** False also where none is needed. */
-  isToken(given: string): boolean {
-    const [bytes, token] = [Buffer.from(given), this.#token]
-    return token !== undefined && bytes.length === token.length && timingSafeEqual(bytes, token)
+  isToken(given: string | null | undefined): boolean {
+    return this.#token !== undefined && isSame(given, this.#token)
   }
 
   /** A name that an attacker could point here is none of ours; an address cannot be pointed anywhere. */
@@ -88,9 +96,20 @@ export class Guard {
     const name = match[1]!.toLowerCase().replace(/^\[|\]$/g, '')
     if (names.some((each) => each.toLowerCase() === header?.toLowerCase() || each.toLowerCase() === name)) return true
     if (Number(match[2] ?? 80) !== port) return false
-    if (isLoopback(host)) return name === 'localhost' || isLoopback(name)
-    return name === host.toLowerCase() || isIP(name) !== 0 || name === 'localhost'
+    if (isLocal(name)) return true
+    return !isLoopback(host) && (name === host.toLowerCase() || isIP(name) !== 0)
   }
+}
+
+/** In a time that tells nothing of what is expected, but its length. */
+function isSame(given: string | null | undefined, expected: Buffer): boolean {
+  const bytes = Buffer.from(given ?? '')
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+}
+
+/** Whether a name leads to this machine only: no name server has names below `localhost` (RFC 6761). */
+function isLocal(name: string): boolean {
+  return isLoopback(name) || /^([a-z0-9-]+\.)+localhost$/.test(name)
 }
 
 /** Whether an address leads to this machine only. */

@@ -1,4 +1,4 @@
-import { eventsOf, type LookEvents } from './recorded-page.ts'
+import { damagedLook, looksOf, type PageLook } from './recorded-page.ts'
 import type { SessionRecord } from './session-format.ts'
 
 /** Pages whose histories are kept. */
@@ -6,7 +6,7 @@ const PAGES_KEPT_MAX = 16
 
 /** What one part tells of one page, and how long the part is. */
 export interface PartHistory {
-  readonly looks: readonly LookEvents[]
+  readonly looks: readonly PageLook[]
   readonly bytes: number
 }
 
@@ -25,13 +25,15 @@ export class PageHistories {
     region: string,
     page: number,
     part: number,
-    read: () => { readonly records: readonly SessionRecord[]; readonly bytes: number },
+    read: () => { readonly records: readonly SessionRecord[]; readonly bytes: number; readonly damage?: string },
   ): PartHistory {
     const parts = this.#partsOf(`${page} ${region}`)
     let history = parts.get(part)
     if (history === undefined) {
-      const { records, bytes } = read()
-      history = { looks: eventsOf(records, region, page), bytes }
+      const { records, bytes, damage } = read()
+      const looks = looksOf(records, region, page)
+      // After the others: nobody knows where in the part it is.
+      history = { looks: damage === undefined ? looks : [...looks, damagedLook(looks.at(-1)?.atMs ?? 0)], bytes }
       parts.set(part, history)
       dropOldest(parts, 2 * this.#partsMax)
     }

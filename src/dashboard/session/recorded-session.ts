@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
-import { PAGES_PER_BLOCK, protocols, type ReadEvent } from '../../dsm/index.ts'
-import type { PageFrame, PartFrame, RecordingFrame } from '../wire.ts'
+import { PAGES_PER_BLOCK, protocols } from '../../dsm/index.ts'
+import { HISTORY_MAX } from '../page-description.ts'
+import type { PageFrame, PartFrame, RecordingFrame, RegionFrame } from '../wire.ts'
 import { isRecord } from './check-record.ts'
 import { PageHistories } from './page-histories.ts'
-import { describeRecordedPage, type PageAt } from './recorded-page.ts'
+import { describeRecordedPage, type PageAt, type PageLook, type PageLooks } from './recorded-page.ts'
 import { SessionFileError } from './session-error.ts'
 import {
   PART_HEADER_BYTES,
@@ -23,7 +24,6 @@ import {
 /** So many parts the history of a page goes back, and through so many bytes of their text. */
 const HISTORY_PARTS = 120
 const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
-const ENOUGH_EVENTS = 240
 /** Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read, and what the state of a page and who plays need. */
 const KEPT_MAX: number = HISTORY_PARTS + 12
 const KEPT_BYTES_MAX: number = 64 * 2 ** 20
@@ -91,37 +91,38 @@ export class RecordedSession {
     const state = this.#stateOf(region, page, last, atMs)
     const protocol = state && protocols.get(state.coherence)
     if (state === undefined || protocol === undefined) return undefined
-    return describeRecordedPage(state, protocol, this.#eventsOf(region, page, last, atMs))
+    return describeRecordedPage(state, protocol, this.#looksOf(region, page, last, atMs))
   }
 
   close(): void {
     closeSync(this.#descriptor)
   }
 
-  #eventsOf(region: string, page: number, last: number, atMs: number): readonly ReadEvent[] {
-    const groups: ReadEvent[][] = []
-    let [count, bytes] = [0, 0]
+  #looksOf(region: string, page: number, last: number, atMs: number): PageLooks {
+    const parts: (readonly PageLook[])[] = []
+    let [number, count, bytes] = [last, 0, 0]
     const first = Math.max(0, last - HISTORY_PARTS + 1)
-    for (let number = last; number >= first && count < ENOUGH_EVENTS && bytes < HISTORY_BYTES_MAX; number--) {
+    for (; number >= first && count < HISTORY_MAX && bytes < HISTORY_BYTES_MAX; number--) {
       const part = this.#histories.of(region, page, number, () => this.#part(number)!)
-      const events = part.looks.flatMap((look) => (look.atMs <= atMs ? look.events : []))
-      groups.unshift(events)
-      count += events.length
+      const looks = part.looks.filter((look) => look.atMs <= atMs)
+      parts.unshift(looks)
+      count += looks.reduce((sum, { events }) => sum + events.length, 0)
       bytes += part.bytes
     }
-    return groups.flat()
+    return { looks: parts.flat(), isFromBegin: number < 0 }
   }
 
   #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {
-    let first = last
-    while (first > 0 && this.#places[first]?.isWhole !== true) first--
-    let coherence: string | undefined
+    let first = this.#wholeUntil(last)
+    // Where what tells all anew is damaged, what was so before it is nearer to the truth than nothing.
+    if (first > 0 && this.#part(first)?.damage !== undefined) first = this.#wholeUntil(first - 1)
+    let found: RegionFrame | undefined
     let [state, isThere] = [0, false]
     const block = Math.floor(page / PAGES_PER_BLOCK)
-    for (let number = Math.max(0, first); number <= last; number++)
+    for (let number = first; number <= last; number++)
       for (const record of this.#part(number)?.records ?? []) {
         if (record.atMs > atMs) break
-        if (record.event === 'frame') coherence = record.data.regions.find(({ name }) => name === region)?.coherence
+        if (record.event === 'frame') found = record.data.regions.find(({ name }) => name === region)
         if (record.event !== 'pages' || record.data.region !== region) continue
         if (record.data.isNew) state = 0
         isThere = page < record.data.pages
@@ -130,7 +131,16 @@ export class RecordedSession {
         if (typeof told === 'number') state = told
         else if (told !== undefined) state = Buffer.from(told, 'base64').readUInt16LE(2 * (page % PAGES_PER_BLOCK))
       }
-    return isThere && coherence !== undefined ? { region, page, state, coherence } : undefined
+    if (!isThere || found === undefined) return undefined
+    const { coherence, openAt } = found
+    return { region, page, state, coherence, openAt }
+  }
+
+  /** The last part up to `last` that tells all anew. */
+  #wholeUntil(last: number): number {
+    let number = Math.max(0, last)
+    while (number > 0 && this.#places[number]?.isWhole !== true) number--
+    return number
   }
 
   #part(number: number): KeptPart | undefined {

@@ -117,8 +117,31 @@ describe('the server of the dashboard', () => {
     assert.equal((await ask('/', { Authorization: '', Cookie: `other=1; ${cookie.split(';')[0]}` })).status, 200)
   })
 
+  test('keeps no token in the cookie, which other servers of the machine may get, but what only this server takes', async () => {
+    const [cookie = ''] = (await ask(`/?token=${TOKEN}`, { Authorization: '' })).headers['set-cookie'] ?? []
+    assert.ok(!cookie.includes(TOKEN), cookie)
+    assert.equal((await ask('/', { Authorization: '', Cookie: `aether-${port}=${TOKEN}` })).status, 401)
+    const value = /^aether-\d+=([\w-]{32,});/.exec(cookie)?.[1]
+    assert.equal((await ask('/', { Authorization: `Bearer ${value}` })).status, 401, 'it is no token')
+    assert.equal((await ask(`/?token=${value}`, { Authorization: '' })).status, 401)
+    const other = await DashboardServer.start({ source: new StillSpace(), token: TOKEN })
+    const otherPort = Number(new URL(other.url).port)
+    const headers = { Cookie: `aether-${otherPort}=${value}` }
+    assert.equal((await askServer(otherPort, '/', { headers })).status, 401, 'of another server of the same token')
+    await other.close()
+  })
+
+  test('is opened though a browser has cookies of many servers before it, which last a day', async () => {
+    const [cookie = ''] = (await ask(`/?token=${TOKEN}`, { Authorization: '' })).headers['set-cookie'] ?? []
+    assert.match(cookie, /; Max-Age=86400(;|$)/)
+    const others = Array.from({ length: 500 }, (_, index) => `aether-${30_000 + index}=${'x'.repeat(32)}`)
+    const all = [...others, cookie.split(';')[0]].join('; ')
+    assert.equal((await ask('/', { Authorization: '', Cookie: all })).status, 200)
+  })
+
   test('a wrong token in the address does not take the place of the good one in the cookie', async () => {
-    const cookie = `aether-${port}=${TOKEN}`
+    const [set = ''] = (await ask(`/?token=${TOKEN}`, { Authorization: '' })).headers['set-cookie'] ?? []
+    const [cookie = ''] = set.split(';')
     for (const wrong of ['wrong', '%0a', '']) {
       const shown = await ask(`/?token=${wrong}`, { Authorization: '', Cookie: cookie })
       assert.deepEqual([shown.status, shown.headers.location], [303, '/'])
@@ -137,7 +160,10 @@ describe('the server of the dashboard', () => {
       `[::2]:${port}`,
     ])
       assert.equal((await ask('/', { Host: host })).status, 421, host)
-    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'space.example.org'])
+    for (const host of ['.localhost', 'evil-localhost', 'localhost.evil.example', 'a..localhost'])
+      assert.equal((await ask('/', { Host: `${host}:${port}` })).status, 421, host)
+    const own = `mine-7f3a.localhost:${port}`
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, own, 'space.example.org'])
       assert.equal((await ask('/', { Host: host })).status, 200, host)
     assert.equal((await ask('/events', { Origin: 'http://evil.example' })).status, 403)
     assert.equal((await ask('/events', { Origin: 'null' })).status, 403)
@@ -153,7 +179,7 @@ describe('the server of the dashboard', () => {
     assert.equal((await ask('/', {}, 'PUT')).status, 405)
     assert.equal((await ask('/', { 'Content-Length': '5' }, 'GET', 'hello')).status, 413)
     assert.equal((await ask(`/?${'a'.repeat(3000)}`)).status, 414)
-    assert.equal((await ask('/', { 'X-Long': 'a'.repeat(9000) })).status, 431)
+    assert.equal((await ask('/', { 'X-Long': 'a'.repeat(70_000) })).status, 431)
     assert.match(await say('hello\r\n\r\n'), /^HTTP\/1\.1 400 /)
     assert.match(await say('GET / HTTP/1.1\r\n\r\n'), /^HTTP\/1\.1 (400|421) /)
     assert.match(await say('GET / HTTP/1.1\r\nHost: \r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 421 /)

@@ -247,6 +247,15 @@ describe('a recording of the dashboard', () => {
     assert.match(session.part(3)?.damage ?? '', /damaged/)
     assert.deepEqual(session.part(3)?.messages, [])
     assert.ok(session.part(4)!.messages.length > 0)
+    // Of a part that told all anew: what came before it is better than nothing.
+    const long = record(75, 2 ** 30, true, { pages: 100 * 256, blocksALook: 1 }).path
+    const longer = readFileSync(long)
+    longer[partsOf(long)[11]! + 60]! ^= 0xff
+    writeFileSync(long, longer)
+    using other = open(long)
+    assert.ok(other.facts.whole.includes(10) && other.part(10)?.damage !== undefined)
+    assert.deepEqual(other.page('grid', 3, 14_000)?.class, other.page('grid', 3, 8000)?.class)
+    assert.notEqual(other.page('grid', 3, 14_000)?.class, 0, 'not untouched')
     bytes.fill(0, begins[5]!, begins[5]! + 20)
     writeFileSync(path, bytes)
     using shorter = open(path)
