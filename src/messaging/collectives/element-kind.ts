@@ -1,6 +1,6 @@
 import { ArgumentError } from '../../native/index.ts'
 
-/** What a collective moves and combines: any typed array. */
+/** What a collective moves and combines: any typed array but `Float16Array`. */
 export type ElementArray =
   | Int8Array
   | Uint8Array

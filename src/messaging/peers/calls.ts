@@ -233,6 +233,7 @@ export function prepareAllToAllV(
   const receiveOffsets = lengths.receiveOffsets ?? prefixSums(receiveCounts)
   checkParts(shape, 'send', sendCounts, sendOffsets, input.length)
   checkParts(shape, 'receive', receiveCounts, receiveOffsets, output.length)
+  checkDisjoint(receiveCounts, receiveOffsets)
   if (sendCounts[shape.rank] !== receiveCounts[shape.rank])
     throw new ArgumentError('receiveCounts', 'what this rank sends to itself is what it receives from itself')
   const algorithm = chooseAlgorithm('allToAllV', options, shape, 0)
@@ -309,7 +310,10 @@ function partsOf(
   if (counts === undefined) return { counts: Array<number>(size).fill(each), total: each * size, text: `${each} each` }
   if (counts.length !== size || !counts.every(isCount))
     throw new ArgumentError('counts', `counts has ${size} lengths, one for each rank, the same at every rank`)
-  return { counts, total: counts.reduce((sum, count) => sum + count, 0), text: counts.join('+') }
+  const isEven = counts.every((count) => count === counts[0])
+  // Said alike whether a rank names the lengths or not.
+  const text = isEven ? `${counts[0]} each` : counts.join('+')
+  return { counts, total: counts.reduce((sum, count) => sum + count, 0), text }
 }
 
 function checkParts(
@@ -326,6 +330,17 @@ function checkParts(
     `${what}Counts`,
     `${what}Counts and ${what}Offsets have a number for each of ${size} ranks, and no part ends behind the array's ${length} elements`,
   )
+}
+
+/** What came last would stand where two parts overlap, and which that is nobody knows. */
+function checkDisjoint(counts: readonly number[], offsets: readonly number[]): void {
+  const parts = counts
+    .map((count, rank) => ({ from: offsets[rank]!, to: offsets[rank]! + count }))
+    .filter(({ from, to }) => to > from)
+    .sort((one, other) => one.from - other.from)
+  for (let part = 1; part < parts.length; part += 1)
+    if (parts[part]!.from < parts[part - 1]!.to)
+      throw new ArgumentError('receiveOffsets', 'parts that are received share elements of output')
 }
 
 function isCount(value: unknown): value is number {

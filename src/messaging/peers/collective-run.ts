@@ -27,10 +27,14 @@ export interface RunOwner {
   threw(error: unknown): void
 }
 
+let runs = 0
+
 /** One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock and no promise. */
 export class CollectiveRun {
   readonly sequence: number
   readonly plan: Plan
+  /** Of this thread: for its slices of the trace, as a thread may be in several groups. */
+  readonly id: number = ++runs
   readonly #owner: RunOwner
   readonly #kernel: Kernel | undefined
   readonly #arrays: Readonly<Record<BufferName, ElementArray>>
@@ -78,6 +82,13 @@ export class CollectiveRun {
     return [...this.#outgoing].filter(([, stream]) => stream.unsent).map(([rank]) => rank)
   }
 
+  /** Whether all that comes from a rank has come, and all that goes to it has left. */
+  isDoneWith(rank: number): boolean {
+    const { complete: hasCome = true } = this.#incoming.get(rank) ?? {}
+    const { complete: hasLeft = true } = this.#outgoing.get(rank) ?? {}
+    return hasCome && hasLeft
+  }
+
   start(): void {
     this.#advance()
   }
@@ -93,7 +104,7 @@ export class CollectiveRun {
 
   grant(rank: number, limit: number): void {
     const stream = this.#outgoing.get(rank)
-    if (stream === undefined) return
+    if (stream === undefined || this.over) return
     stream.grant(limit)
     this.#owner.push(rank, stream)
   }
@@ -121,7 +132,9 @@ export class CollectiveRun {
 
   #nextRound(): void {
     const { rounds } = this.plan.schedule
-    if (this.#round >= 0 && !this.#localSteps()) return
+    if (this.#round >= 0) this.#localSteps()
+    // The program's own function may have thrown, or ended the group.
+    if (this.over) return
     this.#round += 1
     if (this.#round === rounds.length) {
       this.over = true
@@ -144,9 +157,10 @@ export class CollectiveRun {
     if (granted > 0) this.#owner.grant(rank, this, granted)
   }
 
-  #localSteps(): boolean {
+  #localSteps(): void {
     const { steps } = this.plan.schedule.rounds[this.#round]!
     for (const step of steps) {
+      if (this.over) return
       const { from, into } = step
       if (step.kind === 'copy') this.#copy(from, into)
       else {
@@ -162,11 +176,9 @@ export class CollectiveRun {
           )
         } catch (error) {
           this.#owner.threw(error)
-          return false
         }
       }
     }
-    return true
   }
 
   #copy(from: Range, into: Range): void {

@@ -8,13 +8,18 @@ const RANKS_TOLD = 8
 /** What a collective of a group waits for. Ranks are those of this group, which others do not know: they stand in the words alone. */
 export function describeCollective({ peers, rank }: GroupEngine, run: CollectiveRun): WaitDescription {
   const object = `${run.plan.call} of the group of peers ${listed(peers.map(String))} at its rank ${rank}`
+  return { kind: 'collective', object, state: whomItWaitsFor(run), ranks: [], processes: [] }
+}
+
+/** In words; empty where it waits for nobody. */
+export function whomItWaitsFor(run: CollectiveRun): string {
   const part = (ranks: readonly number[], what: string): string[] =>
     ranks.length === 0 ? [] : [`${ranksOf(ranks)} ${what}`]
   const parts = [
     ...part(run.awaited(), 'has yet to send its part'),
     ...part(run.unsent(), 'has yet to take what it is sent'),
   ]
-  return { kind: 'collective', object, state: parts.join('; '), ranks: [], processes: [] }
+  return parts.join('; ')
 }
 
 /** For the watchdog: of each group the oldest collective, for which all others wait. */

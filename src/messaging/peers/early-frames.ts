@@ -63,6 +63,11 @@ export class EarlyFrames {
     return undefined
   }
 
+  /** Whether there is something of this peer. */
+  has(peer: number): boolean {
+    return (this.#counts.get(peer) ?? 0) > 0
+  }
+
   /** All that was said to a group, which is made now. */
   take(group: number): readonly EarlyFrame[] {
     const peers = this.#groups.get(group)

@@ -4,8 +4,10 @@ export interface FailureNote {
   /** The rank that it is about. */
   readonly rank: number
   readonly sequence: number
-  /** What the teller called, or what it says. */
+  /** What the one that has found out called, or what it says. */
   readonly call: string
+  /** The rank that has found out. */
+  readonly by: number
 }
 
 const TEXT_MAX = 200
@@ -20,14 +22,18 @@ export function encodeFailure(note: FailureNote): Uint8Array {
   }
 }
 
+function isRank(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0
+}
+
 /** undefined: that was none. */
 export function decodeFailure(bytes: Uint8Array): FailureNote | undefined {
   try {
     const note = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Record<keyof FailureNote, unknown>>
-    const { reason, rank, sequence, call } = note
-    if (!reasons.includes(reason as string) || !Number.isInteger(rank) || (rank as number) < 0) return undefined
+    const { reason, rank, sequence, call, by } = note
+    if (!reasons.includes(reason as string) || !isRank(rank) || !isRank(by)) return undefined
     if (!Number.isInteger(sequence) || typeof call !== 'string') return undefined
-    return { reason, rank, sequence, call: call.slice(0, TEXT_MAX) } as FailureNote
+    return { reason, rank, sequence, call: call.slice(0, TEXT_MAX), by } as FailureNote
   } catch {
     return undefined
   }

@@ -41,6 +41,11 @@ export const FrameKind = {
   Agree: 12,
 } as const
 
+/** Whether who sends such a frame to a group takes part in it, and waits for others, or will. */
+export function takesPart(kind: number): boolean {
+  return kind === FrameKind.Data || kind === FrameKind.Grant || kind === FrameKind.Ask || kind === FrameKind.Announce
+}
+
 export interface Frame {
   readonly kind: number
   readonly sequence: number

@@ -2,25 +2,17 @@ import { AetherError, ArgumentError, ClosedError, messageOfThrown } from '../../
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { Channel } from './channel.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
+import { EarlyCalls } from './early-calls.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
-import { behind, type Frame, FrameKind } from './frame.ts'
+import { behind, type Frame, FrameKind, takesPart } from './frame.ts'
+import { LastWord } from './last-word.ts'
 import type { Plan } from './plan.ts'
 import type { OutgoingStream } from './streams.ts'
 
 /** Collectives by what was called; never what is combined. */
 const trace = traceChannel('messaging')
 const TRACK = 'collectives'
-
-/** What came for a collective that this rank has not called yet. */
-interface Early {
-  readonly rank: number
-  readonly signature: number
-  readonly total: number
-  readonly bytes: Uint8Array
-  /** Of its frame. */
-  readonly kind: number
-}
 
 interface Pending {
   readonly run: CollectiveRun
@@ -35,6 +27,9 @@ const NO_BYTES = new Uint8Array(0)
 /** Of what was called before this many collectives nothing is known any more. */
 const HISTORY = 512
 const ADVICE = 'all ranks have to call the same with the same lengths, in the same order'
+/** What stands for a call of which nothing is known but that it is done here; and for one that has not been called, of which more has come than may. */
+const WHAT_IS_OVER = 'what is over here'
+const WHAT_IS_TO_COME = 'less than that so far'
 /** A rank that waits this long says what it called; again after `ANNOUNCE_AGAIN_MS`. */
 const ANNOUNCE_MS = 100
 const ANNOUNCE_AGAIN_MS = 1000
@@ -50,7 +45,7 @@ export class GroupEngine implements RunOwner {
   readonly #requestsMax: number
   readonly #channelOf: (peer: number) => Channel | undefined
   readonly #pending = new Map<number, Pending>()
-  readonly #early = new Map<number, Early[]>()
+  readonly #early: EarlyCalls
   readonly #signatures = new Uint32Array(HISTORY)
   /** Up to which collective each rank is done, as far as is known; which it was asked for, and for which it asked. */
   readonly #doneAt: Int32Array
@@ -65,6 +60,8 @@ export class GroupEngine implements RunOwner {
   #done = 0
   #failure: Error | undefined
   #closed = false
+  /** Since it failed here, or was closed. */
+  #lastWord: LastWord | undefined
 
   constructor(
     group: number,
@@ -78,6 +75,7 @@ export class GroupEngine implements RunOwner {
     this.rank = rank
     this.eagerBytes = limits.eagerBytes
     this.#requestsMax = limits.requestsMax
+    this.#early = new EarlyCalls(limits)
     this.#channelOf = channelOf
     this.#doneAt = new Int32Array(peers.length)
     this.#asked = new Int32Array(peers.length)
@@ -95,6 +93,11 @@ export class GroupEngine implements RunOwner {
 
   get closed(): boolean {
     return this.#closed
+  }
+
+  /** For those that still take part; undefined while this rank does. */
+  get lastWord(): LastWord | undefined {
+    return this.#lastWord
   }
 
   get busy(): boolean {
@@ -124,28 +127,29 @@ export class GroupEngine implements RunOwner {
     this.#signatures[sequence & (HISTORY - 1)] = plan.signature
     const beganNs = plan.meter === undefined ? 0 : plan.meter.begin()
     this.#pending.set(sequence, { run, resolve, reject, startedMs: nowMs, beganNs })
-    if (trace.wants(TraceLevel.Debug)) this.#traceBegin(sequence, plan.call)
+    if (trace.wants(TraceLevel.Debug)) this.#traceBegin(run)
     for (const [rank, since] of this.#left) this.#checkLeft(rank, since, run)
-    const early = this.#early.get(sequence) ?? []
-    this.#early.delete(sequence)
+    const early = this.#early.take(sequence)
     // Judged before anything goes out; the bytes are placed once the first round says where.
-    for (const { rank, signature, total, kind } of early) {
-      if (kind === FrameKind.Grant) run.grant(rank, total)
+    for (const rank of plan.sends.keys()) this.#checkDone(rank, run)
+    for (const { rank, signature, amount, kind } of early) {
+      if (kind === FrameKind.Grant) run.grant(rank, amount)
       const expected = (kind === FrameKind.Data ? plan.receives : plan.sends).get(rank) ?? 0
-      const fits = kind === FrameKind.Grant ? total <= expected : total === expected
-      if (signature !== plan.signature || !fits) this.#mismatch(rank, sequence, plan)
+      const fits = kind === FrameKind.Grant ? amount <= expected : amount === expected
+      if (signature !== plan.signature || !fits) this.#mismatch(rank, sequence, plan.call)
     }
     if (!run.over) run.start()
-    for (const { rank, total, bytes, kind } of early) {
+    for (const { rank, amount, bytes, kind } of early) {
       if (kind !== FrameKind.Data || run.over) continue
-      if (!run.take(rank, total, bytes, 0, bytes.length)) this.#mismatch(rank, sequence, plan)
+      if (!run.take(rank, amount, bytes, 0, bytes.length)) this.#mismatch(rank, sequence, plan.call)
     }
+    for (const rank of plan.receives.keys()) this.#checkDone(rank, run)
     return run
   }
 
   /** End every collective under way, and tell the others why nothing will come from here. */
   giveUp(error: unknown): void {
-    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: messageOfThrown(error) })
+    this.#end(error, 'gave-up', this.rank, 0, messageOfThrown(error))
   }
 
   /** Take no further part. */
@@ -153,7 +157,10 @@ export class GroupEngine implements RunOwner {
     if (this.#closed) return
     if (this.#failure === undefined && this.#pending.size > 0) this.giveUp(new ClosedError('the group'))
     this.#closed = true
-    if (this.#failure === undefined) this.#tellAll(FrameKind.Leave, this.#next)
+    if (this.#lastWord === undefined) {
+      this.#lastWord = new LastWord(this.group, FrameKind.Leave, this.#next >>> 0)
+      this.#tellAll(this.#lastWord)
+    }
     this.#early.clear()
   }
 
@@ -163,12 +170,6 @@ export class GroupEngine implements RunOwner {
     return oldest?.run
   }
 
-  /** A call of `timeoutMs` at most that waits says for whom. */
-  awaited(): number[] {
-    const [oldest] = this.#pending.values()
-    return oldest?.run.awaited() ?? []
-  }
-
   /** From time to time: whoever waits long says what for, so that those who called something else find out. */
   tick(nowMs: number): void {
     const [oldest] = this.#pending.values()
@@ -176,7 +177,8 @@ export class GroupEngine implements RunOwner {
     if (nowMs - this.#announcedMs < ANNOUNCE_AGAIN_MS && this.#announcedMs >= oldest.startedMs) return
     this.#announcedMs = nowMs
     const { run } = oldest
-    for (const rank of run.awaited()) {
+    // A rank that takes nothing may have called something else, or be gone, which only who sends to it finds out.
+    for (const rank of new Set([...run.awaited(), ...run.unsent()])) {
       const expected = run.plan.receives.get(rank) ?? 0
       this.#channel(rank)?.control(FrameKind.Announce, run.sequence >>> 0, run.plan.signature, this.group, expected)
     }
@@ -186,8 +188,13 @@ export class GroupEngine implements RunOwner {
 
   cameFrame(peer: number, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const rank = this.peers.indexOf(peer)
-    if (rank < 0 || this.#failure !== undefined || this.#closed) return
+    if (rank < 0) return
+    if (this.#lastWord !== undefined) {
+      if (takesPart(frame.kind)) this.#lastWord.tell(this.#channel(rank))
+      return
+    }
     this.#cameDone(rank, frame.done | 0)
+    if (this.#failure !== undefined) return
     const sequence = frame.sequence | 0
     switch (frame.kind) {
       case FrameKind.Data:
@@ -219,7 +226,7 @@ export class GroupEngine implements RunOwner {
 
   /** The others go on without this rank: whatever ended the group before, this is why nothing of it will come back. */
   exclude(error: Error): void {
-    this.#fail(error)
+    this.#fail(error, { reason: 'gave-up', rank: this.rank, sequence: 0, call: error.message, by: this.rank })
     this.#failure = error
   }
 
@@ -231,7 +238,7 @@ export class GroupEngine implements RunOwner {
     if (this.#left.has(rank)) return
     const how = cause === undefined ? 'has closed its connection' : 'is gone'
     const error = this.#error('ERR_AETHER_PEER_LOST', rank, `rank ${rank} of the group (peer ${peer}) ${how}`, cause)
-    this.#fail(error, { reason: 'lost', rank, sequence: 0, call: '' })
+    this.#end(error, 'lost', rank, 0, '')
   }
 
   // ---- what runs ask for -----------------------------------------------------------------------------------------------------------
@@ -287,52 +294,52 @@ export class GroupEngine implements RunOwner {
       return
     }
     const fits = frame.signature === run.plan.signature && run.take(rank, frame.amount, bytes, at, length)
-    if (!fits) this.#mismatch(rank, sequence, run.plan)
+    if (!fits) this.#mismatch(rank, sequence, run.plan.call)
   }
 
   #cameGrant(rank: number, sequence: number, frame: Frame): void {
     const run = this.#pending.get(sequence)?.run
-    if (run === undefined) {
-      // For one that is over here it comes too late to matter.
-      if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
-    } else if (frame.signature === run.plan.signature) run.grant(rank, frame.amount)
-    else this.#mismatch(rank, sequence, run.plan)
+    if (run === undefined) this.#cameEarly(rank, sequence, frame, NO_BYTES)
+    else if (frame.signature === run.plan.signature && frame.amount <= (run.plan.sends.get(rank) ?? 0))
+      run.grant(rank, frame.amount)
+    else this.#mismatch(rank, sequence, run.plan.call)
   }
 
   #cameAnnounce(rank: number, sequence: number, frame: Frame): void {
     const run = this.#pending.get(sequence)?.run
     if (run !== undefined) {
       const fits = frame.signature === run.plan.signature && frame.amount === (run.plan.sends.get(rank) ?? 0)
-      if (!fits) this.#mismatch(rank, sequence, run.plan)
+      if (!fits) this.#mismatch(rank, sequence, run.plan.call)
     } else if (behind(sequence, this.#next) >= 0) this.#cameEarly(rank, sequence, frame, NO_BYTES)
     else if (behind(this.#next, sequence) < HISTORY && this.#signatures[sequence & (HISTORY - 1)] !== frame.signature)
-      this.#mismatch(rank, sequence, undefined)
+      this.#mismatch(rank, sequence, WHAT_IS_OVER)
+    // Where it was the same, but for lengths that two ranks agree on, that rank finds out once it knows that it is over here.
+    else this.#channel(rank)?.control(FrameKind.Progress, 0, 0, this.group, 0)
   }
 
   #cameEarly(rank: number, sequence: number, frame: Frame, bytes: Uint8Array): void {
     const ahead = behind(sequence, this.#next)
-    const list = this.#early.get(sequence) ?? []
-    const held = list.reduce((sum, early) => (early.rank === rank ? sum + early.bytes.length : sum), 0)
-    // Nothing more was expected for one that is over here; and who does not keep to what it may is no program of ours.
-    if (ahead < 0 || ahead > 2 * this.#requestsMax || held + bytes.length > this.eagerBytes) {
-      this.#mismatch(rank, sequence, undefined)
-      return
-    }
-    if (frame.kind !== FrameKind.Data) {
-      // Of these the last one says it all.
-      const same = list.findIndex((early) => early.kind === frame.kind && early.rank === rank)
-      if (same >= 0) list.splice(same, 1)
-    }
-    list.push({ rank, signature: frame.signature, total: frame.amount, bytes, kind: frame.kind })
-    this.#early.set(sequence, list)
+    // Nothing more was expected for one that is over here, nor was all the room used that there is only now; and who does not keep to what it may is no program of ours.
+    if (ahead < 0) this.#mismatch(rank, sequence, WHAT_IS_OVER)
+    else if (!this.#early.keep(rank, sequence, ahead, frame, bytes)) this.#mismatch(rank, sequence, WHAT_IS_TO_COME)
   }
 
   /** A rank says how far it is. */
   #cameDone(rank: number, done: number): void {
     if (behind(done, this.#doneAt[rank]!) <= 0) return
     this.#doneAt[rank] = done
+    for (const { run } of this.#pending.values()) {
+      if (behind(run.sequence, done) > 0) break
+      this.#checkDone(rank, run)
+    }
     if (this.#held.length === 0) return
     for (const held of this.#held.splice(0)) this.push(held.rank, held.stream)
+  }
+
+  /** Who is done with a collective has sent all of it, and has been sent all: it says so behind the last byte. */
+  #checkDone(rank: number, run: CollectiveRun): void {
+    if (run.over || behind(this.#doneAt[rank]!, run.sequence) < 0 || run.isDoneWith(rank)) return
+    this.#mismatch(rank, run.sequence, run.plan.call)
   }
 
   #ask(rank: number, target: number): void {
@@ -365,43 +372,58 @@ export class GroupEngine implements RunOwner {
     if (run.over || behind(run.sequence, since) < 0) return
     const message = `rank ${rank} of the group closed it and takes no part in ${run.plan.call}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', rank, message)
-    this.#fail(error, { reason: 'gave-up', rank, sequence: run.sequence, call: 'it closed the group' })
+    this.#end(error, 'gave-up', rank, run.sequence, 'it closed the group')
   }
 
-  #mismatch(rank: number, sequence: number, plan: Plan | undefined): void {
+  /** `own`: what was called here. */
+  #mismatch(rank: number, sequence: number, own: string): void {
     if (this.#failure !== undefined) return
-    const own = plan?.call ?? 'what is over here'
     const message = `collective ${sequence} of the group: rank ${rank} called something else than this rank, which called ${own}; ${ADVICE}`
     const error = this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', rank, message)
-    this.#fail(error, { reason: 'mismatch', rank, sequence, call: own })
+    this.#end(error, 'mismatch', rank, sequence, own)
   }
 
-  #cameAbort(teller: number, note: FailureNote | undefined): void {
-    if (note === undefined || note.rank >= this.peers.length)
-      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', teller, `rank ${teller} gave up`))
-    else if (note.reason === 'lost') {
-      const { rank } = note
-      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${teller} has found`
-      this.#fail(this.#error('ERR_AETHER_PEER_LOST', rank, message))
-    } else if (note.reason === 'gave-up')
-      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', note.rank, `rank ${note.rank} gave up: ${note.call}`))
-    else this.#fail(this.#mismatchTold(teller, note))
+  #cameAbort(teller: number, told: FailureNote | undefined): void {
+    const { length } = this.peers
+    const isSense = told !== undefined && told.rank < length && told.by < length
+    const note: FailureNote = isSense ? told : { reason: 'gave-up', rank: teller, sequence: 0, call: '', by: teller }
+    if (note.reason === 'lost') this.#fail(this.#lostTold(note), note)
+    else if (note.reason === 'mismatch') this.#fail(this.#mismatchTold(note), note)
+    else {
+      const message = `rank ${note.rank} gave up${note.call === '' ? '' : `: ${note.call}`}`
+      this.#fail(this.#error('ERR_AETHER_COLLECTIVE_ABANDONED', note.rank, message), note)
+    }
   }
 
-  #mismatchTold(teller: number, { rank, sequence, call }: FailureNote): Error {
-    // To the rank that is blamed it is the teller that called something else.
-    const other = rank === this.rank ? teller : rank
+  #lostTold({ rank, by }: FailureNote): Error {
+    if (rank !== this.rank) {
+      const message = `rank ${rank} of the group (peer ${this.peers[rank]}) is gone, as rank ${by} has found`
+      return this.#error('ERR_AETHER_PEER_LOST', rank, message)
+    }
+    // Who is said to be gone is back over another link, and has made the group only now.
+    const message = `the group of rank ${by} (peer ${this.peers[by]}) ended when the link to this rank was lost; make another`
+    return this.#error('ERR_AETHER_PEER_LOST', by, message)
+  }
+
+  #mismatchTold({ rank, sequence, call, by }: FailureNote): Error {
+    // To the rank that is blamed it is the one that has found out that called something else.
+    const other = rank === this.rank ? by : rank
     const own = this.#pending.get(sequence)?.run.plan.call
     const mine = own === undefined ? '' : `; this rank called ${own}`
-    const message = `collective ${sequence} of the group: rank ${teller} called ${call}, and rank ${rank} something else${mine}; ${ADVICE}`
+    const message = `collective ${sequence} of the group: rank ${by} called ${call}, and rank ${rank} something else${mine}; ${ADVICE}`
     return this.#error('ERR_AETHER_COLLECTIVE_MISMATCH', other, message)
   }
 
-  /** The end of the group; with a note, of the others' too. */
-  #fail(error: unknown, note?: FailureNote): void {
+  /** The end of the group, which this rank has found first, for all that is known here: of the others' too. */
+  #end(error: unknown, reason: FailureNote['reason'], rank: number, sequence: number, call: string): void {
+    this.#fail(error, { reason, rank, sequence, call, by: this.rank }, true)
+  }
+
+  #fail(error: unknown, note: FailureNote, areOthersTold: boolean = false): void {
     if (this.#failure !== undefined) return
     this.#failure =
       error instanceof Error ? error : new AetherError('ERR_AETHER_COLLECTIVE_ABANDONED', messageOfThrown(error))
+    this.#lastWord = new LastWord(this.group, FrameKind.Abort, 0, encodeFailure(note))
     const pending = [...this.#pending.values()]
     this.#pending.clear()
     this.#early.clear()
@@ -409,29 +431,24 @@ export class GroupEngine implements RunOwner {
       run.abandon()
       this.#traceEnd(run, codeOf(this.#failure))
     }
-    if (note !== undefined) this.#tellAll(FrameKind.Abort, 0, encodeFailure(note))
+    if (areOthersTold) this.#tellAll(this.#lastWord)
     for (const { reject } of pending) reject(error)
   }
 
-  #traceBegin(sequence: number, call: string): void {
-    const slice = { phase: 'begin', name: call, track: TRACK, id: this.#traceId(sequence) } as const
+  #traceBegin({ sequence, plan, id }: CollectiveRun): void {
+    const { call } = plan
+    const slice = { phase: 'begin', name: call, track: TRACK, id } as const
     trace.publish(TraceLevel.Debug, 'collective', () => ({ group: this.group, sequence, call }), slice)
   }
 
-  #traceEnd({ sequence, plan }: CollectiveRun, code: string): void {
-    const slice = { phase: 'end', track: TRACK, id: this.#traceId(sequence) } as const
+  #traceEnd({ sequence, plan, id }: CollectiveRun, code: string): void {
+    const slice = { phase: 'end', track: TRACK, id } as const
     const level = code === 'OK' ? TraceLevel.Debug : TraceLevel.Warn
     trace.publish(level, 'collectiveEnd', () => ({ group: this.group, sequence, call: plan.call, code }), slice)
   }
 
-  /** A thread may be in several groups. */
-  #traceId(sequence: number): number {
-    return this.group * 2 ** 32 + (sequence >>> 0)
-  }
-
-  #tellAll(kind: number, sequence: number, payload?: Uint8Array): void {
-    for (const [rank, peer] of this.peers.entries())
-      if (rank !== this.rank) this.#channelOf(peer)?.control(kind, sequence >>> 0, 0, this.group, 0, payload)
+  #tellAll(word: LastWord): void {
+    for (const rank of this.peers.keys()) if (rank !== this.rank) word.tell(this.#channel(rank))
   }
 
   #error(code: ConstructorParameters<typeof CollectiveError>[0], rank: number, message: string, cause?: Error): Error {

@@ -29,11 +29,13 @@ import {
   type Shape,
 } from './calls.ts'
 import type { Channel } from './channel.ts'
-import { describeCollective } from './collective-waits.ts'
+import type { CollectiveRun } from './collective-run.ts'
+import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** What a timer counts at most; 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -107,7 +109,7 @@ export class PeerGroup {
     data: A,
     options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {},
   ): Promise<A> {
-    return this.#run(prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
+    return this.#run(() => prepareBroadcast(this.#shape, data, options.root ?? 0, options), options, data)
   }
 
   broadcastSync<A extends ElementArray>(data: A, options: CollectiveOptions<BroadcastAlgorithm> & RootOptions = {}): A {
@@ -120,7 +122,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<ScatterAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A> {
-    return this.#run(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
+    return this.#run(() => prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
   }
 
   scatterSync<A extends ElementArray>(
@@ -131,13 +133,15 @@ export class PeerGroup {
     return this.#runSync(prepareScatter(this.#shape, input, output, options.root ?? 0, options), options, output)
   }
 
-  /** The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`. Others give undefined. */
+  /** The `input` of rank i into part i of the root's `output`. In place at the root: `input` is that part of `output`. Others give undefined, and get it. */
   gather<A extends ElementArray>(
     input: A,
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): Promise<A | undefined> {
-    return this.#run(prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+    const { root = 0 } = options
+    const result = this.rank === root ? output : undefined
+    return this.#run(() => prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
   gatherSync<A extends ElementArray>(
@@ -145,7 +149,9 @@ export class PeerGroup {
     output?: A,
     options: CollectiveOptions<GatherAlgorithm> & RootOptions & CountsOptions = {},
   ): A | undefined {
-    return this.#runSync(prepareGather(this.#shape, input, output, options.root ?? 0, options), options, output)
+    const { root = 0 } = options
+    const result = this.rank === root ? output : undefined
+    return this.#runSync(prepareGather(this.#shape, input, output, root, options), options, result)
   }
 
   /** The `input` of rank i into part i of everybody's `output`. In place: `input` is this rank's part of `output`. */
@@ -154,7 +160,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllGatherAlgorithm> & CountsOptions = {},
   ): Promise<A> {
-    return this.#run(prepareAllGather(this.#shape, input, output, options), options, output)
+    return this.#run(() => prepareAllGather(this.#shape, input, output, options), options, output)
   }
 
   allGatherSync<A extends ElementArray>(
@@ -175,7 +181,7 @@ export class PeerGroup {
     const { root = 0 } = options
     const result = this.rank === root ? (output ?? input) : undefined
     return this.#run(
-      prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
+      () => prepareReduce(this.#shape, input, output, operation as Operation<never>, root, options),
       options,
       result,
     )
@@ -204,7 +210,7 @@ export class PeerGroup {
     options: CollectiveOptions<AllReduceAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
+      () => prepareAllReduce(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
     )
@@ -231,7 +237,7 @@ export class PeerGroup {
     options: CollectiveOptions<ReduceScatterAlgorithm> & CountsOptions & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
+      () => prepareReduceScatter(this.#shape, input, output, operation as Operation<never>, options),
       options,
       output,
     )
@@ -258,7 +264,7 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
+      () => prepareScan(this.#shape, input, output, operation as Operation<never>, false, options),
       options,
       output,
     )
@@ -285,7 +291,7 @@ export class PeerGroup {
     options: CollectiveOptions<ScanAlgorithm> & ReductionOptions = {},
   ): Promise<A> {
     return this.#run(
-      prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
+      () => prepareScan(this.#shape, input, output, operation as Operation<never>, true, options),
       options,
       output,
     )
@@ -310,7 +316,7 @@ export class PeerGroup {
     output: A,
     options: CollectiveOptions<AllToAllAlgorithm> = {},
   ): Promise<A> {
-    return this.#run(prepareAllToAll(this.#shape, input, output, options), options, output)
+    return this.#run(() => prepareAllToAll(this.#shape, input, output, options), options, output)
   }
 
   allToAllSync<A extends ElementArray>(input: A, output: A, options: CollectiveOptions<AllToAllAlgorithm> = {}): A {
@@ -324,7 +330,7 @@ export class PeerGroup {
     lengths: PartLengths,
     options: CollectiveOptions<AllToAllVAlgorithm> = {},
   ): Promise<A> {
-    return this.#run(prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
+    return this.#run(() => prepareAllToAllV(this.#shape, input, output, lengths, options), options, output)
   }
 
   allToAllVSync<A extends ElementArray>(
@@ -338,7 +344,7 @@ export class PeerGroup {
 
   /** Over when every member has called it. */
   barrier(options: CollectiveOptions<BarrierAlgorithm> = {}): Promise<void> {
-    return this.#run(prepareBarrier(this.#shape, options), options, undefined)
+    return this.#run(() => prepareBarrier(this.#shape, options), options, undefined)
   }
 
   barrierSync(options: CollectiveOptions<BarrierAlgorithm> = {}): void {
@@ -347,7 +353,8 @@ export class PeerGroup {
 
   /**
    * The group of those that are left: every member that still runs calls it after a collective has failed, and each that gets a group gets the same one. Ends this
-   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again.
+   * group for all, where it has not failed. Called again it gives the same group, or, where it was not agreed on, tries again; called while it is under way it waits for that one, and of its options only
+   * `signal` counts, which ends its own wait alone.
    *
    * Each member of the new group had been reached by the one that led the agreement, and answered; but for one case: where the leader itself dies at that very moment,
    * what it may have decided stands, and names it and who else died since. Then, as whenever a member dies later, the new group's collectives tell of the loss, and it
@@ -357,7 +364,10 @@ export class PeerGroup {
    * `quorum`; ClosedError; the signal's reason.
    */
   shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
-    this.#shrunk ??= this.#shrink(options).catch((error: unknown) => {
+    const { signal } = options
+    if (this.#shrunk !== undefined)
+      return signal === undefined ? this.#shrunk : untilAborted(this.#shrunk, signal, () => {})
+    this.#shrunk = this.#shrink(options).catch((error: unknown) => {
       this.#shrunk = undefined
       throw error
     })
@@ -395,21 +405,26 @@ export class PeerGroup {
     return this.#successor
   }
 
-  /** Async, so that whatever goes wrong rejects. */
-  async #run<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+  /** Async, so that whatever goes wrong rejects, arguments too. */
+  async #run<T>(prepare: () => PreparedCall, options: CollectiveOptions, result: T): Promise<T> {
+    const { plan, memory } = prepare()
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
     const engine = this.#engine
     let timer: NodeJS.Timeout | undefined
-    const abort = (): void => engine.giveUp(signal?.reason)
+    let abort = (): void => {}
     try {
       await new Promise<void>((resolve, reject) => {
-        engine.begin(plan, memory, performance.now(), resolve, reject)
-        if (!engine.busy) return
+        const run = engine.begin(plan, memory, performance.now(), resolve, reject)
+        if (run.over) return
         this.#hub.watch()
-        if (timeoutMs <= TIMER_MS_MAX)
-          timer = setTimeout(() => engine.giveUp(this.#timeout(plan.call, timeoutMs)), timeoutMs)
+        // It may be done already, and who awaits it not have been told yet.
+        const giveUp = (why: unknown): void => {
+          if (!run.over) engine.giveUp(why)
+        }
+        abort = () => giveUp(signal?.reason)
+        if (timeoutMs <= TIMER_MS_MAX) timer = setTimeout(() => giveUp(this.#timeout(run, timeoutMs)), timeoutMs)
         signal?.addEventListener('abort', abort, { once: true })
       })
     } finally {
@@ -423,17 +438,16 @@ export class PeerGroup {
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
-    let over = false
-    let failure: unknown
-    const end = (error?: unknown): void => {
-      over = true
-      failure = error
+    // A function of the program may throw anything, `undefined` too.
+    let failure: { readonly error: unknown } | undefined
+    const fail = (error: unknown): void => {
+      failure = { error }
     }
-    const run = this.#engine.begin(plan, memory, performance.now(), end, end)
-    if (!over) {
+    const run = this.#engine.begin(plan, memory, performance.now(), () => {}, fail)
+    if (!run.over) {
       try {
         this.#hub.spin(
-          () => over,
+          () => run.over,
           this.#channels(),
           timeoutMs,
           () => plan.call,
@@ -441,10 +455,10 @@ export class PeerGroup {
         )
       } catch (error) {
         if (!(error instanceof TimeoutError)) throw error
-        this.#engine.giveUp(this.#timeout(plan.call, timeoutMs))
+        this.#engine.giveUp(this.#timeout(run, timeoutMs))
       }
     } else for (const { link } of this.#channels()) if (link.open) link.flush()
-    if (failure !== undefined) throw failure
+    if (failure !== undefined) throw (failure as { readonly error: unknown }).error
     return result
   }
 
@@ -452,10 +466,14 @@ export class PeerGroup {
     return this.members.flatMap((member) => this.#hub.get(member)?.channel ?? [])
   }
 
-  #timeout(call: string, timeoutMs: number): TimeoutError {
-    const missing = this.#engine.awaited()
-    const whom = missing.length === 0 ? '' : `; it waits for rank ${missing.join(', ')}`
-    return new TimeoutError(`${call} was not done within ${timeoutMs} ms${whom}`)
+  #timeout(run: CollectiveRun, timeoutMs: number): TimeoutError {
+    const parts = [`${run.plan.call} was not done within ${timeoutMs} ms`, whomItWaitsFor(run)]
+    const others = this.members.filter((peer) => this.#hub.hasBegunOther(peer))
+    if (others.length > 0)
+      parts.push(
+        `peer ${others.join(', ')} has begun a group that is not made here; all members make one from the same list`,
+      )
+    return new TimeoutError(parts.filter((part) => part !== '').join('; '))
   }
 }
 

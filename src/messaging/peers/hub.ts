@@ -9,9 +9,10 @@ import { Channel, type ChannelOwner } from './channel.ts'
 import { collectiveWaits } from './collective-waits.ts'
 import { EarlyFrames } from './early-frames.ts'
 import { CollectiveError, disconnectedError, PeerError } from './errors.ts'
-import { type Frame, FrameKind } from './frame.ts'
+import { type Frame, FrameKind, takesPart } from './frame.ts'
 import { type Greeted, Greetings } from './greetings.ts'
 import { checkMembers, GroupEngine } from './group-engine.ts'
+import type { LastWord } from './last-word.ts'
 import type { PeerLimits } from './limits.ts'
 import { Messages } from './messages.ts'
 import { hashText } from './plan.ts'
@@ -55,7 +56,8 @@ export class Hub implements ChannelOwner {
   /** How often each list of members has made a group. */
   readonly #made = new Map<string, number>()
   readonly #early: EarlyFrames
-  readonly #closedGroups = new Set<number>()
+  /** What is left to say of those that were closed last. */
+  readonly #closedGroups = new Map<number, LastWord>()
   readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
   /** Something that has come is being dealt with: a function of the program may be called by it. */
@@ -200,12 +202,17 @@ export class Hub implements ChannelOwner {
     )
   }
 
+  /** Whether a peer has begun a group that is not made here. */
+  hasBegunOther(peer: number): boolean {
+    return this.#early.has(peer)
+  }
+
   dropGroup(engine: GroupEngine): void {
     this.#groups.delete(engine.group)
     this.#agreements.close(engine.group, new ClosedError('the group'))
-    this.#closedGroups.add(engine.group)
+    this.#closedGroups.set(engine.group, engine.lastWord as LastWord)
     if (this.#closedGroups.size > CLOSED_GROUPS_MAX)
-      this.#closedGroups.delete(this.#closedGroups.values().next().value as number)
+      this.#closedGroups.delete(this.#closedGroups.keys().next().value as number)
   }
 
   doneOf(group: number): number {
@@ -321,8 +328,10 @@ export class Hub implements ChannelOwner {
       } else if (!isSense) channel.link.destroy(turnedAway(number, 'what it says about who goes on makes no sense'))
     } else {
       const group = this.#groups.get(frame.group)
+      const lastWord = this.#closedGroups.get(frame.group)
       if (group !== undefined) group.cameFrame(number, frame, bytes, at, length)
-      else if (!this.#closedGroups.has(frame.group)) this.#keep(channel, number, frame, bytes, at, length)
+      else if (lastWord === undefined) this.#keep(channel, number, frame, bytes, at, length)
+      else if (takesPart(frame.kind)) lastWord.tell(channel)
     }
   }
 

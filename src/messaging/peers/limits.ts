@@ -4,7 +4,7 @@ import { ArgumentError } from '../../native/index.ts'
 export interface PeerLimits {
   /** Peers besides this one; default 1024. */
   readonly peersMax?: number
-  /** Collectives of a group that may be under way at a time, and by how many one rank may be ahead of another; default 64. All peers use the same. */
+  /** Collectives of a group that may be under way at a time, and by how many one rank may be ahead of another to which it sends bytes; default 64. All peers use the same. */
   readonly requestsMax?: number
   /** Bytes of a collective that a peer may send before this rank has called it; default 16 KiB. All peers use the same. */
   readonly eagerBytes?: number

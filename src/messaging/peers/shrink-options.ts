@@ -20,7 +20,7 @@ const defaults = { quorum: 'majority', absentAfterMs: 5000, timeoutMs: 60_000 } 
 
 /** With the defaults. @throws ArgumentError */
 export function agreementCall(options: ShrinkOptions): AgreementCall {
-  const { quorum, absentAfterMs, timeoutMs } = { ...defaults, ...options }
+  const { quorum = defaults.quorum, absentAfterMs = defaults.absentAfterMs, timeoutMs = defaults.timeoutMs } = options
   if (quorum !== 'majority' && quorum !== 'any')
     throw new ArgumentError('quorum', `quorum is 'majority' or 'any', not ${String(quorum)}`)
   for (const [name, value] of Object.entries({ absentAfterMs, timeoutMs }))

@@ -51,6 +51,11 @@ export class OutgoingStream {
     return this.#queued > this.#sent
   }
 
+  /** Whether all of it has left. */
+  get complete(): boolean {
+    return this.#sent === this.total
+  }
+
   queue(bytes: Uint8Array): void {
     this.#stretches.push({ bytes, at: 0 })
     this.#queued += bytes.length
@@ -99,6 +104,11 @@ export class IncomingStream {
   /** Whether somebody waits for bytes that have not come. */
   get awaited(): boolean {
     return this.#stretches.length > 0
+  }
+
+  /** Whether all of it has come. */
+  get complete(): boolean {
+    return this.#received === this.total
   }
 
   /** A place for what comes next. Returns how far the sender may go now, or 0 where it need not be told. */

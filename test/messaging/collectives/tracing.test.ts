@@ -19,6 +19,7 @@ test('collectives begin and end in the trace, each rank its own', options, async
       all.map(async (peers) => {
         using group = peers.group()
         await group.allReduce(Float64Array.of(4711047110), 'sum')
+        await group.allReduce(Float64Array.of(1), 'sum')
       }),
     )
   } finally {
@@ -28,8 +29,11 @@ test('collectives begin and end in the trace, each rank its own', options, async
   }
   const of = (type: string): unknown[] =>
     heard.filter((message) => message.type === type).map(({ fields }) => fields['code'])
-  assert.deepEqual(of('collective'), [undefined, undefined])
-  assert.deepEqual(of('collectiveEnd'), ['OK', 'OK'])
+  assert.deepEqual(of('collective'), [undefined, undefined, undefined, undefined])
+  assert.deepEqual(of('collectiveEnd'), ['OK', 'OK', 'OK', 'OK'])
+  // Whoever draws them tells them apart by that.
+  const ids = heard.flatMap(({ slice }) => (slice?.phase === 'begin' ? slice.id : []))
+  assert.equal(new Set(ids).size, 4, String(ids))
   assert.match(String(heard.find(({ type }) => type === 'collective')?.fields['call']), /allReduce/)
   assert.doesNotMatch(JSON.stringify(heard), /4711047110/)
 })

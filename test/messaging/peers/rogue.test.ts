@@ -7,6 +7,7 @@ import { FRAME_BYTES, type Frame, FrameKind, FrameView } from '../../../src/mess
 import { GroupEngine } from '../../../src/messaging/peers/group-engine.ts'
 import { type Plan, planOf } from '../../../src/messaging/peers/plan.ts'
 import { IncomingStream } from '../../../src/messaging/peers/streams.ts'
+import { until } from '../../cluster/support.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 
 /** What a peer may send that keeps to no rules, and what becomes of it. */
@@ -62,6 +63,23 @@ test('bytes of collectives further ahead than may be under way end the group', (
   assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
 })
 
+test('bytes that come early and are none end the group: they would take room without end', () => {
+  const engine = engineOf()
+  came(engine, {}, 0)
+  assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('room in more collectives ahead than may be under way ends the group; announcements are of the last one alone', () => {
+  const engine = engineOf()
+  for (let call = 1; call <= 1000; call += 1) came(engine, { kind: FrameKind.Announce, sequence: 1000 * call }, 0)
+  for (let call = 1; call <= limits.requestsMax; call += 1)
+    for (const amount of [80, 100]) came(engine, { kind: FrameKind.Grant, sequence: 1000 * call, amount }, 0)
+  assert.equal(failureOf(engine), undefined)
+  came(engine, { kind: FrameKind.Grant, sequence: 2 }, 0)
+  assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+  assert.match(String(engine.failure), /less than that so far/)
+})
+
 test('more bytes than the call has, or than there was room for, end the group', async () => {
   const engine = engineOf()
   const call = begin(engine)
@@ -83,6 +101,38 @@ test('an announcement of a call that is over here tells whether it was the same'
   assert.equal(failureOf(engine), undefined)
   came(engine, { kind: FrameKind.Announce, signature: plan.signature + 1 }, 0)
   assert.equal(failureOf(engine), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('room for bytes that the call does not send ends the group: while it is under way, before, and when it is over', async () => {
+  const during = engineOf()
+  const call = assert.rejects(begin(during), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH' })
+  came(during, { kind: FrameKind.Grant, amount: 1 }, 0)
+  await call
+
+  const before = engineOf()
+  came(before, { kind: FrameKind.Grant, amount: 1 }, 0)
+  await assert.rejects(begin(before), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH' })
+
+  const after = engineOf()
+  const done = begin(after)
+  came(after, {}, 100)
+  await done
+  came(after, { kind: FrameKind.Grant, amount: 1 }, 0)
+  assert.equal(failureOf(after), 'ERR_AETHER_COLLECTIVE_MISMATCH')
+})
+
+test('who is done with a call and has not sent all of it has called something else', async () => {
+  const during = engineOf()
+  const call = begin(during)
+  came(during, {}, 64)
+  came(during, { kind: FrameKind.Progress, sequence: 0, done: 1 }, 0)
+  await assert.rejects(call, { code: 'ERR_AETHER_COLLECTIVE_MISMATCH', rank: 1 })
+
+  const before = engineOf()
+  came(before, {}, 63)
+  came(before, { kind: FrameKind.Progress, sequence: 0, done: 1 }, 0)
+  assert.equal(failureOf(before), undefined)
+  await assert.rejects(begin(before), { code: 'ERR_AETHER_COLLECTIVE_MISMATCH', rank: 1 })
 })
 
 test('a note that makes no sense still ends the group', () => {
@@ -245,6 +295,20 @@ test("who gives up sends nothing more of the call: its memory is the program's a
   const abort = kinds.indexOf(FrameKind.Abort)
   assert.ok(kinds.includes(FrameKind.Data) && abort > 0, String(kinds))
   assert.deepEqual(kinds.slice(abort + 1), [])
+  rogue.link.destroy()
+  await peers.close()
+})
+
+test('who waits for a rank to take its bytes tells it what was called, as who waits for bytes does', async () => {
+  const { peers, rogue } = await meet()
+  const group = peers.group([0, 1])
+  const call = group.broadcast(new Uint8Array(100_000))
+  await until(() => rogue.heard.some((frame) => frame.kind === FrameKind.Announce), 'an announcement')
+  const announced = rogue.heard.find((frame) => frame.kind === FrameKind.Announce)!
+  // It expects nothing back.
+  assert.deepEqual([announced.sequence, announced.amount], [1, 0])
+  group.close()
+  await assert.rejects(call, { code: 'ERR_AETHER_CLOSED' })
   rogue.link.destroy()
   await peers.close()
 })

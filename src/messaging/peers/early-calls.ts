@@ -1,0 +1,85 @@
+import { type Frame, FrameKind } from './frame.ts'
+
+/** What came for a collective that this rank has not called yet. */
+export interface EarlyCall {
+  readonly rank: number
+  /** Of its frame. */
+  readonly kind: number
+  readonly signature: number
+  readonly amount: number
+  readonly bytes: Uint8Array
+}
+
+/**
+ * What the other ranks of a group say of collectives that this rank has not called yet: of each what one that keeps to the rules can say. Bytes come from nobody who
+ * is much further ahead than `requestsMax`. Of calls in which nothing goes from one to the other a rank may be done with any number, so what it waits for may be
+ * anywhere ahead: room for its bytes in `requestsMax` collectives at most, as it cannot be done with these, and an announcement of the last that it waits for.
+ */
+export class EarlyCalls {
+  readonly #eagerBytes: number
+  readonly #requestsMax: number
+  /** By sequence. */
+  readonly #calls = new Map<number, EarlyCall[]>()
+  /** In how many of them there is a grant of each rank. */
+  readonly #grants = new Map<number, number>()
+  /** What each rank has announced last. */
+  readonly #announced = new Map<number, number>()
+
+  constructor(limits: { readonly eagerBytes: number; readonly requestsMax: number }) {
+    this.#eagerBytes = limits.eagerBytes
+    this.#requestsMax = limits.requestsMax
+  }
+
+  /** `ahead`: how far behind the next call here. False: who keeps to the rules does not say that. */
+  keep(rank: number, sequence: number, ahead: number, frame: Frame, bytes: Uint8Array): boolean {
+    const { kind, signature, amount } = frame
+    const list = this.#calls.get(sequence) ?? []
+    const before = list.filter((early) => early.rank === rank && early.kind === kind)
+    if (kind === FrameKind.Data) {
+      const held = before.reduce((sum, early) => sum + early.bytes.length, 0)
+      // Nobody sends bytes of which there are none; each would take room.
+      if (bytes.length === 0 || ahead > 2 * this.#requestsMax || held + bytes.length > this.#eagerBytes) return false
+    } else {
+      // Of these the last one says it all.
+      for (const early of before) list.splice(list.indexOf(early), 1)
+      if (kind === FrameKind.Announce) this.#announceAnew(rank, sequence)
+      else if (before.length === 0 && !this.#countGrant(rank)) return false
+    }
+    list.push({ rank, kind, signature, amount, bytes })
+    this.#calls.set(sequence, list)
+    return true
+  }
+
+  /** All that was said of a collective, which is called now. */
+  take(sequence: number): readonly EarlyCall[] {
+    const list = this.#calls.get(sequence)
+    if (list === undefined) return []
+    this.#calls.delete(sequence)
+    for (const { rank, kind } of list) {
+      if (kind === FrameKind.Grant) this.#grants.set(rank, this.#grants.get(rank)! - 1)
+      else if (kind === FrameKind.Announce) this.#announced.delete(rank)
+    }
+    return list
+  }
+
+  clear(): void {
+    this.#calls.clear()
+  }
+
+  /** What a rank has announced before is over there. */
+  #announceAnew(rank: number, sequence: number): void {
+    const last = this.#announced.get(rank)
+    this.#announced.set(rank, sequence)
+    const list = last === undefined || last === sequence ? undefined : this.#calls.get(last)
+    if (list === undefined) return
+    const left = list.filter((early) => early.rank !== rank || early.kind !== FrameKind.Announce)
+    if (left.length > 0) this.#calls.set(last as number, left)
+    else this.#calls.delete(last as number)
+  }
+
+  #countGrant(rank: number): boolean {
+    const count = (this.#grants.get(rank) ?? 0) + 1
+    this.#grants.set(rank, count)
+    return count <= this.#requestsMax
+  }
+}

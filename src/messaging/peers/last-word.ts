@@ -1,0 +1,27 @@
+import type { Channel } from './channel.ts'
+
+/**
+ * What a member says to those that still take part in a group in which it does not any more: that it has left, or why the group has failed. Once over each link: who has
+ * not been told may be back over another, and have made the group only then.
+ */
+export class LastWord {
+  readonly #group: number
+  readonly #kind: number
+  readonly #sequence: number
+  readonly #payload: Uint8Array | undefined
+  readonly #toldOver = new WeakSet<Channel>()
+
+  /** A frame of the group. */
+  constructor(group: number, kind: number, sequence: number, payload?: Uint8Array) {
+    this.#group = group
+    this.#kind = kind
+    this.#sequence = sequence
+    this.#payload = payload
+  }
+
+  tell(channel: Channel | undefined): void {
+    if (channel === undefined || this.#toldOver.has(channel)) return
+    this.#toldOver.add(channel)
+    channel.control(this.#kind, this.#sequence, 0, this.#group, 0, this.#payload)
+  }
+}
