@@ -112,6 +112,8 @@ export class Channel {
     const at = this.#streams.indexOf(stream)
     if (at >= 0) this.#streams.splice(at, 1)
     stream.waiting = false
+    // It may be the one of which a piece is leaving just now.
+    stream.stop()
   }
 
   /** Send what there is room for. */

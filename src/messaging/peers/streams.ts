@@ -65,6 +65,11 @@ export class OutgoingStream {
     if (limit > this.#limit) this.#limit = limit
   }
 
+  /** Nothing more of it goes. */
+  stop(): void {
+    this.#queued = this.#sent
+  }
+
   /** Copy the next `length` bytes, at most `ready`, to `at` of a ring. Returns how many ranges that ended. */
   take(ring: Uint8Array, at: number, length: number): number {
     let ended = 0
