@@ -88,7 +88,9 @@ const inGuest = ['scripts/rdma-guest.mjs', '--timeout', '900', '--processors', S
 
 /** As somebody would type it. */
 const typed = (words, isGuest) => {
-  const command = words[0].endsWith('.mjs') ? ['node', ...words] : ['aether', ...words]
+  // A guest has the checkout, and no package that is installed.
+  const program = isGuest ? ['node', 'dist/src/cli/main.js'] : ['aether']
+  const command = words[0].endsWith('.mjs') ? ['node', ...words] : [...program, ...words]
   return (isGuest ? ['node', ...inGuest, ...command] : command).join(' ')
 }
 
