@@ -41,6 +41,11 @@ export class SendRequests {
     return this.#done
   }
 
+  /** Whether one that makes a completion is under way. */
+  get willTell(): boolean {
+    return this.#lastSignaled > this.#done
+  }
+
   /** Whether so many may be posted. Operations that wait come first. */
   hasRoom(requests: number): boolean {
     return this.#fits(requests) && this.#waiting.length === 0

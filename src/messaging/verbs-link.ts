@@ -427,12 +427,16 @@ export class VerbsLink extends RingLink {
     if (nowMs - this.#askedMs >= this.#keepAliveMs) this.#askAfterPeer(nowMs)
   }
 
-  /** An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is gone. */
+  /**
+   * An answer, or the retries' end, comes as a completion; nothing else would tell that a silent peer's machine is gone. One question at a time: what
+   * is under way tells as well, and soft-RoCE counts its timeout anew from each request that is posted, so that asking more often than that would
+   * put off the end of the retries for ever.
+   */
   #askAfterPeer(nowMs: number): void {
     this.#askedMs = nowMs
     const quiet = this.#completions === this.#completionsAtProbe
     this.#completionsAtProbe = this.#completions
-    if (!quiet || !this.open) return
+    if (!quiet || this.#requests.willTell || !this.open) return
     try {
       if (this.#hasRoom(1)) this.#requests.postSignaled(this.#probe)
     } catch (error) {
