@@ -12,7 +12,7 @@ import { isEmulated } from './rdma-guest/run-guests.mjs'
 
 const help = `Usage: node scripts/benchmarks.mjs [options] [SECTION…]
 
-Runs the commands of each SECTION (all of them unless some are named; some fifteen minutes), and replaces what stands in the document between
+Runs the commands of each SECTION (all of them unless some are named; soft-roce alone takes some ten minutes), and replaces what stands in the document between
 <!-- measured: SECTION --> and <!-- measured: end --> by what they found, with the machine, the versions and the commands. The text around is left alone.
 Needs a build (npm run build), and a machine that does nothing else: close the browser.
 

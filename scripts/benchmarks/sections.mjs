@@ -162,7 +162,7 @@ export const sections = [
     commands: [
       [
         ...['bench', 'rpc', '--device', 'rxe0', '--sizes', '32', '--depths', '1', '--clients', '1'],
-        ...['--peers', 'none', '--time-ms', '3000'],
+        ...['--peers', 'none', '--time-ms', '25000'],
       ],
     ],
     tables: ([calls]) => [
