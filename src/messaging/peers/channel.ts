@@ -8,7 +8,7 @@ interface Control {
   readonly signature: number
   readonly group: number
   readonly amount: number
-  readonly done: number
+  done: number
   readonly payload: Uint8Array | undefined
 }
 
@@ -95,8 +95,15 @@ export class Channel {
         return
       }
     }
-    this.#controls.push({ kind, sequence, signature, group, amount, done, payload })
+    // A peer may ask for it again and again, and never read: one that waits says it as well.
+    const waiting = kind === FrameKind.Progress ? this.#waitingProgress(group) : undefined
+    if (waiting !== undefined) waiting.done = done
+    else this.#controls.push({ kind, sequence, signature, group, amount, done, payload })
     this.pump()
+  }
+
+  #waitingProgress(group: number): Control | undefined {
+    return this.#controls.find((control) => control.kind === FrameKind.Progress && control.group === group)
   }
 
   /** The stream has bytes that may go. */

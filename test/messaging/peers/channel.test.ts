@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Channel, type ChannelOwner } from '../../../src/messaging/peers/channel.ts'
-import { FrameKind } from '../../../src/messaging/peers/frame.ts'
+import { FRAME_BYTES, FrameKind } from '../../../src/messaging/peers/frame.ts'
 import { OutgoingStream } from '../../../src/messaging/peers/streams.ts'
+import { until } from '../../cluster/support.ts'
 import { memoryLinks } from '../../support/memory-links.ts'
 
 test('of a stream that is given up while a piece of it leaves, no other piece does', async () => {
@@ -24,6 +25,29 @@ test('of a stream that is given up while a piece of it leaves, no other piece do
   await new Promise(setImmediate)
   assert.equal(pieces, 1)
   assert.equal(stream.ready, 0)
+  link.destroy()
+  other.destroy()
+})
+
+test('of how far a group is, asked for again and again by a peer that reads nothing, one answer waits: the last', async () => {
+  const [link, other] = memoryLinks({ ringBytes: 4096 })
+  let done = 0
+  const owner: ChannelOwner = { cameFrame: () => {}, channelEnded: () => {}, doneOf: () => done }
+  const channel = new Channel(link, owner)
+  const say = (group: number): void => {
+    done += 1
+    channel.control(FrameKind.Progress, 0, 0, group, 0)
+  }
+  while (link.reserve(FRAME_BYTES) >= 0) say(1)
+  const left = done
+  for (let times = 0; times < 1000; times += 1) say(times % 2)
+  const came: number[] = []
+  other.onMessage = (_bytes, _at, _length, immediate) => {
+    came.push(immediate)
+  }
+  await until(() => came.length >= left + 2, 'all that waits comes')
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+  assert.deepEqual(came.slice(left), [left + 999, left + 1000])
   link.destroy()
   other.destroy()
 })
