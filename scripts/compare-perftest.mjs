@@ -5,7 +5,7 @@
  *     node scripts/compare-perftest.mjs --device mlx5_0 --address 192.0.2.1        # where there is a card
  *
  * Both ends run on this machine. Each program runs in turn, `--rounds` times (default 2): the rounds of one program differ by what the machine
- * does to both. Where a processor is emulated only the ratios mean anything, and even they tell more of the emulation's price for compiled code.
+ * does to both. `--quick`: the first pair of latencies and of bandwidths, to see that it works. Where a processor is emulated only the ratios mean anything, and even they tell more of the emulation's price for compiled code.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     address: { type: 'string', default: process.env.AETHER_RDMA_ADDRESS ?? '127.0.0.1' },
     rounds: { type: 'string', default: '2' },
     'time-ms': { type: 'string', default: '1000' },
+    quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -121,17 +122,22 @@ async function collect(pairs, theirs, ours) {
   return figures
 }
 
+const chosen = (pairs) => (options.quick ? pairs.slice(0, 1) : pairs)
+const sizesOf = (pairs) => [...new Set(pairs.map(([, , bytes]) => bytes))]
+const latencyPairs = chosen(latencies)
+const bandwidthPairs = chosen(bandwidths)
+
 const microseconds = await collect(
-  latencies,
+  latencyPairs,
   // #bytes #iterations t_min t_max t_typical …
   (tool, bytes) => perftest(tool, bytes, 1000, 4),
-  () => bench('latency', [8, 4096]).map((row) => ({ ...row, figure: row.p50Ns / 1000 })),
+  () => bench('latency', sizesOf(latencyPairs)).map((row) => ({ ...row, figure: row.p50Ns / 1000 })),
 )
 const megabytes = await collect(
-  bandwidths,
+  bandwidthPairs,
   // #bytes #iterations peak average rate, in MiB/s
   (tool, bytes) => perftest(tool, bytes, bytes > 4096 ? 300 : 2000, 3),
-  () => bench('bandwidth', [4096, 65_536]).map((row) => ({ ...row, figure: (row.gbPerSec * 1e9) / MEBIBYTE })),
+  () => bench('bandwidth', sizesOf(bandwidthPairs)).map((row) => ({ ...row, figure: (row.gbPerSec * 1e9) / MEBIBYTE })),
 )
 
 function resultsOf(pairs, figures, unit) {
@@ -145,7 +151,7 @@ function resultsOf(pairs, figures, unit) {
   })
 }
 
-const results = [...resultsOf(latencies, microseconds, 'µs'), ...resultsOf(bandwidths, megabytes, 'MiB/s')]
+const results = [...resultsOf(latencyPairs, microseconds, 'µs'), ...resultsOf(bandwidthPairs, megabytes, 'MiB/s')]
 if (options.json) console.log(JSON.stringify(results, undefined, 2))
 else {
   const list = (values) =>

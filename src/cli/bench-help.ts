@@ -80,7 +80,8 @@ Options of collectives:
                         "quantilesNs", "cpuNsPerOp", "rounds", "messages", "sentBytes", "busiestBytes"
 
 Options of latency, messaging, rpc, ops and all besides:
-  --peers LIST       ${peerNames.join(', ')}, all (default) or none; one that is not installed is left out, and why is told
+  --peers LIST       ${peerNames.join(', ')}, all (default) or none: a suite takes those that have what it
+                     measures; one that is not installed is left out, and why is told
 
 Options of rpc besides:
   --depths N,N,...   calls under way at a time (default ${defaultDepths.join(',')})

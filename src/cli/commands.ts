@@ -31,7 +31,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'bench',
-    summary: 'measure verbs between two processes, beside memcpy and IPC',
+    summary: 'measure verbs, messages, collectives, calls, pages and structures, beside other ways',
     load: async () => (await import('./bench.ts')).benchCommand,
   },
   {

@@ -14,7 +14,7 @@ const table = { json: { type: 'boolean', default: false } } as const
 const help = `Usage: aether trace [options] FILE
 
 Puts the parts together that processes have written where AETHER_TRACE_FILE=FILE was set, if there are any: what 'aether run', 'aether demo' and
-'aether bench' do by themselves at their end. Then holds the file to the rules of the Trace Event Format and says what is in it.
+'aether bench dsm' do by themselves at their end. Then holds the file to the rules of the Trace Event Format and says what is in it.
 
 Open it at ui.perfetto.dev (nothing is sent anywhere) or chrome://tracing.
 

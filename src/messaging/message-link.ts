@@ -57,6 +57,8 @@ export interface MessageLink {
   readonly canSend: boolean
   /** Both ends are on one machine and write into each other's memory by themselves: no adapter takes part. Default: not known. */
   readonly throughSharedMemory?: boolean
+  /** What people know the peer by: address and port, where it has them. Default: not known. */
+  readonly peerText?: string
   /** How this end waits. With `polling` it has a processor to itself: who blocks on the link never sleeps either. Default: as `adaptive`. */
   readonly completion?: CompletionMode
   /**

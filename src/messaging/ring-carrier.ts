@@ -7,8 +7,8 @@ export abstract class RingCarrier {
   abstract read(local: LocalRange, remote: RemoteAddress): Promise<void>
   abstract write(local: LocalRange, remote: RemoteAddress): Promise<void>
 
-  /** What people know the peer by, where somebody knows it. */
-  protected get peerText(): string {
+  /** What people know the peer by, where somebody knows it; else what it is called in traces. */
+  get peerText(): string {
     return this.label
   }
 

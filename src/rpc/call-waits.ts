@@ -1,3 +1,4 @@
+import type { MessageLink } from '../messaging/index.ts'
 import { durationInWords, type KeyedWait, monotonicNow, type WaitDescription, watchWaits } from '../profiling/index.ts'
 import type { CallTable, ClientCall } from './client-call.ts'
 import type { Session } from './session.ts'
@@ -22,18 +23,19 @@ export function watchCalls({ calls, session }: WatchedSession): () => void {
       // A blocking call looks by itself.
       if (call.sync !== undefined || call.method!.streamsAnswers || call.method!.streamsRequests) continue
       const silence = call.sent ? `, from which nothing has come for ${durationInWords(monotonicNow() - heardNs)}` : ''
-      const wait = describeCall(call, silence)
+      const wait = describeCall(call, session.link, silence)
       yield { ...wait, sinceNs: Number.POSITIVE_INFINITY, key: `call ${name} ${call.id}` }
     }
   })
 }
 
 /** `more`: what else is known of the server. */
-export function describeCall(call: ClientCall, more = ''): WaitDescription {
+export function describeCall(call: ClientCall, { peerText }: MessageLink, more = ''): WaitDescription {
   const state = call.sent ? `the request was given to the server${more}` : 'the request waits for room in the link'
   const { deadline } = call
   const leftMs = deadline === Infinity ? Infinity : deadline - performance.now()
   const until = leftMs === Infinity ? 'it has no deadline' : `its deadline is in ${durationInWords(leftMs * 1e6)}`
-  const object = `the answer to the call '${call.method!.name}'`
+  const from = peerText === undefined ? '' : ` from ${peerText}`
+  const object = `the answer to the call '${call.method!.name}'${from}`
   return { kind: 'call', object, state: `${state}; ${until}`, ranks: [], processes: [] }
 }

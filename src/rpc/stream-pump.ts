@@ -80,9 +80,9 @@ function watchStalls(): void {
 }
 
 /** Waits for credit; the watchdog tells of it where that takes long. `text` names the stream. */
-async function stalled(credit: Credit, text: string): Promise<void> {
+async function stalled(credit: Credit, text: string, peerText: string | undefined): Promise<void> {
   watchStalls()
-  const stall = { text, number: ++lastStall }
+  const stall = { text: peerText === undefined ? text : `${text} to ${peerText}`, number: ++lastStall }
   stalls.add(stall)
   try {
     await credit.more()
@@ -105,7 +105,7 @@ export async function pump(
   for await (const item of source) {
     while (!credit.tryTake()) {
       if (credit.stopped) return false
-      await stalled(credit, text)
+      await stalled(credit, text, session.link.peerText)
     }
     // Credit bounds the peer's memory; this bounds ours.
     if (session.waiting > 0) await session.emptied()

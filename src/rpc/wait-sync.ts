@@ -47,7 +47,7 @@ export function waitSync(client: ClientSession, call: ClientCall, answer: SyncAn
         lookedFrom = now
         napAt = now + spinTime.begin()
       } else if (now > napAt) {
-        watched ??= new WatchedWait(() => describeCall(call))
+        watched ??= new WatchedWait(() => describeCall(call, link))
         watched.look()
         if (link.completion !== 'polling') Atomics.wait(pillow, 0, 0, NAP_MS)
       }

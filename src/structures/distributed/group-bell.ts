@@ -1,3 +1,4 @@
+import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { ReadCommand } from './command.ts'
 import { lookMs } from './look-ms.ts'
@@ -11,6 +12,8 @@ export type RingKind = 'one' | 'all'
 export interface BellOptions extends WaitOptions {
   /** The longest sleep without a look, where that has to be shorter than usual. */
   readonly lookMsMax?: number
+  /** What is told of a wait that lasts, where somebody has what is waited for. */
+  readonly describe?: () => WaitDescription
 }
 
 /** Tries once; undefined when it is not to be had yet. */
@@ -62,11 +65,12 @@ export class GroupBell {
   }
 
   /** Try until it succeeds. */
-  async wait<T>(attempt: Attempt<T>, { signal, lookMsMax }: BellOptions = {}): Promise<T> {
+  async wait<T>(attempt: Attempt<T>, { signal, lookMsMax, describe }: BellOptions = {}): Promise<T> {
     signal?.throwIfAborted()
     const first = await attempt()
     if (first !== undefined) return first
     using waiter = new Waiter(this.#at.words, signal)
+    using watched = describe && new WatchedWait(describe)
     this.enter(waiter)
     try {
       for (let looks = 0; ; looks += 1) {
@@ -74,6 +78,7 @@ export class GroupBell {
         const outcome = await this.#look(waiter, attempt)
         if (outcome !== undefined) return outcome
         await waiter.sleep(lookMs(this.#at.words, looks, lookMsMax))
+        watched?.look()
       }
     } finally {
       this.leave(waiter)

@@ -1,3 +1,4 @@
+import type { WaitDescription } from '../../profiling/index.ts'
 import type { RemoteWords } from './remote-words.ts'
 
 /**
@@ -38,4 +39,11 @@ export function endedHold(word: bigint): bigint {
 export function isHeld(words: RemoteWords, word: bigint): boolean {
   const { rank } = holdOf(word)
   return rank !== undefined && words.isMember(rank)
+}
+
+/** For the watchdog: who has it, by the word as it was seen last. */
+export function describeHold(object: string, word: bigint): WaitDescription {
+  const { rank } = holdOf(word)
+  const state = rank === undefined ? '' : `rank ${rank} has it`
+  return { kind: 'structure', object, state, ranks: rank === undefined ? [] : [rank], processes: [] }
 }

@@ -1,7 +1,8 @@
+import type { WaitDescription } from '../../profiling/index.ts'
 import { type Mutex, MutexHold } from '../mutex.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import type { GroupBell } from './group-bell.ts'
-import { endedHold, holdOf, isHeld, nextHold } from './hold-word.ts'
+import { describeHold, endedHold, holdOf, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { letGo } from './release.ts'
@@ -22,6 +23,8 @@ export class GroupMutex implements Promised<Mutex> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
+  /** Its word when this rank looked last. */
+  #seen = 0n
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number) {
@@ -33,7 +36,8 @@ export class GroupMutex implements Promised<Mutex> {
 
   /** Resolves when it is held. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
-    return await this.#bell.wait(() => this.#attempt(), options)
+    const describe = (): WaitDescription => describeHold(this.#home.what, this.#seen)
+    return await this.#bell.wait(() => this.#attempt(), { ...options, describe })
   }
 
   /** Undefined when another has it. */
@@ -45,6 +49,7 @@ export class GroupMutex implements Promised<Mutex> {
   async #attempt(): Promise<MutexHold | undefined> {
     const { words } = this.#home
     const seen = await this.#home.load64(this.#offset)
+    this.#seen = seen
     if (isHeld(words, seen)) return undefined
     const own = nextHold(seen, words.rank)
     if ((await this.#home.compareExchange64(this.#offset, seen, own)) !== seen) return undefined

@@ -1,8 +1,9 @@
+import type { WaitDescription } from '../../profiling/index.ts'
 import type { Once } from '../once.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
 import { CompareExchangeCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
-import { endedHold, isHeld, nextHold } from './hold-word.ts'
+import { describeHold, endedHold, isHeld, nextHold } from './hold-word.ts'
 import type { HomeWords } from './home-words.ts'
 import type { Promised } from './promised.ts'
 import { waitingRanksBytes } from './waiting-ranks.ts'
@@ -24,6 +25,8 @@ export class GroupOnce implements Promised<Once> {
   readonly #home: HomeWords
   readonly #offset: number
   readonly #bell: GroupBell
+  /** Its word when this rank looked last. */
+  #seen = 0n
 
   /** @internal */
   constructor(name: string, home: HomeWords, offset: number) {
@@ -38,7 +41,8 @@ export class GroupOnce implements Promised<Once> {
    * being begun again. @throws HomeLostError, also when the home is lost after the work.
    */
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
-    const own = await this.#bell.wait(() => this.#attempt(), options)
+    const describe = (): WaitDescription => describeHold(`${this.#home.what} to be done`, this.#seen)
+    const own = await this.#bell.wait(() => this.#attempt(), { ...options, describe })
     if (own === DONE) return false
     try {
       await work()
@@ -67,6 +71,7 @@ export class GroupOnce implements Promised<Once> {
   async #attempt(): Promise<bigint | undefined> {
     const { words } = this.#home
     const seen = await this.#home.load64(this.#offset)
+    this.#seen = seen
     if (seen === DONE) return DONE
     if (isHeld(words, seen)) return undefined
     const own = nextHold(seen, words.rank)

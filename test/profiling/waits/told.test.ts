@@ -3,13 +3,17 @@ import { subscribe } from 'node:diagnostics_channel'
 import process from 'node:process'
 import { test } from 'node:test'
 import type { WatchdogMessage } from '../../../src/profiling/index.ts'
+import type { GroupStructures } from '../../../src/structures/distributed/group-structures.ts'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 
 // Read when the rooms are loaded.
 process.env['AETHER_WATCHDOG_MS'] = '150'
 const { connect, listen } = await import('../../../src/cm/index.ts')
-const { clientStream, defineService, serverStream, type, unary } = await import('../../../src/rpc/index.ts')
+const { clientStream, createServer, defineService, openChannel, serverStream, type, unary } = await import(
+  '../../../src/rpc/index.ts'
+)
 const { serverPair } = await import('../../rpc/support.ts')
+const { FakeWorld } = await import('../../structures/distributed/fake-world.ts')
 const { Shared } = await import('../../structures/processes.ts')
 
 useRuntimeDirectory()
@@ -30,14 +34,17 @@ const slow = defineService({
 test('a call that is not answered is told of, with its method and its deadline, and no more once it is answered', async () => {
   let answer = (_: number): void => {}
   const handler = (): Promise<number> => new Promise((resolve) => (answer = resolve))
-  await using pair = serverPair((server) => server.serve(slow, { work: handler }))
-  const client = pair.channel.client(slow)
+  await using server = createServer().serve(slow, { work: handler })
+  const { port } = await server.listen({ device: 'shm0', address: '127.0.0.1' })
+  await using channel = openChannel({ device: 'shm0', address: '127.0.0.1', port })
+  const client = channel.client(slow)
   const call = client.work(1, { timeoutMs: 60_000 })
   const { text, wait } = await told(/the answer to the call/)
   assert.match(
     text,
-    /^process \d+ has waited .* for the answer to the call 'slow[./]work': the request was given to the server/,
+    /^process \d+ has waited .* for the answer to the call 'slow[./]work' from 127\.0\.0\.1:(\d+): the request was given to the server/,
   )
+  assert.equal(Number(/:(\d+): the request/.exec(text)?.[1]), port)
   assert.match(text, /nothing has come for .*; its deadline is in /)
   assert.equal(wait.kind, 'call')
   answer(7)
@@ -70,13 +77,16 @@ test('a stream whose items nobody takes is told of at the end that sends, with i
   const answers = client.list()[Symbol.asyncIterator]()
   await answers.next()
   const { text, wait } = await told(/answers of 'streams[./]list/)
-  assert.match(text, /for leave to send the next item of the answers of 'streams[./]list': the peer has not read /)
+  assert.match(
+    text,
+    /for leave to send the next item of the answers of 'streams[./]list' to link: the peer has not read /,
+  )
   assert.equal(wait.kind, 'stream')
   await answers.return?.()
   const all = Array.from({ length: 1000 }, (_, item) => item)
   const sum = client.gather(all)
   const ours = await told(/requests of 'streams[./]gather/)
-  assert.match(ours.text, /: the peer has not read what it was sent$/)
+  assert.match(ours.text, /'streams[./]gather' to link: the peer has not read what it was sent$/)
   go()
   assert.equal(await sum, 499_500)
 })
@@ -120,4 +130,25 @@ test('two processes that take two mutexes in opposite order are named, each in t
   held.release()
   await theirs
   await until(() => shared.space.waits(member)?.length === 0, 'the wait to be over')
+})
+
+test('a mutex and a once of a group that another rank has are told of, with that rank', async () => {
+  const world = new FakeWorld(2, 1)
+  const [one, two] = world.structures as [GroupStructures, GroupStructures]
+  const hold = await world.play(one.mutex('stock').then((mutex) => mutex.lock()))
+  let end = (): void => {}
+  const once = await world.play(one.once('migrate'))
+  const doing = once.run(() => new Promise<void>((resolve) => (end = resolve)))
+  const locking = two.mutex('stock').then((mutex) => mutex.lock())
+  const waiting = two.once('migrate').then((same) => same.run(() => assert.fail('it is done by the other')))
+  const said = await world.play(Promise.all([told(/for mutex 'stock'/), told(/for once 'migrate' to be done/)]))
+  for (const { text, wait } of said) {
+    assert.match(text, /: rank 0 has it$/)
+    assert.deepEqual([wait.kind, wait.ranks], ['structure', [0]])
+  }
+  end()
+  hold.release()
+  assert.equal(await world.play(waiting), false)
+  ;(await world.play(locking)).release()
+  await world.play(doing)
 })
