@@ -17,10 +17,13 @@ export class CounterBlock<Name extends string = string> extends Block {
   declare readonly layout: CounterLayout<Name>
   readonly kind: number = BlockKind.Counters
   readonly #index: ReadonlyMap<Name, number>
+  /** As they were set, in the order of the layout's gauges: they say how things are, also where the block has no place to show them. */
+  readonly #gauges: Float64Array
 
   constructor(layout: CounterLayout<Name>, label: string, place: BlockPlace, owner?: BlockOwner) {
     super(layout, label, place, owner)
     this.#index = indexesOf(layout)
+    this.#gauges = new Float64Array(layout.gauges.length)
   }
 
   /** Where `name` is in {@link slots}. */
@@ -28,20 +31,32 @@ export class CounterBlock<Name extends string = string> extends Block {
     return this.#index.get(name) as number
   }
 
-  /** Count `amount` more. */
+  /** Count `amount` more. Not for gauges. */
   add(name: Name, amount: number): void {
     const { slots } = this
     const index = this.indexOf(name)
     slots[index] = (slots[index] as number) + amount
   }
 
-  /** For gauges. Not where the block found no place and counts together with others. */
+  /** For gauges. Where the block found no place and counts together with others, it is seen once the block has one. */
   set(name: Name, value: number): void {
+    const gauge = this.layout.gauges.indexOf(name)
+    if (gauge >= 0) this.#gauges[gauge] = value
     if (this.shared) this.slots[this.indexOf(name)] = value
   }
 
+  /** Of a gauge what was {@link set} last. */
   get(name: Name): number {
-    return this.slots[this.indexOf(name)] as number
+    const gauge = this.layout.gauges.indexOf(name)
+    return (gauge >= 0 ? this.#gauges[gauge] : this.slots[this.indexOf(name)]) as number
+  }
+
+  /** @internal */
+  override moveTo(place: BlockPlace): void {
+    super.moveTo(place)
+    if (!place.shared) return
+    for (const [gauge, name] of this.layout.gauges.entries())
+      place.slots[this.indexOf(name)] = this.#gauges[gauge] as number
   }
 }
 

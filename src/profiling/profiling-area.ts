@@ -22,7 +22,7 @@ interface Placed extends BlockPlace {
   /** First sheet; -1 for a block that found no place. */
   readonly sheet: number
   readonly serial: number
-  role: number
+  readonly role: number
 }
 
 /**
@@ -37,6 +37,7 @@ export class ProfilingArea implements BlockOwner {
   readonly #blocks = new Map<Block, Placed>()
   /** By kind and layout. */
   readonly #rests = new Map<string, Block>()
+  /** At which sheet the names of a layout are. */
   readonly #named = new Map<number, number>()
   #sheets: Sheets
 
@@ -71,13 +72,12 @@ export class ProfilingArea implements BlockOwner {
       this.#sheets.countUnplaced(-1)
       // It counted where nobody looks; a rest that has found a place since takes that up.
       if (rest !== undefined && !this.#countsInRest(block, placed)) fold(block, rest)
-    } else if (rest === undefined) {
-      this.#makeRest(block, placed)
-      return
     } else {
       this.#sheets.transfer(() => {
-        fold(block, rest)
-        this.#giveBack(placed)
+        if (rest?.shared === true) {
+          fold(block, rest)
+          this.#giveBack(placed)
+        } else this.#giveToRest(block, placed)
       })
     }
     this.#blocks.delete(block)
@@ -99,7 +99,7 @@ export class ProfilingArea implements BlockOwner {
       this.#countsInRest(block, placed) ? undefined : block.slots.slice(),
     )
     for (const [, placed] of blocks) this.#giveBack(placed)
-    for (const sheet of this.#named.values()) if (sheet >= 0) this.#giveBackAt(sheet)
+    for (const sheet of this.#named.values()) this.#giveBackAt(sheet)
     before.countUnplaced(-blocks.filter(([, { sheet }]) => sheet < 0).length)
     this.#sheets = sheets
     this.#thread = thread
@@ -111,8 +111,8 @@ export class ProfilingArea implements BlockOwner {
       this.#blocks.set(block, placed)
       block.moveTo(placed)
       const counted = copies[index]
-      if (counted === undefined) continue
-      addTo(block.kind, placed.slots, placed.shared ? counted : withoutGauges(block.layout, counted))
+      // The block itself has brought its gauges.
+      if (counted !== undefined) addTo(block.kind, placed.slots, withoutGauges(block.layout, counted))
     }
   }
 
@@ -138,21 +138,39 @@ export class ProfilingArea implements BlockOwner {
 
   /** While there is room, so that things that come when there is none are counted where it can be seen. */
   #reserveRest(kind: number, layout: CounterLayout, slots: number): void {
-    const key = keyOf(kind, layout)
-    if (this.#rests.has(key)) return
-    const place = this.#place(kind, layout, '', slots, BlockRole.Rest, newSerial())
+    if (this.#rests.has(keyOf(kind, layout))) return
+    this.#addRest(kind, layout, this.#place(kind, layout, '', slots, BlockRole.Rest, newSerial()))
+  }
+
+  #addRest(kind: number, layout: CounterLayout, place: Placed): void {
     const Kind = kind === BlockKind.Histogram ? HistogramBlock : CounterBlock
     const rest = new Kind(layout, '', place, this)
-    this.#rests.set(key, rest)
+    this.#rests.set(keyOf(kind, layout), rest)
     this.#blocks.set(rest, place)
   }
 
-  #makeRest(block: Block, placed: Placed): void {
-    this.#rests.set(keyOf(block.kind, block.layout), block)
-    placed.role = BlockRole.Rest
-    for (const gauge of block.layout.gauges) block.slots[block.layout.counters.indexOf(gauge)] = 0
-    const { sheet, serial } = placed
-    this.#writeHeader(sheet, block.kind, block.layout, '', block.slots.length, BlockRole.Rest, serial)
+  /** What `block` counted stays where it is, as the rest: there is none yet, or none that has a place. */
+  #giveToRest({ kind, layout }: Block, placed: Placed): void {
+    const place: Placed = { ...placed, role: BlockRole.Rest }
+    const { slots, sheet, serial, role } = place
+    for (const gauge of layout.gauges) slots[layout.counters.indexOf(gauge)] = 0
+    this.#writeHeader(sheet, kind, layout, '', slots.length, role, serial)
+    const rest = this.#rests.get(keyOf(kind, layout))
+    if (rest === undefined) this.#addRest(kind, layout, place)
+    else this.#showRest(rest, place)
+  }
+
+  /** A rest that had no place has this one now; what counts in it goes along. */
+  #showRest(rest: Block, place: Placed): void {
+    const hidden = rest.slots
+    for (const [block, placed] of this.#blocks) {
+      if (placed.slots !== hidden) continue
+      const moved = block === rest ? place : { ...placed, slots: place.slots }
+      this.#blocks.set(block, moved)
+      block.moveTo(moved)
+    }
+    addTo(rest.kind, place.slots, hidden)
+    this.#sheets.countUnplaced(-1)
   }
 
   #place(kind: number, layout: CounterLayout, label: string, length: number, role: number, serial: number): Placed {
@@ -191,13 +209,13 @@ export class ProfilingArea implements BlockOwner {
     writeHeader(this.#sheets.buffer, this.#sheets.at(sheet), header)
   }
 
-  /** What the layout's slots are called, for readers of other programs; once, where there is room. */
+  /** What the layout's slots are called, for readers of other programs; once, as soon as there is room. */
   #name(layout: CounterLayout): void {
     if (this.#named.has(layout.id)) return
     const names = encodeNames(layout)
-    const sheet = this.#sheets.take(sheetsFor(names.length)) ?? -1
+    const sheet = this.#sheets.take(sheetsFor(names.length))
+    if (sheet === undefined) return
     this.#named.set(layout.id, sheet)
-    if (sheet < 0) return
     slotsAt(this.#sheets.buffer, this.#sheets.at(sheet), names.length).set(names)
     this.#writeHeader(sheet, BlockKind.Names, layout, '', names.length, BlockRole.One, newSerial())
   }

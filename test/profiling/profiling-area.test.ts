@@ -174,17 +174,114 @@ test('what finds no place in the memory that blocks move to counts in the rest t
   assert.equal(Profile.read(small, 0, 2048).total('test.links', 'open'), 0)
 })
 
-test('a reader that does not know a layout finds its names in the area', async () => {
+/** Fill an area of this length with blocks of one layout; to close them makes room again. */
+function fill(area: ProfilingArea): readonly CounterBlock[] {
+  const blocks: CounterBlock[] = []
+  do blocks.push(area.counters(links, `link ${blocks.length}`))
+  while (blocks.at(-1)?.shared === true)
+  return blocks
+}
+
+test('a rest that found no place takes that of the first block to end, with what has counted in it and goes on', () => {
+  const late = defineCounters('test.late', ['messages', 'open'], { gauges: ['open'], labelled: 'link' })
+  const { memory, area } = newArea(4096)
+  const blocks = fill(area)
+  const [one, none] = ['one', 'none'].map((label) => area.counters(late, label)) as [CounterBlock, CounterBlock]
+  one.add('messages', 1)
+  none.add('messages', 2)
+  none.close()
+  for (const block of blocks) block.close()
+  const total = (): number => Profile.read(memory, 0, 4096).total('test.late', 'messages')
+  const two = area.counters(late, 'two')
+  assert.deepEqual([one.shared, two.shared], [false, true])
+  two.add('messages', 1000)
+  two.set('open', 1)
+  assert.equal(total(), 1000)
+  const before = Profile.read(memory, 0, 4096)
+  two.close()
+  assert.equal(total(), 1003)
+  one.add('messages', 10)
+  assert.equal(total(), 1013)
+  two.add('messages', 1_000_000)
+  const three = area.counters(late, 'three')
+  three.add('messages', 5)
+  three.close()
+  const profile = Profile.read(memory, 0, 4096)
+  const ofLate = profile.counters().filter(({ name }) => name === 'test.late')
+  assert.deepEqual(
+    ofLate.map(({ rest, values }) => ({ rest, values })),
+    [{ rest: true, values: { messages: 1018, open: 0 } }],
+  )
+  // With what was counted where nobody could see it.
+  assert.equal(profile.since(before).total('test.late', 'messages'), 18)
+  assert.equal(profile.unplaced, 1)
+  one.close()
+  assert.deepEqual([total(), Profile.read(memory, 0, 4096).unplaced], [1018, 0])
+})
+
+test('a rest of histograms that found no place takes that of the first to end', () => {
+  const { memory, area } = newArea(16_384)
+  const blocks = fill(area)
+  const one = area.histogram(waits, 'one')
+  one.record(100)
+  for (const block of blocks) block.close()
+  const two = area.histogram(waits, 'two')
+  assert.deepEqual([one.shared, two.shared], [false, true])
+  two.record(5000)
+  two.close()
+  one.record(200)
+  const { count, maxNs } = Profile.read(memory, 0, 16_384).histogram('test.waits')
+  assert.deepEqual([count, maxNs], [3, 5000])
+})
+
+test('what a block without a label counts after its end is not in the rest', () => {
   const { memory, area } = newArea()
-  area.counters(links, 'a').add('messages', 5)
-  const module = new URL('../../src/profiling/index.js', import.meta.url).href
-  const program = `
+  const block = area.counters(links)
+  block.add('messages', 1)
+  block.close()
+  block.add('messages', 10)
+  assert.deepEqual(byLabel(Profile.read(memory), 'messages'), { rest: 1 })
+})
+
+test('gauges say how things are, also after a stay where there was no place', () => {
+  const { memory, area } = newArea()
+  const blocks = Array.from({ length: 20 }, (_, link) => area.counters(links, `link ${link}`))
+  for (const block of blocks) block.set('open', 3)
+  area.moveTo(new SharedArrayBuffer(2048), 0, 2048)
+  assert.ok(blocks.some(({ shared }) => !shared))
+  for (const block of blocks.slice(10)) block.set('open', block.get('open') + 1)
+  const late = area.counters(links, 'late')
+  assert.equal(late.shared, false)
+  late.set('open', 7)
+  const back = new SharedArrayBuffer(PROFILING_AREA_BYTES)
+  area.moveTo(back)
+  for (const block of blocks) block.set('open', block.get('open') - 1)
+  assert.equal(Profile.read(memory).total('test.links', 'open'), 0)
+  const open = Profile.read(back)
+    .counters()
+    .map(({ rest, label, values }) => [rest ? 'rest' : label, values['open']])
+  const expected = blocks.map(({ label }, link) => [label, link < 10 ? 2 : 3])
+  assert.deepEqual(Object.fromEntries(open), { ...Object.fromEntries(expected), late: 7, rest: 0 })
+  for (const block of [...blocks, late]) block.close()
+  assert.equal(Profile.read(back).total('test.links', 'open'), 0)
+})
+
+for (const wasFull of [false, true])
+  test(`a reader that does not know a layout finds its names in the area${wasFull ? ', if that was full when it came, too' : ''}`, async () => {
+    const { memory, area } = newArea()
+    const blocks = wasFull ? fill(area) : []
+    const others = defineCounters(`test.others${wasFull}`, ['messages'], { labelled: 'link' })
+    area.counters(others, 'before').add('messages', 1)
+    for (const block of blocks) block.close()
+    area.counters(others, 'a').add('messages', 5)
+    const module = new URL('../../src/profiling/index.js', import.meta.url).href
+    const program = `
     const { parentPort, workerData } = require('node:worker_threads')
     import(${JSON.stringify(module)}).then(({ Profile }) => parentPort.postMessage(Profile.read(workerData).toJSON()))`
-  const worker = new Worker(program, { eval: true, workerData: memory })
-  const json = await new Promise<unknown>((resolve) => worker.once('message', resolve))
-  assert.deepEqual(json, Profile.read(memory).toJSON())
-})
+    const worker = new Worker(program, { eval: true, workerData: memory })
+    const json = await new Promise<unknown>((resolve) => worker.once('message', resolve))
+    assert.deepEqual(json, Profile.read(memory).toJSON())
+  })
 
 test('threads that take and give back places of one area at a time never share one', async () => {
   const memory = new SharedArrayBuffer(8192)

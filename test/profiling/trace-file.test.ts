@@ -209,6 +209,37 @@ test('parts stay while a process writes them, so that the file can be made again
   assert.deepEqual([types(), traceParts(file)], [['after', 'before', 'over'], []])
 })
 
+test('a program goes on where its part cannot be written and nobody reads what that says', async () => {
+  const program = `process.stdin.once('data', async () => {
+      const { traceChannel, TraceLevel, flushTrace } = await import(${JSON.stringify(module)})
+      traceChannel('dsm').publish(TraceLevel.Info, 'event')
+      flushTrace()
+      console.log('went on')
+      process.stdin.destroy()
+    })
+    console.log('ready')`
+  const cases = {
+    'no such directory': { AETHER_TRACE_FILE: join(directory, 'missing', 'x.json') },
+    'settings that are not understood': { AETHER_TRACE_FILE: join(directory, 'x.json'), AETHER_TRACE_LEVEL: 'LOUD' },
+  }
+  for (const [name, environment] of Object.entries(cases)) {
+    const env = { ...process.env, ...environment }
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], { env })
+    let said = ''
+    child.stdout.on('data', (text) => (said += text))
+    try {
+      await once(child.stdout, 'data')
+      child.stderr.destroy()
+      await once(child.stderr, 'close')
+      child.stdin.end('go on\n')
+      const [code] = (await once(child, 'close')) as [number | null]
+      assert.deepEqual([said, code], ['ready\nwent on\n', 0], name)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  }
+})
+
 test('what is no part of a trace is refused, and parts of an earlier run can be removed', () => {
   const file = join(directory, 'wrong.json')
   writeFileSync(`${file}.1.0.part`, 'something else\n')

@@ -1,6 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
-import { writeSync } from 'node:fs'
 import process from 'node:process'
+import { printError } from './print-error.ts'
 import { traceClockNs, traceIdentity } from './trace-identity.ts'
 import type { TraceLevel } from './trace-level.ts'
 import { traceLine } from './trace-line.ts'
@@ -93,29 +93,10 @@ function mostOf(): TraceLevel {
   return level ?? (file === undefined ? defaultLevel.lines : defaultLevel.file)
 }
 
-/** Writes straight to the descriptor: in a Worker `console` goes through the main thread, which may be waiting for this very Worker. */
 function printLine(message: unknown): void {
   const event = message as TraceMessage
   const { level = defaultLevel.lines, filter } = traceSettings()
-  if (event.level <= level && event.slice?.phase !== 'step' && filter?.(event) !== false) writeWhole(traceLine(event))
-}
-
-/** How often a full pipe is looked at again, a millisecond apart; then the line is lost rather than the program stopped. */
-const PATIENCE = 100
-const waiting = new Int32Array(new SharedArrayBuffer(4))
-
-function writeWhole(line: string): void {
-  const bytes = Buffer.from(line)
-  let tries = 0
-  for (let at = 0; at < bytes.length && tries < PATIENCE; ) {
-    try {
-      at += writeSync(2, bytes, at)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
-      tries++
-      Atomics.wait(waiting, 0, 0, 1)
-    }
-  }
+  if (event.level <= level && event.slice?.phase !== 'step' && filter?.(event) !== false) printError(traceLine(event))
 }
 
 function writeToPart(message: unknown): void {

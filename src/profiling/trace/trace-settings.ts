@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs'
 import process from 'node:process'
+import { printError } from './print-error.ts'
 import { parseTraceFilter, type TraceFilter } from './trace-filter.ts'
 import { parseTraceLevel, TraceLevel } from './trace-level.ts'
 
@@ -49,7 +49,7 @@ function understood<T>(
 ): T | undefined {
   if (text === undefined || text === '') return undefined
   const value = parse(text)
-  if (value === undefined) writeSync(2, `aether: ${name} takes ${takes}, not '${text.slice(0, 100)}'; it is ignored\n`)
+  if (value === undefined) printError(`aether: ${name} takes ${takes}, not '${text.slice(0, 100)}'; it is ignored\n`)
   return value
 }
 
