@@ -457,7 +457,8 @@ export class PeerGroup {
         if (!(error instanceof TimeoutError)) throw error
         this.#engine.giveUp(this.#timeout(run, timeoutMs))
       }
-    } else for (const { link } of this.#channels()) if (link.open) link.flush()
+    }
+    this.#hub.flush()
     if (failure !== undefined) throw (failure as { readonly error: unknown }).error
     return result
   }

@@ -142,7 +142,9 @@ export class Hub implements ChannelOwner {
     const over = (): boolean => ranks !== undefined || failure !== undefined
     this.spin(over, channels, Number.POSITIVE_INFINITY, () => 'shrink')
     if (ranks === undefined) throw failure
-    return this.#makeShrunk(engine, ranks)
+    const shrunk = this.#makeShrunk(engine, ranks)
+    this.flush()
+    return shrunk
   }
 
   #endForShrinking(engine: GroupEngine): void {
@@ -229,7 +231,7 @@ export class Hub implements ChannelOwner {
 
   /**
    * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before what is waited for can happen.
-   * `describe` is for the watchdog. @throws TimeoutError; ArgumentError from within a function that combines.
+   * `describe` is for the watchdog. @throws TimeoutError, only where it is not over; ArgumentError from within a function that combines.
    */
   spin(
     over: () => boolean,
@@ -242,15 +244,15 @@ export class Hub implements ChannelOwner {
       throw new ArgumentError('combine', 'what combines must not wait for peers: it is called by what comes of them')
     const startedMs = performance.now()
     let watched: WatchedWait | undefined
-    // What was given in this turn of the event loop has not left yet.
-    for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
+    this.flush()
     try {
       for (let looks = 1, idle = 0; !over(); looks += 1) {
         idle = channels.reduce(look, 0) > 0 ? 0 : idle + 1
         if (looks % LOOKS !== 0) continue
         const nowMs = performance.now()
         if (this.#lookAtAll(nowMs) > 0) idle = 0
-        if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
+        if (nowMs - startedMs > timeoutMs && !over())
+          throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
         if (idle < SPINS) continue
         watched ??= describe && new WatchedWait(describe)
         watched?.look()
@@ -258,7 +260,13 @@ export class Hub implements ChannelOwner {
       }
     } finally {
       watched?.end()
+      this.flush()
     }
+  }
+
+  /** For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by itself only with the end of this turn of the event loop. */
+  flush(): void {
+    for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
   }
 
   /** What timers and the event loop do otherwise; how many messages came. */
