@@ -205,6 +205,37 @@ for (const [what, end] of Object.entries(firstEnds)) {
   })
 }
 
+const doneEnds: Readonly<Record<string, readonly [(group: PeerGroup) => void, Readonly<Record<string, unknown>>]>> = {
+  failed: [() => {}, { code: 'ERR_AETHER_PEER_LOST', rank: 0, message: /make another/ }],
+  'been closed': [
+    (group) => group.close(),
+    { code: 'ERR_AETHER_COLLECTIVE_ABANDONED', rank: 0, message: /closed it and takes no part/ },
+  ],
+}
+
+for (const [what, [end, told]] of Object.entries(doneEnds)) {
+  test(`a group in which one was done with calls of which the other forgot all when the link was lost: it has ${what}, which the other is told`, async () => {
+    await using one = openPeers({ number: 0 })
+    await using other = openPeers({ number: 1 })
+    const connect = async (): Promise<MemoryLink> => {
+      const [here, there] = memoryLinks()
+      await Promise.all([one.attach(here), other.attach(there)])
+      return here
+    }
+    const link = await connect()
+    const group = one.group([0, 1])
+    // Short, so that the root is done with them at once.
+    for (let call = 0; call < 3; call += 1) await group.broadcast(Int32Array.of(call))
+    end(group)
+    await turns(20)
+    const bothGone = Promise.all([one.get(1)!.gone, other.get(0)!.gone])
+    link.cut()
+    await bothGone
+    await connect()
+    await assert.rejects(other.group([0, 1]).broadcast(new Int32Array(1), { timeoutMs: 10_000 }), told)
+  })
+}
+
 test('members that make a group of different lists: who waits too long is told that there is another', async () => {
   await using mesh = await Mesh.open(3)
   const other = assert.rejects(mesh.peers[1]!.group([0, 1]).barrier(), { code: 'ERR_AETHER_CLOSED' })
