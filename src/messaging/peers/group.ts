@@ -426,6 +426,8 @@ export class PeerGroup {
         abort = () => giveUp(signal?.reason)
         if (timeoutMs <= TIMER_MS_MAX) timer = setTimeout(() => giveUp(this.#timeout(run, timeoutMs)), timeoutMs)
         signal?.addEventListener('abort', abort, { once: true })
+        // By what combines, while the call began.
+        if (signal?.aborted === true) abort()
       })
     } finally {
       clearTimeout(timer)

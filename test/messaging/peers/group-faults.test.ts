@@ -46,6 +46,24 @@ for (const [what, [end, why]] of Object.entries(enders)) {
   }
 }
 
+test('a signal that a function of the program aborts while the call begins, by what had come before, ends it', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  const algorithm = 'binomial'
+  const theirs = groups[1]!.reduce(given(1, 3), { combine: (left, right) => left + right }, undefined, { algorithm })
+  await turns(50)
+  const controller = new AbortController()
+  const combine = (left: number, right: number): number => {
+    controller.abort(new Error('enough'))
+    return left + right
+  }
+  // Rank 2 never calls.
+  const { signal } = controller
+  const own = groups[0]!.reduce(given(0, 3), { combine }, undefined, { algorithm, signal, timeoutMs: 10_000 })
+  await assert.rejects(own, /enough/)
+  await Promise.allSettled([theirs])
+})
+
 /** What a rank may do that is far ahead: nobody has to wait for the last one but in the call behind. */
 const aheadOf: Readonly<Record<string, readonly [number, (group: PeerGroup) => Promise<unknown>]>> = {
   'broadcasts of nothing, then a gather': [
