@@ -7,6 +7,7 @@ import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
 import { collectiveWaits } from './collective-waits.ts'
+import { checkNotCombining } from './combining.ts'
 import { EarlyFrames } from './early-frames.ts'
 import { CollectiveError, disconnectedError, PeerError } from './errors.ts'
 import { type Frame, FrameKind, takesPart } from './frame.ts'
@@ -60,8 +61,6 @@ export class Hub implements ChannelOwner {
   readonly #closedGroups = new Map<number, LastWord>()
   readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
-  /** Something that has come is being dealt with: a function of the program may be called by it. */
-  #isTaking = false
   #timer: NodeJS.Timeout | undefined
   /** Ends what the watchdog looks at. */
   #unwatch: (() => void) | undefined
@@ -125,8 +124,9 @@ export class Hub implements ChannelOwner {
     return this.#makeShrunk(engine, await agreed)
   }
 
-  /** The same, spinning over these channels. */
+  /** The same, spinning over these channels. @throws ArgumentError too: from within what combines. */
   shrinkSync(engine: GroupEngine, call: AgreementCall, channels: readonly Channel[]): GroupEngine {
+    checkNotCombining()
     this.#endForShrinking(engine)
     let ranks: readonly number[] | undefined
     let failure: Error | undefined
@@ -231,7 +231,7 @@ export class Hub implements ChannelOwner {
 
   /**
    * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before what is waited for can happen.
-   * `describe` is for the watchdog. @throws TimeoutError, only where it is not over; ArgumentError from within a function that combines.
+   * `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
    */
   spin(
     over: () => boolean,
@@ -240,8 +240,6 @@ export class Hub implements ChannelOwner {
     what: () => string,
     describe?: () => WaitDescription,
   ): void {
-    if (this.#isTaking)
-      throw new ArgumentError('combine', 'what combines must not wait for peers: it is called by what comes of them')
     const startedMs = performance.now()
     let watched: WatchedWait | undefined
     this.flush()
@@ -312,15 +310,6 @@ export class Hub implements ChannelOwner {
   // ---- what comes ----------------------------------------------------------------------------------------------------------------
 
   cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
-    this.#isTaking = true
-    try {
-      this.#take(channel, frame, bytes, at, length)
-    } finally {
-      this.#isTaking = false
-    }
-  }
-
-  #take(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {

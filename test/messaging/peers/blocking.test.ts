@@ -182,3 +182,46 @@ test('the others of a group are told why when a blocking call that gave up throw
   assert.match(String(groups[1].failure), /rank 0 gave up: barrier .* was not done within 0 ms/)
   await Promise.all(peers.map((each) => each.close()))
 })
+
+type BlockingCall = (peers: Peers, group: PeerGroup) => unknown
+const blockingCalls: Readonly<Record<string, BlockingCall>> = {
+  receiveSync: (peers) => peers.get(1)!.receiveSync({ timeoutMs: 10 }),
+  sendSync: (peers) => peers.get(1)!.sendSync(Uint8Array.of(1), { timeoutMs: 10 }),
+  barrierSync: (_, group) => group.barrierSync({ timeoutMs: 10 }),
+  shrinkSync: (_, group) => group.shrinkSync({ timeoutMs: 10 }),
+}
+const add = (left: number, right: number): number => left + right
+
+for (const [what, call] of Object.entries(blockingCalls)) {
+  for (const when of ['while a call begins, by what had come before', 'when the bytes come'] as const) {
+    test(`what combines is refused ${what} before anything is begun: ${when}`, async () => {
+      const { peers } = await pair()
+      const [here, there] = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
+      const [asked, other] = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
+      const refused: unknown[] = []
+      const combine = (left: number, right: number): number => {
+        try {
+          call(peers[0], asked)
+        } catch (error) {
+          refused.push(error)
+        }
+        return left + right
+      }
+      const own = (): Promise<unknown> => here.reduce(Int32Array.of(1), { combine })
+      const theirs = (): Promise<unknown> => there.reduce(Int32Array.of(2), { combine: add })
+      const before = when === 'when the bytes come' ? own() : theirs()
+      await peers[1].get(0)!.send(Uint8Array.of(42))
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+      const after = when === 'when the bytes come' ? theirs() : own()
+      await Promise.all([before, after])
+      assert.equal(refused.length, 1)
+      assert.match(String(refused[0]), /must not wait for peers/)
+      // Nothing was taken, sent, or begun, and no group has ended.
+      assert.deepEqual(await peers[0].get(1)!.receive(), Uint8Array.of(42))
+      assert.equal(peers[1].get(0)!.waiting, 0)
+      const sums = [asked, other].map((group) => group.allReduce(Int32Array.of(group.rank + 1), 'sum'))
+      assert.deepEqual(await Promise.all(sums), [Int32Array.of(3), Int32Array.of(3)])
+      await Promise.all(peers.map((each) => each.close()))
+    })
+  }
+}
