@@ -8,7 +8,7 @@ interface Control {
   readonly signature: number
   readonly group: number
   readonly amount: number
-  done: number
+  readonly done: number
   readonly payload: Uint8Array | undefined
 }
 
@@ -87,23 +87,23 @@ export class Channel {
     payload?: Uint8Array,
   ): void {
     if (!this.link.canSend) return
-    const done = this.#owner.doneOf(group)
+    const control: Control = { kind, sequence, signature, group, amount, done: this.#owner.doneOf(group), payload }
     if (this.#controls.length === 0) {
       const at = this.link.reserve(FRAME_BYTES + (payload?.length ?? 0))
       if (at >= 0) {
-        this.#write(at, { kind, sequence, signature, group, amount, done, payload })
+        this.#write(at, control)
         return
       }
     }
-    // A peer may ask for it again and again, and never read: one that waits says it as well.
-    const waiting = kind === FrameKind.Progress ? this.#waitingProgress(group) : undefined
-    if (waiting !== undefined) waiting.done = done
-    else this.#controls.push({ kind, sequence, signature, group, amount, done, payload })
+    this.#controls[this.#placeOf(control)] = control
     this.pump()
   }
 
-  #waitingProgress(group: number): Control | undefined {
-    return this.#controls.find((control) => control.kind === FrameKind.Progress && control.group === group)
+  /** Where it waits. A peer that never reads may ask how far a group is, or be told what is waited for, again and again: of these the last of a group says it all. */
+  #placeOf({ kind, group }: Control): number {
+    const isSaidAgain = kind === FrameKind.Progress || kind === FrameKind.Announce
+    const before = isSaidAgain ? this.#controls.findIndex((each) => each.kind === kind && each.group === group) : -1
+    return before < 0 ? this.#controls.length : before
   }
 
   /** The stream has bytes that may go. */

@@ -1,6 +1,7 @@
 import type { ElementArray } from '../collectives/element-kind.ts'
 import type { Kernel } from '../collectives/operation.ts'
 import type { BufferName, Range } from '../collectives/schedule.ts'
+import { combining } from './combining.ts'
 import { FrameKind } from './frame.ts'
 import type { Plan } from './plan.ts'
 import { IncomingStream, OutgoingStream } from './streams.ts'
@@ -165,20 +166,17 @@ export class CollectiveRun {
       if (step.kind === 'copy') this.#copy(from, into)
       else {
         try {
-          const kernel = this.#kernel as Kernel
-          kernel(
-            this.#arrays[into.buffer],
-            into.offset,
-            this.#arrays[from.buffer],
-            from.offset,
-            from.count,
-            step.fromFirst,
-          )
+          combining(() => this.#combine(from, into, step.fromFirst))
         } catch (error) {
           this.#owner.threw(error)
         }
       }
     }
+  }
+
+  #combine(from: Range, into: Range, fromFirst: boolean): void {
+    const kernel = this.#kernel as Kernel
+    kernel(this.#arrays[into.buffer], into.offset, this.#arrays[from.buffer], from.offset, from.count, fromFirst)
   }
 
   #copy(from: Range, into: Range): void {

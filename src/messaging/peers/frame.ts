@@ -25,7 +25,7 @@ export const FrameKind = {
   Announce: 4,
   /** The group has failed; payload: why, as JSON. */
   Abort: 5,
-  /** I have closed the group; sequence: the first collective that I had no part in. */
+  /** I have closed the group; sequence: the first collective that I had no part in; 1 over a link that was made since. */
   Leave: 6,
   /** Bytes of a message of a program; amount: its length. */
   Message: 7,

@@ -158,8 +158,8 @@ export class GroupEngine implements RunOwner {
     if (this.#failure === undefined && this.#pending.size > 0) this.giveUp(new ClosedError('the group'))
     this.#closed = true
     if (this.#lastWord === undefined) {
-      this.#lastWord = new LastWord(this.group, FrameKind.Leave, this.#next >>> 0)
-      this.#tellAll(this.#lastWord)
+      this.#lastWord = new LastWord(this.group, FrameKind.Leave)
+      this.#tellAll(this.#lastWord, this.#next >>> 0)
     }
     this.#early.clear()
   }
@@ -193,7 +193,8 @@ export class GroupEngine implements RunOwner {
       if (takesPart(frame.kind)) this.#lastWord.tell(this.#channel(rank))
       return
     }
-    this.#cameDone(rank, frame.done | 0)
+    // Told over a later link, what the rank was done with says nothing of what was called here, and why it failed does.
+    if (frame.kind !== FrameKind.Abort) this.#cameDone(rank, frame.done | 0)
     if (this.#failure !== undefined) return
     const sequence = frame.sequence | 0
     switch (frame.kind) {
@@ -423,7 +424,7 @@ export class GroupEngine implements RunOwner {
     if (this.#failure !== undefined) return
     this.#failure =
       error instanceof Error ? error : new AetherError('ERR_AETHER_COLLECTIVE_ABANDONED', messageOfThrown(error))
-    this.#lastWord = new LastWord(this.group, FrameKind.Abort, 0, encodeFailure(note))
+    this.#lastWord = new LastWord(this.group, FrameKind.Abort, encodeFailure(note))
     const pending = [...this.#pending.values()]
     this.#pending.clear()
     this.#early.clear()
@@ -447,8 +448,8 @@ export class GroupEngine implements RunOwner {
     trace.publish(level, 'collectiveEnd', () => ({ group: this.group, sequence, call: plan.call, code }), slice)
   }
 
-  #tellAll(word: LastWord): void {
-    for (const rank of this.peers.keys()) if (rank !== this.rank) word.tell(this.#channel(rank))
+  #tellAll(word: LastWord, since?: number): void {
+    for (const rank of this.peers.keys()) if (rank !== this.rank) word.tell(this.#channel(rank), since)
   }
 
   #error(code: ConstructorParameters<typeof CollectiveError>[0], rank: number, message: string, cause?: Error): Error {

@@ -31,6 +31,7 @@ import {
 import type { Channel } from './channel.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
+import { checkNotCombining } from './combining.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import { PlanCache } from './plan.ts'
@@ -376,7 +377,7 @@ export class PeerGroup {
 
   /**
    * The same, spinning. `signal` is looked at only at the start. Gives the group that {@link shrink} gave, where it did.
-   * @throws ArgumentError too: while a `shrink` of this member is under way, which needs the event loop.
+   * @throws ArgumentError too: while a `shrink` of this member is under way, which needs the event loop; from within what combines.
    */
   shrinkSync(options: ShrinkOptions = {}): PeerGroup {
     if (this.#successor !== undefined) return this.#successor
@@ -426,6 +427,8 @@ export class PeerGroup {
         abort = () => giveUp(signal?.reason)
         if (timeoutMs <= TIMER_MS_MAX) timer = setTimeout(() => giveUp(this.#timeout(run, timeoutMs)), timeoutMs)
         signal?.addEventListener('abort', abort, { once: true })
+        // By what combines, while the call began.
+        if (signal?.aborted === true) abort()
       })
     } finally {
       clearTimeout(timer)
@@ -435,6 +438,7 @@ export class PeerGroup {
   }
 
   #runSync<T>({ plan, memory }: PreparedCall, options: CollectiveOptions, result: T): T {
+    checkNotCombining()
     const { signal } = options
     const timeoutMs = checkedTimeout(options)
     signal?.throwIfAborted()
@@ -457,7 +461,8 @@ export class PeerGroup {
         if (!(error instanceof TimeoutError)) throw error
         this.#engine.giveUp(this.#timeout(run, timeoutMs))
       }
-    } else for (const { link } of this.#channels()) if (link.open) link.flush()
+    }
+    this.#hub.flush()
     if (failure !== undefined) throw (failure as { readonly error: unknown }).error
     return result
   }

@@ -7,6 +7,7 @@ import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
 import { Channel, type ChannelOwner } from './channel.ts'
 import { collectiveWaits } from './collective-waits.ts'
+import { checkNotCombining } from './combining.ts'
 import { EarlyFrames } from './early-frames.ts'
 import { CollectiveError, disconnectedError, PeerError } from './errors.ts'
 import { type Frame, FrameKind, takesPart } from './frame.ts'
@@ -60,8 +61,6 @@ export class Hub implements ChannelOwner {
   readonly #closedGroups = new Map<number, LastWord>()
   readonly #agreements: Agreements
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
-  /** Something that has come is being dealt with: a function of the program may be called by it. */
-  #isTaking = false
   #timer: NodeJS.Timeout | undefined
   /** Ends what the watchdog looks at. */
   #unwatch: (() => void) | undefined
@@ -125,8 +124,9 @@ export class Hub implements ChannelOwner {
     return this.#makeShrunk(engine, await agreed)
   }
 
-  /** The same, spinning over these channels. */
+  /** The same, spinning over these channels. @throws ArgumentError too: from within what combines. */
   shrinkSync(engine: GroupEngine, call: AgreementCall, channels: readonly Channel[]): GroupEngine {
+    checkNotCombining()
     this.#endForShrinking(engine)
     let ranks: readonly number[] | undefined
     let failure: Error | undefined
@@ -142,7 +142,9 @@ export class Hub implements ChannelOwner {
     const over = (): boolean => ranks !== undefined || failure !== undefined
     this.spin(over, channels, Number.POSITIVE_INFINITY, () => 'shrink')
     if (ranks === undefined) throw failure
-    return this.#makeShrunk(engine, ranks)
+    const shrunk = this.#makeShrunk(engine, ranks)
+    this.flush()
+    return shrunk
   }
 
   #endForShrinking(engine: GroupEngine): void {
@@ -229,7 +231,7 @@ export class Hub implements ChannelOwner {
 
   /**
    * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before what is waited for can happen.
-   * `describe` is for the watchdog. @throws TimeoutError; ArgumentError from within a function that combines.
+   * `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
    */
   spin(
     over: () => boolean,
@@ -238,19 +240,17 @@ export class Hub implements ChannelOwner {
     what: () => string,
     describe?: () => WaitDescription,
   ): void {
-    if (this.#isTaking)
-      throw new ArgumentError('combine', 'what combines must not wait for peers: it is called by what comes of them')
     const startedMs = performance.now()
     let watched: WatchedWait | undefined
-    // What was given in this turn of the event loop has not left yet.
-    for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
+    this.flush()
     try {
       for (let looks = 1, idle = 0; !over(); looks += 1) {
         idle = channels.reduce(look, 0) > 0 ? 0 : idle + 1
         if (looks % LOOKS !== 0) continue
         const nowMs = performance.now()
         if (this.#lookAtAll(nowMs) > 0) idle = 0
-        if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
+        if (nowMs - startedMs > timeoutMs && !over())
+          throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
         if (idle < SPINS) continue
         watched ??= describe && new WatchedWait(describe)
         watched?.look()
@@ -258,7 +258,13 @@ export class Hub implements ChannelOwner {
       }
     } finally {
       watched?.end()
+      this.flush()
     }
+  }
+
+  /** For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by itself only with the end of this turn of the event loop. */
+  flush(): void {
+    for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
   }
 
   /** What timers and the event loop do otherwise; how many messages came. */
@@ -304,15 +310,6 @@ export class Hub implements ChannelOwner {
   // ---- what comes ----------------------------------------------------------------------------------------------------------------
 
   cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
-    this.#isTaking = true
-    try {
-      this.#take(channel, frame, bytes, at, length)
-    } finally {
-      this.#isTaking = false
-    }
-  }
-
-  #take(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)
     if (number === undefined) this.#greetings.cameFrame(channel, frame, bytes, at, length)
     else if (frame.kind === FrameKind.Message || frame.kind === FrameKind.MessageGrant) {

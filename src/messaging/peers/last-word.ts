@@ -7,21 +7,23 @@ import type { Channel } from './channel.ts'
 export class LastWord {
   readonly #group: number
   readonly #kind: number
-  readonly #sequence: number
   readonly #payload: Uint8Array | undefined
   readonly #toldOver = new WeakSet<Channel>()
 
   /** A frame of the group. */
-  constructor(group: number, kind: number, sequence: number, payload?: Uint8Array) {
+  constructor(group: number, kind: number, payload?: Uint8Array) {
     this.#group = group
     this.#kind = kind
-    this.#sequence = sequence
     this.#payload = payload
   }
 
-  tell(channel: Channel | undefined): void {
+  /**
+   * `since`: the first collective that this member had no part in. Default: it had part in none, which is true of a link that was made later: nothing of those before comes over it,
+   * and what had come over another was forgotten with that.
+   */
+  tell(channel: Channel | undefined, since: number = 1): void {
     if (channel === undefined || this.#toldOver.has(channel)) return
     this.#toldOver.add(channel)
-    channel.control(this.#kind, this.#sequence, 0, this.#group, 0, this.#payload)
+    channel.control(this.#kind, since, 0, this.#group, 0, this.#payload)
   }
 }

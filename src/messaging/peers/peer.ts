@@ -1,4 +1,5 @@
 import { ArgumentError } from '../../native/index.ts'
+import { checkNotCombining } from './combining.ts'
 import { disconnectedError, PeerError } from './errors.ts'
 import type { Attached, Hub } from './hub.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -70,12 +71,12 @@ export class Peer {
     return this.#noting(signal === undefined ? message : untilAborted(message, signal, forget))
   }
 
-  /** The same, spinning. @throws TimeoutError too; the message may still leave. */
+  /** The same, spinning. @throws TimeoutError too: the message may still leave; ArgumentError from within what combines. */
   sendSync(message: Uint8Array, options: PeerSyncOptions = {}): void {
     this.#spin<void>((resolve, reject) => this.#send(message, resolve, reject), options, 'the message leaving')
   }
 
-  /** The same, spinning. @throws TimeoutError too. */
+  /** The same, spinning. @throws TimeoutError too; ArgumentError from within what combines. */
   receiveSync(options: PeerSyncOptions = {}): Uint8Array {
     let settle: (message: Uint8Array) => void = () => {}
     try {
@@ -157,15 +158,16 @@ export class Peer {
     what: string,
   ): T {
     let outcome: { readonly value: T } | { readonly error: Error } | undefined
-    begin(
-      (value) => {
-        outcome = { value }
-      },
-      (error) => {
-        outcome = { error }
-      },
-    )
     try {
+      checkNotCombining()
+      begin(
+        (value) => {
+          outcome = { value }
+        },
+        (error) => {
+          outcome = { error }
+        },
+      )
       this.#hub.spin(
         () => outcome !== undefined,
         [this.#attached.channel],

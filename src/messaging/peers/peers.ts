@@ -176,6 +176,7 @@ export class Peers {
    * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is missing.
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#checkOpen()
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
     checkTimeout(timeoutMs)
     if (this.number >= addresses.length)

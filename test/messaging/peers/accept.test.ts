@@ -90,6 +90,13 @@ test('connectAll names who is missing, and who is where another should be', { sk
   }
 })
 
+test('connectAll of a context that was closed is refused, also by who has nobody to connect to', async () => {
+  const peers = open(0)
+  await peers.close()
+  const addresses = [1, 2].map((port) => ({ address, port }))
+  await assert.rejects(peers.connectAll(addresses, { timeoutMs: 20 }), { code: 'ERR_AETHER_CLOSED' })
+})
+
 test('a link that cannot be attached is ended', async () => {
   const peers = open(0)
   const refused = memoryLinks()[0]

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { performance } from 'node:perf_hooks'
 import process from 'node:process'
-import test from 'node:test'
-import { openPeers, type PeerAddress } from '../../../src/messaging/index.ts'
+import test, { type TestContext } from 'node:test'
+import { openPeers, type PeerAddress, type PeerGroup, type Peers } from '../../../src/messaging/index.ts'
 import type { Channel } from '../../../src/messaging/peers/channel.ts'
 import { Hub, type HubOwner } from '../../../src/messaging/peers/hub.ts'
 import { peerLimits } from '../../../src/messaging/peers/limits.ts'
+import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 import { Mesh } from './mesh.ts'
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
@@ -107,3 +109,119 @@ test('what combines must not wait for peers itself', async () => {
   assert.equal(outcome.status, 'rejected')
   assert.match(JSON.stringify([String(outcome.reason), String(outcome.reason.cause)]), /must not wait for peers/)
 })
+
+/** Two that are connected over plain memory, in which nothing takes longer than one look. */
+async function pair(): Promise<{
+  readonly peers: readonly [Peers, Peers]
+  readonly links: readonly [MemoryLink, MemoryLink]
+}> {
+  const peers = [openPeers({ number: 0 }), openPeers({ number: 1 })] as const
+  const links = memoryLinks({ ringBytes: 4096, delayTurnsMax: 0 })
+  await Promise.all(peers.map((each, number) => each.attach(links[number] as MemoryLink)))
+  return { peers, links }
+}
+
+/** What has left one end arrives at the other, without a turn of the event loop. */
+const arrive = (link: MemoryLink): void => {
+  for (let looks = 0; looks < 10; looks += 1) link.poll()
+}
+
+/** Nothing comes at the left end but in the look at which the clock is read, and then the time is over. */
+function comeAtTheLast(t: TestContext, [link]: readonly [MemoryLink, MemoryLink]): void {
+  let nowMs = performance.now()
+  t.mock.method(performance, 'now', () => nowMs)
+  const poll = link.poll.bind(link)
+  let looks = 0
+  t.mock.method(link, 'poll', () => {
+    looks += 1
+    if (looks % 256 !== 0) return 0
+    nowMs += 1000
+    return poll()
+  })
+}
+
+test('a message that comes in the very look that finds the time over is received', async (t) => {
+  const { peers, links } = await pair()
+  comeAtTheLast(t, links)
+  peers[1].get(0)!.sendSync(Uint8Array.of(42))
+  assert.deepEqual(peers[0].get(1)!.receiveSync({ timeoutMs: 100 }), Uint8Array.of(42))
+  t.mock.restoreAll()
+  await Promise.all(peers.map((each) => each.close()))
+})
+
+test('a collective that is done in the very look that finds the time over is done, and its group goes on', async (t) => {
+  const { peers, links } = await pair()
+  const [here, there] = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
+  comeAtTheLast(t, links)
+  there.broadcastSync(Int32Array.of(5), { root: 1 })
+  assert.deepEqual(here.broadcastSync(new Int32Array(1), { root: 1, timeoutMs: 100 }), Int32Array.of(5))
+  assert.equal(here.failure, undefined)
+  t.mock.restoreAll()
+  await Promise.all(peers.map((each) => each.close()))
+})
+
+test('a message longer than the ring has left when sendSync returns', async (t) => {
+  const { peers, links } = await pair()
+  // The other end takes what is sent, as another thread would.
+  const poll = links[0].poll.bind(links[0])
+  t.mock.method(links[0], 'poll', () => {
+    links[1].poll()
+    return poll()
+  })
+  peers[0].get(1)!.sendSync(bytesOf(50_000, 1))
+  arrive(links[1])
+  assert.equal(peers[1].get(0)!.waiting, 1)
+  await Promise.all(peers.map((each) => each.close()))
+})
+
+test('the others of a group are told why when a blocking call that gave up throws', async () => {
+  const { peers, links } = await pair()
+  const groups = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
+  assert.throws(() => groups[0].barrierSync({ timeoutMs: 0 }), { code: 'ERR_AETHER_TIMEOUT' })
+  arrive(links[1])
+  assert.match(String(groups[1].failure), /rank 0 gave up: barrier .* was not done within 0 ms/)
+  await Promise.all(peers.map((each) => each.close()))
+})
+
+type BlockingCall = (peers: Peers, group: PeerGroup) => unknown
+const blockingCalls: Readonly<Record<string, BlockingCall>> = {
+  receiveSync: (peers) => peers.get(1)!.receiveSync({ timeoutMs: 10 }),
+  sendSync: (peers) => peers.get(1)!.sendSync(Uint8Array.of(1), { timeoutMs: 10 }),
+  barrierSync: (_, group) => group.barrierSync({ timeoutMs: 10 }),
+  shrinkSync: (_, group) => group.shrinkSync({ timeoutMs: 10 }),
+}
+const add = (left: number, right: number): number => left + right
+
+for (const [what, call] of Object.entries(blockingCalls)) {
+  for (const when of ['while a call begins, by what had come before', 'when the bytes come'] as const) {
+    test(`what combines is refused ${what} before anything is begun: ${when}`, async () => {
+      const { peers } = await pair()
+      const [here, there] = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
+      const [asked, other] = peers.map((each) => each.group([0, 1])) as [PeerGroup, PeerGroup]
+      const refused: unknown[] = []
+      const combine = (left: number, right: number): number => {
+        try {
+          call(peers[0], asked)
+        } catch (error) {
+          refused.push(error)
+        }
+        return left + right
+      }
+      const own = (): Promise<unknown> => here.reduce(Int32Array.of(1), { combine })
+      const theirs = (): Promise<unknown> => there.reduce(Int32Array.of(2), { combine: add })
+      const before = when === 'when the bytes come' ? own() : theirs()
+      await peers[1].get(0)!.send(Uint8Array.of(42))
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+      const after = when === 'when the bytes come' ? theirs() : own()
+      await Promise.all([before, after])
+      assert.equal(refused.length, 1)
+      assert.match(String(refused[0]), /must not wait for peers/)
+      // Nothing was taken, sent, or begun, and no group has ended.
+      assert.deepEqual(await peers[0].get(1)!.receive(), Uint8Array.of(42))
+      assert.equal(peers[1].get(0)!.waiting, 0)
+      const sums = [asked, other].map((group) => group.allReduce(Int32Array.of(group.rank + 1), 'sum'))
+      assert.deepEqual(await Promise.all(sums), [Int32Array.of(3), Int32Array.of(3)])
+      await Promise.all(peers.map((each) => each.close()))
+    })
+  }
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Channel, type ChannelOwner } from '../../../src/messaging/peers/channel.ts'
-import { FRAME_BYTES, FrameKind } from '../../../src/messaging/peers/frame.ts'
+import { FRAME_BYTES, FrameKind, FrameView } from '../../../src/messaging/peers/frame.ts'
 import { OutgoingStream } from '../../../src/messaging/peers/streams.ts'
 import { until } from '../../cluster/support.ts'
 import { memoryLinks } from '../../support/memory-links.ts'
@@ -48,6 +48,35 @@ test('of how far a group is, asked for again and again by a peer that reads noth
   await until(() => came.length >= left + 2, 'all that waits comes')
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
   assert.deepEqual(came.slice(left), [left + 999, left + 1000])
+  link.destroy()
+  other.destroy()
+})
+
+test('of what a group announces to a peer that reads nothing, the last waits', async () => {
+  const [link, other] = memoryLinks({ ringBytes: 4096 })
+  const owner: ChannelOwner = { cameFrame: () => {}, channelEnded: () => {}, doneOf: () => 0 }
+  const channel = new Channel(link, owner)
+  const announce = (sequence: number, group: number): void =>
+    channel.control(FrameKind.Announce, sequence, sequence, group, 8 * sequence)
+  let left = 0
+  for (; link.reserve(FRAME_BYTES) >= 0; left += 1) announce(1, 1)
+  for (let sequence = 0; sequence < 1000; sequence += 1) {
+    announce(sequence, sequence % 2)
+    // Of another kind, which takes nobody's place.
+    if (sequence === 500) channel.control(FrameKind.Grant, 7, 7, 1, 7)
+  }
+  const came: (readonly number[])[] = []
+  other.onMessage = (bytes, at, _length, immediate, kind) => {
+    const { group, sequence, signature, amount } = new FrameView(bytes).read(at, kind, immediate)
+    came.push([kind, group, sequence, signature, amount])
+  }
+  await until(() => came.length >= left + 3, 'all that waits comes')
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+  assert.deepEqual(came.slice(left), [
+    [FrameKind.Announce, 0, 998, 998, 8 * 998],
+    [FrameKind.Announce, 1, 999, 999, 8 * 999],
+    [FrameKind.Grant, 1, 7, 7, 7],
+  ])
   link.destroy()
   other.destroy()
 })

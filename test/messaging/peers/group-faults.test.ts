@@ -46,6 +46,24 @@ for (const [what, [end, why]] of Object.entries(enders)) {
   }
 }
 
+test('a signal that a function of the program aborts while the call begins, by what had come before, ends it', async () => {
+  await using mesh = await Mesh.open(3)
+  const groups = mesh.groups()
+  const algorithm = 'binomial'
+  const theirs = groups[1]!.reduce(given(1, 3), { combine: (left, right) => left + right }, undefined, { algorithm })
+  await turns(50)
+  const controller = new AbortController()
+  const combine = (left: number, right: number): number => {
+    controller.abort(new Error('enough'))
+    return left + right
+  }
+  // Rank 2 never calls.
+  const { signal } = controller
+  const own = groups[0]!.reduce(given(0, 3), { combine }, undefined, { algorithm, signal, timeoutMs: 10_000 })
+  await assert.rejects(own, /enough/)
+  await Promise.allSettled([theirs])
+})
+
 /** What a rank may do that is far ahead: nobody has to wait for the last one but in the call behind. */
 const aheadOf: Readonly<Record<string, readonly [number, (group: PeerGroup) => Promise<unknown>]>> = {
   'broadcasts of nothing, then a gather': [
@@ -202,6 +220,37 @@ for (const [what, end] of Object.entries(firstEnds)) {
       message: /make another/,
     })
     await Promise.all([second, other.group([0, 1]).barrier()])
+  })
+}
+
+const doneEnds: Readonly<Record<string, readonly [(group: PeerGroup) => void, Readonly<Record<string, unknown>>]>> = {
+  failed: [() => {}, { code: 'ERR_AETHER_PEER_LOST', rank: 0, message: /make another/ }],
+  'been closed': [
+    (group) => group.close(),
+    { code: 'ERR_AETHER_COLLECTIVE_ABANDONED', rank: 0, message: /closed it and takes no part/ },
+  ],
+}
+
+for (const [what, [end, told]] of Object.entries(doneEnds)) {
+  test(`a group in which one was done with calls of which the other forgot all when the link was lost: it has ${what}, which the other is told`, async () => {
+    await using one = openPeers({ number: 0 })
+    await using other = openPeers({ number: 1 })
+    const connect = async (): Promise<MemoryLink> => {
+      const [here, there] = memoryLinks()
+      await Promise.all([one.attach(here), other.attach(there)])
+      return here
+    }
+    const link = await connect()
+    const group = one.group([0, 1])
+    // Short, so that the root is done with them at once.
+    for (let call = 0; call < 3; call += 1) await group.broadcast(Int32Array.of(call))
+    end(group)
+    await turns(20)
+    const bothGone = Promise.all([one.get(1)!.gone, other.get(0)!.gone])
+    link.cut()
+    await bothGone
+    await connect()
+    await assert.rejects(other.group([0, 1]).broadcast(new Int32Array(1), { timeoutMs: 10_000 }), told)
   })
 }
 
