@@ -37,6 +37,7 @@ export {
   privateHistogram,
 } from './histogram-block.ts'
 export { metricsHandler } from './metrics-handler.ts'
+export { printError } from './print-error.ts'
 export { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'

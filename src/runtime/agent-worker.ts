@@ -4,10 +4,9 @@
  * It must never touch a managed page (it would wait for itself), nor use `console` (that goes through the main thread, which may be blocked in
  * the very fault the agent is to answer). If it fails, the process must end at once: the guard does that from the environment's cleanup hook.
  */
-import { writeSync } from 'node:fs'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
-import { flushTrace, identifyTrace } from '../profiling/index.ts'
+import { flushTrace, identifyTrace, printError } from '../profiling/index.ts'
 import {
   type AgentContext,
   type AgentMessage,
@@ -175,6 +174,6 @@ try {
   const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }
   new Loop(module.createMachine).run()
 } catch (error) {
-  writeSync(2, `aether: the agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  printError(`aether: the agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   native.exitNow(70)
 }

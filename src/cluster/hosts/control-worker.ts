@@ -2,9 +2,9 @@
  * A thread of its own for the connection to the rendezvous: the main thread may compute for minutes, and the agent never turns an event loop, but signs of life must go
  * out. In rank 0 the rendezvous itself lives here.
  */
-import { writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../../native/index.ts'
+import { printError } from '../../profiling/index.ts'
 import { Caller, type CallerHandlers } from './caller.ts'
 import type { ConnectionLimits } from './connection.ts'
 import { EndNotices } from './end-notices.ts'
@@ -125,7 +125,7 @@ function report(message: ControlReport): void {
 
 /** Not by `console`: the main thread, through which that goes, may be busy. */
 function log(line: string): void {
-  writeSync(2, `aether: rank ${start.rank}: ${line}\n`)
+  printError(`aether: rank ${start.rank}: ${line}\n`)
 }
 
 function describe(error: Error): ControlFailure {

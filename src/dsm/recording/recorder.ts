@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs'
 import process from 'node:process'
+import { printError } from '../../profiling/index.ts'
 import type { CoherenceNode } from '../coherence/index.ts'
 import { RotatingLog } from './rotating-log.ts'
 import { encodeStep, type RecordedStep, type RecordingHeader } from './step.ts'
@@ -81,7 +81,7 @@ export class Recorder {
       this.#log = undefined
       const { directory, region } = this.#options
       // An agent's console would go through a thread that may be blocked.
-      writeSync(2, `aether: the recording of region '${region}' in ${directory} ends here: ${String(error)}\n`)
+      printError(`aether: the recording of region '${region}' in ${directory} ends here: ${String(error)}\n`)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import process from 'node:process'
-import { printError } from './print-error.ts'
+import { printError } from '../print-error.ts'
 import { traceClockNs, traceIdentity } from './trace-identity.ts'
 import type { TraceLevel } from './trace-level.ts'
 import { traceLine } from './trace-line.ts'

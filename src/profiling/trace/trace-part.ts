@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import process from 'node:process'
 import { threadId } from 'node:worker_threads'
-import { printError } from './print-error.ts'
+import { printError } from '../print-error.ts'
 import { laneLine, microseconds, THREAD_LINE, type TraceEvent, traceArguments } from './trace-event.ts'
 import { type TraceIdentity, traceIdentity } from './trace-identity.ts'
 import { TraceLanes } from './trace-lanes.ts'

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { printError } from './print-error.ts'
+import { printError } from '../print-error.ts'
 import { parseTraceFilter, type TraceFilter } from './trace-filter.ts'
 import { parseTraceLevel, TraceLevel } from './trace-level.ts'
 

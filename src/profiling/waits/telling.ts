@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import { writeSync } from 'node:fs'
+import { printError } from '../print-error.ts'
 import type { Wait } from './wait.ts'
 
 /** What subscribers of the diagnostics channel `aether:watchdog` get. */
@@ -17,13 +17,8 @@ export interface WatchdogMessage {
 
 const watchdog = channel('aether:watchdog')
 
-/** Straight to the descriptor: in a Worker `console` goes through the main thread, which may be the one that waits. */
 export function printLine(text: string): void {
-  try {
-    writeSync(2, `aether: watchdog: ${text}\n`)
-  } catch {
-    // Nobody reads it: no reason to fail.
-  }
+  printError(`aether: watchdog: ${text}\n`)
 }
 
 /** Tell this thread's subscribers. */
