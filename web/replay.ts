@@ -18,8 +18,6 @@ export class Replay implements Source {
   speed = 1
   /** From the beginning, in milliseconds. */
   atMs = 0
-  /** What could not be read since all was told anew: as long as that, what is shown may be wrong. */
-  damage: string | undefined
   onChange: () => void = () => {}
   #queue: PartFrame['messages'] = []
   #next = 0
@@ -27,12 +25,21 @@ export class Replay implements Source {
   #lastMs = 0
   #seeks = 0
   readonly #whole: ReadonlySet<number>
+  /** Why parts could not be read, by number. */
+  readonly #damaged = new Map<number, string>()
   #isLoading = false
 
   constructor(feed: Feed, facts: RecordingFrame) {
     this.#feed = feed
     this.facts = facts
     this.#whole = new Set(facts.whole)
+  }
+
+  /** What could not be read since all was told anew: as long as that, what is shown may be wrong. */
+  get damage(): string | undefined {
+    let number = this.#partAt(this.atMs)
+    while (number > 0 && !this.#damaged.has(number) && !this.#whole.has(number)) number--
+    return this.#damaged.get(number)
   }
 
   choose(): void {
@@ -75,7 +82,6 @@ export class Replay implements Source {
     if (seek !== this.#seeks) return
     this.#feed.forget()
     this.#queue = parts.flatMap((part) => part?.messages ?? [])
-    this.damage = undefined
     for (const [index, part] of parts.entries()) this.#heed(first + index, part)
     this.#at = 0
     this.#next = last + 1
@@ -128,7 +134,8 @@ export class Replay implements Source {
 
   #heed(number: number, part: PartFrame | undefined): void {
     const damage = part === undefined ? 'a part of the recording cannot be had: the server is gone' : part.damage
-    if (damage !== undefined || this.#whole.has(number)) this.damage = damage
+    if (damage === undefined) this.#damaged.delete(number)
+    else this.#damaged.set(number, damage)
   }
 
   #partAt(ms: number): number {

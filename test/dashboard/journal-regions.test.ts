@@ -6,7 +6,7 @@ import { describePage } from '../../src/dashboard/page-description.ts'
 import { RegionSight } from '../../src/dashboard/region-sight.ts'
 import { directory } from '../../src/dsm/index.ts'
 import { EventKind, Journal, JournalReader, type RegionFacts } from '../../src/dsm/observation/index.ts'
-import { SHOWN_REGIONS_MAX } from '../../src/dsm/observation/journal-layout.ts'
+import { EVENTS_KEPT, SHOWN_REGIONS_MAX } from '../../src/dsm/observation/journal-layout.ts'
 
 const PAGES = 1024
 const facts = (id: number, name: string): RegionFacts => ({
@@ -75,6 +75,29 @@ describe('regions of a journal', () => {
     assert.equal(sight.map.states[300], 0, 'nothing is known of that page')
     assert.deepEqual(sight.cells(), [])
     reader.close()
+    journal.close()
+  })
+})
+
+describe('events of a journal', () => {
+  const count = (reader: JournalReader): readonly [read: number, lost: number] => {
+    let read = 0
+    const lost = reader.events(() => read++)
+    return [read, lost]
+  }
+
+  test('are read from its beginning, also where they were written before it was opened, unless there are too many to be had', () => {
+    const journal = new Journal(0, 1)
+    const sheet = journal.addRegion(facts(1, 'job'))!
+    for (let page = 0; page < 3; page++) sheet.record({ what: EventKind.Wanted, page, before: 2 })
+    const early = readerOf(journal)
+    assert.deepEqual(count(early), [3, 0])
+    sheet.record({ what: EventKind.Wanted, page: 3, before: 2 })
+    assert.deepEqual(count(early), [1, 0])
+    for (let number = 0; number < EVENTS_KEPT; number++) sheet.record({ what: EventKind.Wanted, page: 4, before: 2 })
+    const late = readerOf(journal)
+    assert.deepEqual(count(late), [0, 0], 'from now on')
+    for (const reader of [early, late]) reader.close()
     journal.close()
   })
 })

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { runningSpaces } from '../../src/cluster/index.ts'
-import { FollowedSpace, type Frame, ObservedSpace, PageClass, type PageFrame } from '../../src/dashboard/index.ts'
+import {
+  FollowedSpace,
+  type Frame,
+  ObservedSpace,
+  PageClass,
+  type PageFrame,
+  RecordedSession,
+  SessionRecorder,
+} from '../../src/dashboard/index.ts'
 import { open } from '../../src/dsm/index.ts'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { Ranks } from '../support/rank-process.ts'
@@ -105,6 +115,54 @@ describe('a group of three that somebody watches', () => {
     space.close()
     await until(() => journals() === 0, 'the journal is thrown away')
   })
+})
+
+test('a recording that begins when some have a page already says nothing whole of that page, and all of one that nobody had touched', async () => {
+  await using ranks = new Ranks(fixture, 3)
+  await ranks.all('join')
+  await ranks.all('open', 'grid', { coherence: 'directory', size: 4 * PAGE, pageSize: PAGE, placement: 'block' })
+  const folder = mkdtempSync(join(tmpdir(), 'aether-recorded-late-'))
+  try {
+    await ranks.on(0, 'readBytes', 'grid', 0, 8)
+    await ranks.on(1, 'readBytes', 'grid', 0, 8)
+    const [name = ''] = runningSpaces()
+    const space = new FollowedSpace(name)
+    const path = join(folder, 'late.session')
+    let looks = 0
+    const clock = (): number => looks * 200
+    const recorder = new SessionRecorder({ path, limitBytes: 2 ** 30, source: space, aether: '1', clock })
+    let frame: Frame | undefined
+    const look = (condition: () => boolean, what: string): Promise<void> =>
+      until(() => {
+        looks++
+        frame = space.look()
+        recorder.look(frame)
+        return condition()
+      }, what)
+    const kind = (page: number): number => space.page('grid', page)?.class ?? PageClass.Untouched
+    await look(
+      () => frame?.regions[0]?.openAt.length === 3 && kind(0) === PageClass.Shared,
+      'shown by all, page by page',
+    )
+    for (const page of [0, 3]) await ranks.on(2, 'readBytes', 'grid', page * PAGE, 8)
+    const readers = (page: number): number => space.page('grid', page)?.sharers?.length ?? 0
+    await look(() => readers(0) === 3 && readers(3) > 0, 'rank 2 has read both')
+    const live = [0, 3].map((page) => space.page('grid', page)!.sharers)
+    // A touch between the reading of states and of events is told by the next look.
+    const last = looks + 1
+    await look(() => looks > last, 'looks more')
+    recorder.close()
+    space.close()
+    const session = RecordedSession.open(path)
+    const [shared, fresh] = [0, 3].map((page) => session.page('grid', page, looks * 200)!)
+    session.close()
+    assert.deepEqual([shared!.class, shared!.sharers], [PageClass.Shared, null])
+    assert.ok(shared!.copies.every(({ faults, losses }) => faults === null && losses === null))
+    assert.deepEqual(fresh!.sharers, live[1])
+    assert.equal(fresh!.copies.find(({ rank }) => rank === 2)?.faults, 1)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('a space without ranks shows its members and regions, and that it is over', async () => {

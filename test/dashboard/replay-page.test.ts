@@ -145,4 +145,38 @@ describe('a recording, in a real browser', { skip }, () => {
       await server.close()
     }
   })
+
+  test('says that a part is damaged from where that begins until all is told anew, and not while others are only loaded', async () => {
+    const path = recording('before-whole.session')
+    const bytes = readFileSync(path)
+    let at = 0
+    for (let part = -1; part < 9; part++) at += readPartHeader(bytes.subarray(at))!.bytes
+    bytes[at + 60]! ^= 0xff
+    writeFileSync(path, bytes)
+    const server = await DashboardServer.start({ source: RecordedSession.open(path) })
+    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+    const range = "document.querySelector('footer input')"
+    const note = "document.querySelector('footer .note').innerText"
+    const seek = (ms: number) => browser.evaluate(`${range}.value = ${ms}; ${range}.dispatchEvent(new Event('input'))`)
+    const shown = () => browser.evaluate<[number, string]>(`[Number(${range}.value), ${note}]`)
+    try {
+      await browser.goTo(server.url)
+      await browser.until(`${range} !== null`, 'it is a recording')
+      for (let press = 0; press < 3; press++) await browser.press('[')
+      await seek(8100)
+      await browser.until(`Number(${range}.value) > 8200`, 'the part before it plays')
+      const [early, nothing] = await shown()
+      assert.ok(early < 9000)
+      assert.equal(nothing, '', `at ${early} ms`)
+      await seek(9500)
+      await browser.until(`Number(${range}.value) > 9600`, 'it plays')
+      const [inside, damage] = await shown()
+      assert.ok(inside < 10_000)
+      assert.match(damage, /9\.0 s after the beginning is damaged/, `at ${inside} ms`)
+      await seek(10_100)
+      await browser.until(`Number(${range}.value) >= 10100 && ${note} === ''`, 'all is told anew')
+    } finally {
+      await server.close()
+    }
+  })
 })

@@ -1,4 +1,4 @@
-import { damagedLook, looksOf, type PageLook } from './recorded-page.ts'
+import { looksOf, type PageLook } from './recorded-page.ts'
 import type { SessionRecord } from './session-format.ts'
 
 /** Pages whose histories are kept. */
@@ -8,6 +8,8 @@ const PAGES_KEPT_MAX = 16
 export interface PartHistory {
   readonly looks: readonly PageLook[]
   readonly bytes: number
+  /** Something of it cannot be read, and nobody knows where in it that is. */
+  readonly isDamaged: boolean
 }
 
 /** What parts tell of pages that were asked for: while a recording is played the same page is asked for again and again, and only the part that is new is gone through for it. */
@@ -31,9 +33,7 @@ export class PageHistories {
     let history = parts.get(part)
     if (history === undefined) {
       const { records, bytes, damage } = read()
-      const looks = looksOf(records, region, page)
-      // After the others: nobody knows where in the part it is.
-      history = { looks: damage === undefined ? looks : [...looks, damagedLook(looks.at(-1)?.atMs ?? 0)], bytes }
+      history = { looks: looksOf(records, region, page), bytes, isDamaged: damage !== undefined }
       parts.set(part, history)
       dropOldest(parts, 2 * this.#partsMax)
     }

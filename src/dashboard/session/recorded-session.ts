@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
-import { PAGES_PER_BLOCK, protocols } from '../../dsm/index.ts'
+import { protocols } from '../../dsm/index.ts'
 import { HISTORY_MAX } from '../page-description.ts'
 import type { PageFrame, PartFrame, RecordingFrame, RegionFrame } from '../wire.ts'
 import { isRecord } from './check-record.ts'
 import { PageHistories } from './page-histories.ts'
-import { describeRecordedPage, type PageAt, type PageLook, type PageLooks } from './recorded-page.ts'
+import { damagedLook, describeRecordedPage, type PageAt, type PageLook, toldState } from './recorded-page.ts'
 import { SessionFileError } from './session-error.ts'
 import {
   PART_HEADER_BYTES,
@@ -98,18 +98,19 @@ export class RecordedSession {
     closeSync(this.#descriptor)
   }
 
-  #looksOf(region: string, page: number, last: number, atMs: number): PageLooks {
+  #looksOf(region: string, page: number, last: number, atMs: number): readonly PageLook[] {
     const parts: (readonly PageLook[])[] = []
     let [number, count, bytes] = [last, 0, 0]
     const first = Math.max(0, last - HISTORY_PARTS + 1)
     for (; number >= first && count < HISTORY_MAX && bytes < HISTORY_BYTES_MAX; number--) {
       const part = this.#histories.of(region, page, number, () => this.#part(number)!)
       const looks = part.looks.filter((look) => look.atMs <= atMs)
-      parts.unshift(looks)
+      // After the others of the part, also where only some of them are asked for: any of them may have followed what is missing.
+      parts.unshift(part.isDamaged ? [...looks, damagedLook(atMs)] : looks)
       count += looks.reduce((sum, { events }) => sum + events.length, 0)
       bytes += part.bytes
     }
-    return { looks: parts.flat(), isFromBegin: number < 0 }
+    return parts.flat()
   }
 
   #stateOf(region: string, page: number, last: number, atMs: number): PageAt | undefined {
@@ -118,7 +119,6 @@ export class RecordedSession {
     if (first > 0 && this.#part(first)?.damage !== undefined) first = this.#wholeUntil(first - 1)
     let found: RegionFrame | undefined
     let [state, isThere] = [0, false]
-    const block = Math.floor(page / PAGES_PER_BLOCK)
     for (let number = first; number <= last; number++)
       for (const record of this.#part(number)?.records ?? []) {
         if (record.atMs > atMs) break
@@ -126,10 +126,7 @@ export class RecordedSession {
         if (record.event !== 'pages' || record.data.region !== region) continue
         if (record.data.isNew) state = 0
         isThere = page < record.data.pages
-        if (!isThere) continue
-        const told = record.data.blocks.find(([each]) => each === block)?.[1]
-        if (typeof told === 'number') state = told
-        else if (told !== undefined) state = Buffer.from(told, 'base64').readUInt16LE(2 * (page % PAGES_PER_BLOCK))
+        state = toldState(record.data, page) ?? state
       }
     if (!isThere || found === undefined) return undefined
     const { coherence, openAt } = found

@@ -123,7 +123,10 @@ export class JournalReader {
     this.#seen = seen
   }
 
-  /** Over an open descriptor, which it owns from then on; undefined (and closed) where that is no journal of this version. */
+  /**
+   * Over an open descriptor, which it owns from then on; undefined (and closed) where that is no journal of this version. Its events are read from the beginning of the journal, or
+   * from now on where the first of them may be overwritten: somebody else has watched for long then.
+   */
   static over(descriptor: number): JournalReader | undefined {
     const header = new Int32Array(64)
     const length = readSync(descriptor, header, 0, 256, 0)
@@ -135,7 +138,9 @@ export class JournalReader {
       at(HeaderWord.Version) === JOURNAL_VERSION &&
       rank >= 0 &&
       rank < at(HeaderWord.Ranks)
-    if (isOne) return new JournalReader(descriptor, rank, at(HeaderWord.Ranks), at(HeaderWord.Events) >>> 0)
+    const written = at(HeaderWord.Events) >>> 0
+    const seen = written <= EVENTS_KEPT - MARGIN ? 0 : written
+    if (isOne) return new JournalReader(descriptor, rank, at(HeaderWord.Ranks), seen)
     closeSync(descriptor)
     return undefined
   }
