@@ -1,10 +1,14 @@
-// A native thread that waits on descriptors for one environment. See `Watcher` in src/native/addon.ts for the contract.
+// Descriptors that one environment waits for. See `Watcher` in src/native/addon.ts for the contract.
+//
+// Two sets of descriptors. What has a word is waited for by a thread, which is there from the first of them on: the word has to be written also while JavaScript spins. What has none is waited for by the
+// event loop itself: a thread between would be woken first, and wake the loop then, two switches for one.
 //
 // Who touches what: the map of entries is shared by the JavaScript thread (add, rearm, remove) and the watching thread (fire), under `mutex`.
 // Node-API values (callback, references to word buffers) are touched by the JavaScript thread only. A word is written only under `mutex` and
 // only while its entry exists, so after `remove` has returned it is not written any more.
 //
 // Who owns it: the JavaScript object and the threadsafe function, either of which may be the last to go, both on the JavaScript thread.
+#include "loop-poll.h"
 #include "mappings.h"
 #include "support.h"
 
@@ -43,10 +47,16 @@ struct Fired {
 
 struct Watcher {
   napi_env env = nullptr;
+  napi_ref callback = nullptr;
+  bool referenced = false;
+  // What the loop waits for.
+  LoopPoll* poll = nullptr;
+  int loopEpoll = -1;
+  // What the thread waits for, from when it has been started.
   napi_threadsafe_function notify = nullptr;
   int epoll = -1;
   int stop = -1;
-  int owners = 2;
+  int owners = 1;
   std::thread thread;
   std::mutex mutex;
   std::unordered_map<int32_t, Entry> entries;
@@ -93,7 +103,23 @@ static void watch(Watcher* watcher) {
   }
 }
 
-// On the JavaScript thread: what has fired and is still wanted.
+// On the JavaScript thread.
+static bool isWanted(Watcher* watcher, const Fired& fired) {
+  std::lock_guard<std::mutex> lock(watcher->mutex);
+  auto it = watcher->entries.find(fired.token);
+  return !watcher->closed && it != watcher->entries.end() && it->second.generation == fired.generation;
+}
+
+static void raise(napi_env env) {
+  bool isPending = false;
+  napi_is_exception_pending(env, &isPending);
+  if (!isPending) return;  // the environment ends
+  napi_value error = nullptr;
+  napi_get_and_clear_last_exception(env, &error);
+  napi_fatal_exception(env, error);
+}
+
+// On the JavaScript thread: what the thread has found, as far as it is still wanted.
 static void deliver(napi_env env, napi_value callback, void* context, void*) {
   // Called without an environment for what was queued when the threadsafe function ended; `context` may be gone by then.
   if (env == nullptr || callback == nullptr) return;
@@ -105,22 +131,42 @@ static void deliver(napi_env env, napi_value callback, void* context, void*) {
   }
   napi_value self = makeUndefined(env);
   for (const Fired& each : fired) {
-    {
-      std::lock_guard<std::mutex> lock(watcher->mutex);
-      auto it = watcher->entries.find(each.token);
-      if (watcher->closed || it == watcher->entries.end() || it->second.generation != each.generation) continue;
-    }
+    if (!isWanted(watcher, each)) continue;
     napi_value token = makeNumber(env, each.token);
-    if (napi_call_function(env, self, callback, 1, &token, nullptr) == napi_pending_exception) {
-      napi_value error = nullptr;
-      napi_get_and_clear_last_exception(env, &error);
-      napi_fatal_exception(env, error);
-    }
+    if (napi_call_function(env, self, callback, 1, &token, nullptr) == napi_pending_exception) raise(env);
   }
 }
 
+static void callBack(Watcher* watcher, int32_t token) {
+  napi_env env = watcher->env;
+  napi_handle_scope scope = nullptr;
+  if (napi_open_handle_scope(env, &scope) != napi_ok) return;
+  napi_value callback = nullptr, global = nullptr;
+  napi_get_reference_value(env, watcher->callback, &callback);
+  napi_get_global(env, &global);
+  napi_value argument = makeNumber(env, token);
+  if (napi_make_callback(env, nullptr, global, callback, 1, &argument, nullptr) == napi_pending_exception) raise(env);
+  napi_close_handle_scope(env, scope);
+}
+
+// On the JavaScript thread, out of the event loop: what it has found itself.
+static void loopReadable(void* data) {
+  auto* watcher = static_cast<Watcher*>(data);
+  struct epoll_event events[64];
+  const int count = epoll_wait(watcher->loopEpoll, events, 64, 0);
+  watcher->owners += 1;  // what is called may close it and have it collected
+  for (int index = 0; index < count; index++) {
+    const uint64_t key = events[index].data.u64;
+    const Fired fired = {static_cast<int32_t>(static_cast<uint32_t>(key)), static_cast<uint32_t>(key >> 32)};
+    if (isWanted(watcher, fired)) callBack(watcher, fired.token);
+  }
+  disown(watcher);
+}
+
+static int setOf(const Watcher* watcher, const Entry& entry) { return entry.word == nullptr ? watcher->loopEpoll : watcher->epoll; }
+
 static void closeEntry(Watcher* watcher, const Entry& entry) {
-  epoll_ctl(watcher->epoll, EPOLL_CTL_DEL, entry.descriptor, nullptr);
+  epoll_ctl(setOf(watcher, entry), EPOLL_CTL_DEL, entry.descriptor, nullptr);
   close(entry.descriptor);
   if (entry.wordRef != nullptr) napi_delete_reference(watcher->env, entry.wordRef);
 }
@@ -134,23 +180,34 @@ static void releaseSelf(Watcher* watcher) {
   watcher->self = nullptr;
 }
 
-// On the JavaScript thread. Also the environment's cleanup hook: the thread must not outlive the environment.
-static void closeWatcher(void* data) {
-  auto* watcher = static_cast<Watcher*>(data);
-  if (watcher->closed) return;
-  watcher->closed = true;
+static void stopThread(Watcher* watcher) {
+  if (!watcher->thread.joinable()) return;
   const uint64_t one = 1;
   while (write(watcher->stop, &one, sizeof one) < 0 && errno == EINTR) {
   }
   watcher->thread.join();
+}
+
+static void closeDescriptors(const Watcher* watcher) {
+  for (const int descriptor : {watcher->epoll, watcher->stop, watcher->loopEpoll})
+    if (descriptor >= 0) close(descriptor);
+}
+
+// On the JavaScript thread. Also the environment's cleanup hook: neither the thread nor the loop's handle must outlive the environment.
+static void closeWatcher(void* data) {
+  auto* watcher = static_cast<Watcher*>(data);
+  if (watcher->closed) return;
+  watcher->closed = true;
+  stopThread(watcher);
   for (auto& [token, entry] : watcher->entries) closeEntry(watcher, entry);
   watcher->entries.clear();
   watcher->fired.clear();
   releaseSelf(watcher);
-  close(watcher->stop);
-  close(watcher->epoll);
+  watcher->poll->close();
+  closeDescriptors(watcher);
+  napi_delete_reference(watcher->env, watcher->callback);
   napi_remove_env_cleanup_hook(watcher->env, closeWatcher, watcher);
-  napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
+  if (watcher->notify != nullptr) napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
 }
 
 // The threadsafe function is gone.
@@ -188,6 +245,61 @@ static void removeToken(Watcher* watcher, int32_t token) {
   if (watcher->entries.empty()) releaseSelf(watcher);
 }
 
+struct Failure {
+  const char* call;
+  int error;
+};
+
+// Starts the thread with every signal blocked: signals are for the threads of JavaScript. Returns an errno.
+static int runThread(Watcher* watcher) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  int error = 0;
+  try {
+    watcher->thread = std::thread(watch, watcher);
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+static bool openThreadDescriptors(Watcher* watcher) {
+  watcher->epoll = epoll_create1(EPOLL_CLOEXEC);
+  watcher->stop = eventfd(0, EFD_CLOEXEC);
+  struct epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kStopKey;
+  return watcher->epoll >= 0 && watcher->stop >= 0 && epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, watcher->stop, &event) == 0;
+}
+
+static bool openNotify(Watcher* watcher) {
+  napi_value name = nullptr, callback = nullptr;
+  napi_create_string_utf8(watcher->env, "aether-watcher", NAPI_AUTO_LENGTH, &name);
+  napi_get_reference_value(watcher->env, watcher->callback, &callback);
+  if (napi_create_threadsafe_function(watcher->env, callback, nullptr, name, 0, 1, nullptr, forgetNotify, watcher, deliver,
+                                      &watcher->notify) != napi_ok)
+    return false;
+  watcher->owners += 1;
+  if (!watcher->referenced) napi_unref_threadsafe_function(watcher->env, watcher->notify);
+  return true;
+}
+
+// The thread and all that belongs to it, or nothing.
+static Failure startThread(Watcher* watcher) {
+  Failure failure = {"epoll_create1", openThreadDescriptors(watcher) ? 0 : errno};
+  if (failure.error == 0) failure = {"pthread_create", openNotify(watcher) ? runThread(watcher) : ENOMEM};
+  if (failure.error == 0) return failure;
+  if (watcher->notify != nullptr) napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
+  for (int* descriptor : {&watcher->epoll, &watcher->stop}) {
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+  }
+  watcher->notify = nullptr;
+  return failure;
+}
+
 static bool isUndefined(napi_env env, napi_value value) {
   napi_valuetype type = napi_undefined;
   napi_typeof(env, value, &type);
@@ -218,7 +330,7 @@ static int arm(const Watcher* watcher, int operation, int32_t token, const Entry
   struct epoll_event event = {};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.u64 = keyOf(token, entry.generation);
-  return epoll_ctl(watcher->epoll, operation, entry.descriptor, &event);
+  return epoll_ctl(setOf(watcher, entry), operation, entry.descriptor, &event);
 }
 
 static napi_value Add(napi_env env, napi_callback_info info) {
@@ -231,6 +343,10 @@ static napi_value Add(napi_env env, napi_callback_info info) {
   if (arguments.ok() && watcher->closed) arguments.fail("this", "the watcher is closed");
   if (arguments.ok() && watcher->entries.count(token) != 0) arguments.fail("token", "this token is watched already; remove it first");
   if (!arguments.ok()) return nullptr;
+  if (entry.word != nullptr && watcher->notify == nullptr) {
+    const Failure failure = startThread(watcher);
+    if (failure.error != 0) return throwSystem(env, failure.call, failure.error);
+  }
   entry.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (entry.descriptor < 0) return throwSystem(env, "fcntl", errno);
   if (entry.word != nullptr) napi_create_reference(env, arguments.at(2), 1, &entry.wordRef);
@@ -269,17 +385,27 @@ static napi_value Remove(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+static void keepLoop(Watcher* watcher, bool isKept) {
+  watcher->referenced = isKept;
+  isKept ? watcher->poll->ref() : watcher->poll->unref();
+  if (watcher->notify == nullptr) return;
+  if (isKept)
+    napi_ref_threadsafe_function(watcher->env, watcher->notify);
+  else
+    napi_unref_threadsafe_function(watcher->env, watcher->notify);
+}
+
 static napi_value Ref(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Watcher* watcher = watcherOf(arguments);
-  if (arguments.ok() && !watcher->closed) napi_ref_threadsafe_function(env, watcher->notify);
+  if (arguments.ok() && !watcher->closed) keepLoop(watcher, true);
   return nullptr;
 }
 
 static napi_value Unref(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Watcher* watcher = watcherOf(arguments);
-  if (arguments.ok() && !watcher->closed) napi_unref_threadsafe_function(env, watcher->notify);
+  if (arguments.ok() && !watcher->closed) keepLoop(watcher, false);
   return nullptr;
 }
 
@@ -290,35 +416,6 @@ static napi_value Close(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// Starts the thread with every signal blocked: signals are for the threads of JavaScript. Returns an errno.
-static int startThread(Watcher* watcher) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  int error = 0;
-  try {
-    watcher->thread = std::thread(watch, watcher);
-  } catch (const std::system_error& failure) {
-    error = failure.code().value();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error;
-}
-
-static void closeDescriptors(const Watcher* watcher) {
-  if (watcher->epoll >= 0) close(watcher->epoll);
-  if (watcher->stop >= 0) close(watcher->stop);
-}
-
-static bool openDescriptors(Watcher* watcher) {
-  watcher->epoll = epoll_create1(EPOLL_CLOEXEC);
-  watcher->stop = eventfd(0, EFD_CLOEXEC);
-  struct epoll_event event = {};
-  event.events = EPOLLIN;
-  event.data.u64 = kStopKey;
-  return watcher->epoll >= 0 && watcher->stop >= 0 && epoll_ctl(watcher->epoll, EPOLL_CTL_ADD, watcher->stop, &event) == 0;
-}
-
 static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   napi_valuetype type = napi_undefined;
@@ -326,26 +423,16 @@ static napi_value CreateWatcher(napi_env env, napi_callback_info info) {
   if (type != napi_function) return throwArgument(env, "callback", "callback must be a function");
   auto* watcher = new Watcher();
   watcher->env = env;
-  napi_value name = nullptr, object = nullptr;
-  napi_create_string_utf8(env, "aether-watcher", NAPI_AUTO_LENGTH, &name);
-  int error = openDescriptors(watcher) ? 0 : errno;
-  const char* failed = error != 0 ? "epoll_create1" : "pthread_create";
-  if (error == 0 && napi_create_threadsafe_function(env, arguments.at(0), nullptr, name, 0, 1, nullptr, forgetNotify, watcher, deliver,
-                                                    &watcher->notify) != napi_ok)
-    error = ENOMEM;
-  if (error == 0) error = startThread(watcher);
+  watcher->loopEpoll = epoll_create1(EPOLL_CLOEXEC);
+  const int error = watcher->loopEpoll < 0 ? errno : LoopPoll::open(env, watcher->loopEpoll, loopReadable, watcher, &watcher->poll);
   if (error != 0) {
     closeDescriptors(watcher);
-    watcher->closed = true;
-    watcher->owners = 1;
-    if (watcher->notify != nullptr)
-      napi_release_threadsafe_function(watcher->notify, napi_tsfn_abort);
-    else
-      delete watcher;
-    return throwSystem(env, failed, error);
+    delete watcher;
+    return throwSystem(env, "uv_poll_init", error);
   }
-  napi_unref_threadsafe_function(env, watcher->notify);
+  napi_create_reference(env, arguments.at(0), 1, &watcher->callback);
   napi_add_env_cleanup_hook(env, closeWatcher, watcher);
+  napi_value object = nullptr;
   napi_create_object(env, &object);
   napi_type_tag_object(env, object, &kWatcherTag);
   napi_wrap(env, object, watcher, collectWatcher, nullptr, nullptr);

@@ -62,14 +62,14 @@ export interface PageMemory {
 }
 
 /**
- * A native thread that waits on many descriptors. One an environment is plenty.
+ * Waits on many descriptors: a native thread for those that have a word, the event loop itself for the others. One an environment is plenty.
  * Never keeps the process alive unless `ref()` was called. Not collected while it watches anything.
  */
 export interface Watcher {
   /**
    * Wait for `descriptor` to become readable (a pidfd: for the process to have ended), once: after it fired it is disarmed until `rearm`.
-   * When it fires the thread first adds 1 to `word[index]` with a sequentially consistent atomic (so that a program that spins sees it
-   * without its event loop), wakes futex waiters on that word, then calls the callback with `token` on the event loop.
+   * The callback is called with `token` on the event loop. Where there is a word, a thread first adds 1 to `word[index]` with a sequentially consistent atomic
+   * (so that a program that spins sees it without its event loop), and wakes futex waiters on that word.
    * The watcher holds `word` until `remove`, and a duplicate of `descriptor`: the caller may close his. `word` must lie in memory that
    * `mapMemory` made or in a SharedArrayBuffer.
    */
@@ -80,7 +80,7 @@ export interface Watcher {
   remove(token: number): void
   ref(): void
   unref(): void
-  /** Stop the thread. Idempotent. */
+  /** Wait for nothing any more, and stop the thread where there is one. Idempotent. */
   close(): void
 }
 

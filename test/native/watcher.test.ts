@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { ArgumentError, native, SystemError } from '../../src/native/index.ts'
 import { inChild, startChild, startWorker, until } from './elsewhere.ts'
@@ -272,6 +273,78 @@ test('environments have watchers of their own at the same time', async () => {
   for (const pipe of pipes) pipe[Symbol.dispose]()
 })
 
+test('what has no word is waited for by the event loop: there is no thread until one has', async () => {
+  using pipe = new Pipe()
+  using ears = listening()
+  const before = watcherThreads()
+  ears.watcher.add(1, pipe.readEnd)
+  native.ringPipe(pipe.writeEnd)
+  await until(() => ears.heard.length > 0)
+  assert.equal(watcherThreads(), before)
+  ears.watcher.add(2, pipe.readEnd, new Int32Array(new SharedArrayBuffer(4)))
+  // A thread has the name of the one that started it until it has given itself its own.
+  await until(() => watcherThreads() === before + 1)
+  await until(() => ears.heard.length === 2)
+  assert.deepEqual(ears.heard, [1, 2])
+  ears.watcher.close()
+  assert.equal(watcherThreads(), before)
+})
+
+/** Threads of this process that wait for descriptors. */
+function watcherThreads(): number {
+  const isOne = (id: string): boolean => {
+    try {
+      return readFileSync(`/proc/self/task/${id}/comm`, 'utf8') === 'aether-watcher\n'
+    } catch {
+      return false
+    }
+  }
+  return readdirSync('/proc/self/task').filter(isOne).length
+}
+
+test('a watcher may be closed and collected while it reports', async () => {
+  const outcome = await inChild(
+    async ({ aether: { native } }) => {
+      const [readEnd, writeEnd] = native.createPipe()
+      native.ringPipe(writeEnd)
+      for (let round = 0; round < 50; round++) {
+        let heard = 0
+        let watcher: ReturnType<typeof native.createWatcher> | undefined = native.createWatcher(() => {
+          heard += 1
+          watcher?.close()
+          watcher = undefined
+          queueMicrotask(() => globalThis.gc?.())
+        })
+        for (let token = 0; token < 8; token++) watcher.add(token, readEnd)
+        while (heard === 0) await new Promise(setImmediate)
+        if (heard > 1) console.log(`heard ${heard} times`)
+      }
+    },
+    undefined,
+    { flags: ['--expose-gc'] },
+  )
+  assert.deepEqual([outcome.code, outcome.signal, outcome.stdout, outcome.stderr], [0, null, '', ''])
+})
+
+test('a Worker is terminated while the event loop finds its descriptors readable', async () => {
+  using pipe = new Pipe()
+  native.ringPipe(pipe.writeEnd)
+  for (let round = 0; round < 20; round++) {
+    const worker = startWorker(({ aether: { native }, threads }, readEnd) => {
+      let heard = 0
+      const watcher = native.createWatcher((token) => {
+        heard += 1
+        if (heard === 100) threads.parentPort?.postMessage('often')
+        watcher.rearm(token)
+      })
+      watcher.ref()
+      for (let token = 0; token < 8; token++) watcher.add(token, readEnd)
+    }, pipe.readEnd)
+    await once(worker, 'message')
+    await worker.terminate()
+  }
+})
+
 test('a Worker is terminated while its watcher fires as fast as it can', async () => {
   using pipe = new Pipe()
   using memory = new Memory(pageBytes)
@@ -296,6 +369,26 @@ test('a Worker is terminated while its watcher fires as fast as it can', async (
   }
   native.unmapMemory(words.buffer)
 })
+
+for (const how of ['process.exit', 'the end of its work'] as const) {
+  test(`a process ends by ${how} while its event loop finds descriptors readable`, async () => {
+    for (let round = 0; round < 5; round++) {
+      const outcome = await inChild(async ({ aether: { native } }, ending) => {
+        const [readEnd, writeEnd] = native.createPipe()
+        native.ringPipe(writeEnd)
+        let heard = 0
+        const watcher = native.createWatcher((token) => {
+          heard += 1
+          watcher.rearm(token)
+        })
+        for (let token = 0; token < 8; token++) watcher.add(token, readEnd)
+        while (heard < 30) await new Promise((resolve) => setTimeout(resolve, 1))
+        if (ending === 'process.exit') process.exit(0)
+      }, how)
+      assert.deepEqual([outcome.code, outcome.signal, outcome.stderr], [0, null, ''])
+    }
+  })
+}
 
 for (const how of ['process.exit', 'the end of its work'] as const) {
   test(`a process ends by ${how} while its watcher fires`, async () => {
