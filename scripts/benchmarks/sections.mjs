@@ -59,7 +59,7 @@ export const sections = [
   },
   {
     name: 'rpc',
-    commands: [['bench', 'rpc', '--sizes', `32,${sizes.slice(2)}`, '--time-ms', '400']],
+    commands: [['bench', 'rpc', '--sizes', `32,${sizes.slice(2)}`, '--time-ms', '1500']],
     tables([rows]) {
       const calls = rows.filter(({ op, provider }) => !oneWay.test(op) && provider !== 'memory')
       const least = Math.min(...calls.map(({ bytes }) => bytes))
