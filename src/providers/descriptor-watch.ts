@@ -1,6 +1,6 @@
 import { native, type Watcher } from '../native/index.ts'
 
-/** Descriptors that the event loop waits for. One thread, started when the first is watched. */
+/** Descriptors that the event loop waits for. A thread is started when the first is watched that has a word. */
 export class DescriptorWatch {
   readonly #handlers = new Map<number, () => void>()
   #watcher: Watcher | undefined

@@ -29,6 +29,40 @@ function recording(name: string): string {
   return path
 }
 
+/** The same, but a byte of a part is another. */
+function damagedRecording(name: string, damaged: number): string {
+  const path = recording(name)
+  const bytes = readFileSync(path)
+  let at = 0
+  // Before the first part is what the recording is.
+  for (let part = -1; part < damaged; part++) at += readPartHeader(bytes.subarray(at))!.bytes
+  bytes[at + 60]! ^= 0xff
+  writeFileSync(path, bytes)
+  return path
+}
+
+const range = "document.querySelector('footer input')"
+const note = "document.querySelector('footer .note').innerText"
+
+/** A recording in a browser, as soon as it says that it is one. */
+async function replay(path: string) {
+  const server = await DashboardServer.start({ source: RecordedSession.open(path) })
+  const browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
+  const end = async (): Promise<void> => {
+    await browser[Symbol.asyncDispose]()
+    await server.close()
+  }
+  try {
+    await browser.goTo(server.url)
+    await browser.until(`${range} !== null`, 'it is a recording')
+  } catch (error) {
+    await end()
+    throw error
+  }
+  const seek = (ms: number) => browser.evaluate(`${range}.value = ${ms}; ${range}.dispatchEvent(new Event('input'))`)
+  return { browser, seek, [Symbol.asyncDispose]: end }
+}
+
 test('the server of a recording gives its parts and pages to who has the token, and nothing that runs', async () => {
   const server = await DashboardServer.start({ source: RecordedSession.open(recording('served')) })
   const url = new URL(server.url)
@@ -57,7 +91,6 @@ describe('a recording, in a real browser', { skip }, () => {
   test('says that it is one, plays, pauses, is sought by scrubber and keys, and takes no name for HTML', async () => {
     const server = await DashboardServer.start({ source: RecordedSession.open(recording('monday.session')) })
     await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
-    const range = "document.querySelector('footer input')"
     const at = async (): Promise<number> => Number(await browser.evaluate(`${range}.value`))
     const log = "document.querySelector('#log').innerText"
     try {
@@ -114,69 +147,36 @@ describe('a recording, in a real browser', { skip }, () => {
     }
   })
   test('says that something is damaged as long as what it shows may be wrong for it', async () => {
-    const path = recording('damaged.session')
-    const bytes = readFileSync(path)
-    let at = 0
-    for (let part = -1; part < 4; part++) at += readPartHeader(bytes.subarray(at))!.bytes
-    bytes[at + 60]! ^= 0xff
-    writeFileSync(path, bytes)
-    const server = await DashboardServer.start({ source: RecordedSession.open(path) })
-    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
-    const note = "document.querySelector('footer .note').innerText"
-    const range = "document.querySelector('footer input')"
-    const seek = (ms: number) => browser.evaluate(`${range}.value = ${ms}; ${range}.dispatchEvent(new Event('input'))`)
-    try {
-      await browser.goTo(server.url)
-      await browser.until(`${range} !== null`, 'it is a recording')
-      await browser.press(' ')
-      await seek(8500)
-      await browser.until(
-        `${range}.value === '8500' && ${note}.includes('4.0 s after the beginning is damaged')`,
-        'told',
-      )
-      await seek(14_500)
-      await browser.until(`${range}.value === '14500' && ${note} === ''`, 'all has been told anew since')
-      await seek(3500)
-      await browser.until(`${range}.value === '3500' && ${note} === ''`, 'not yet')
-      await browser.press(' ')
-      await browser.until(`Number(${range}.value) > 6200`, 'it plays')
-      assert.match(await browser.evaluate<string>(note), /4\.0 s after the beginning is damaged/)
-    } finally {
-      await server.close()
-    }
+    await using page = await replay(damagedRecording('damaged.session', 4))
+    const { browser, seek } = page
+    await browser.press(' ')
+    await seek(8500)
+    await browser.until(`${range}.value === '8500' && ${note}.includes('4.0 s after the beginning is damaged')`, 'told')
+    await seek(14_500)
+    await browser.until(`${range}.value === '14500' && ${note} === ''`, 'all has been told anew since')
+    await seek(3500)
+    await browser.until(`${range}.value === '3500' && ${note} === ''`, 'not yet')
+    await browser.press(' ')
+    await browser.until(`Number(${range}.value) > 6200`, 'it plays')
+    assert.match(await browser.evaluate<string>(note), /4\.0 s after the beginning is damaged/)
   })
 
   test('says that a part is damaged from where that begins until all is told anew, and not while others are only loaded', async () => {
-    const path = recording('before-whole.session')
-    const bytes = readFileSync(path)
-    let at = 0
-    for (let part = -1; part < 9; part++) at += readPartHeader(bytes.subarray(at))!.bytes
-    bytes[at + 60]! ^= 0xff
-    writeFileSync(path, bytes)
-    const server = await DashboardServer.start({ source: RecordedSession.open(path) })
-    await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
-    const range = "document.querySelector('footer input')"
-    const note = "document.querySelector('footer .note').innerText"
-    const seek = (ms: number) => browser.evaluate(`${range}.value = ${ms}; ${range}.dispatchEvent(new Event('input'))`)
+    await using page = await replay(damagedRecording('before-whole.session', 9))
+    const { browser, seek } = page
     const shown = () => browser.evaluate<[number, string]>(`[Number(${range}.value), ${note}]`)
-    try {
-      await browser.goTo(server.url)
-      await browser.until(`${range} !== null`, 'it is a recording')
-      for (let press = 0; press < 3; press++) await browser.press('[')
-      await seek(8100)
-      await browser.until(`Number(${range}.value) > 8200`, 'the part before it plays')
-      const [early, nothing] = await shown()
-      assert.ok(early < 9000)
-      assert.equal(nothing, '', `at ${early} ms`)
-      await seek(9500)
-      await browser.until(`Number(${range}.value) > 9600`, 'it plays')
-      const [inside, damage] = await shown()
-      assert.ok(inside < 10_000)
-      assert.match(damage, /9\.0 s after the beginning is damaged/, `at ${inside} ms`)
-      await seek(10_100)
-      await browser.until(`Number(${range}.value) >= 10100 && ${note} === ''`, 'all is told anew')
-    } finally {
-      await server.close()
-    }
+    for (let press = 0; press < 3; press++) await browser.press('[')
+    await seek(8100)
+    await browser.until(`Number(${range}.value) > 8200`, 'the part before it plays')
+    const [early, nothing] = await shown()
+    assert.ok(early < 9000)
+    assert.equal(nothing, '', `at ${early} ms`)
+    await seek(9500)
+    await browser.until(`Number(${range}.value) > 9600`, 'it plays')
+    const [inside, damage] = await shown()
+    assert.ok(inside < 10_000)
+    assert.match(damage, /9\.0 s after the beginning is damaged/, `at ${inside} ms`)
+    await seek(10_100)
+    await browser.until(`Number(${range}.value) >= 10100 && ${note} === ''`, 'all is told anew')
   })
 })
