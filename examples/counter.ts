@@ -1,5 +1,6 @@
 /**
- * A counter that several processes share: this program starts itself three more times, all open the same space, each adds 100,000.
+ * A counter that several processes share: this program starts itself three more times, all open the same space, each
+ * adds 100,000.
  *
  *     node dist/examples/counter.js
  *

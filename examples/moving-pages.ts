@@ -1,5 +1,6 @@
 /**
- * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, for 2 seconds or as many as are said.
+ * Something to look at with `aether top` and `aether dashboard`: ranks that hand pages of a region around, for 2
+ * seconds or as many as are said.
  *
  *     node dist/src/cli/main.js run -n 4 dist/examples/moving-pages.js 600
  */
@@ -41,4 +42,5 @@ await region.fetchAdd(8, BigInt(steps))
 await group.barrier()
 const [counted, taken] = await region.read(0, new BigUint64Array(2))
 await group.barrier()
-if (rank === 0) console.log(counted === taken ? 'no step was lost' : `${taken} steps, ${counted} counted`) // prints [0] no step was lost
+// prints [0] no step was lost
+if (rank === 0) console.log(counted === taken ? 'no step was lost' : `${taken} steps, ${counted} counted`)

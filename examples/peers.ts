@@ -1,6 +1,7 @@
 /**
- * A server and two clients that exchange data all with all: three processes, each connected to both others. The server lets the clients in, tells
- * each where the other listens, and then every process sends a part of its own array to every other in one call.
+ * A server and two clients that exchange data all with all: three processes, each connected to both others. The server
+ * lets the clients in, tells each where the other listens, and then every process sends a part of its own array to
+ * every other in one call.
  *
  *     node dist/examples/peers.js
  */

@@ -51,7 +51,10 @@ const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^AETHER_(PROFILE$|TRACE(_|$)|ADVISE)/.test(name)),
 )
 
-/** The command with short measurements: its own settings of them replaced, and those that it takes and has not set added. */
+/**
+ * The command with short measurements: its own settings of them replaced, and those that it takes and has not set
+ * added.
+ */
 function quick(words) {
   const isOverhead = words[0].endsWith('measure-overhead.mjs')
   const suite = words[1]
@@ -82,7 +85,10 @@ function run(program, args) {
   })
 }
 
-/** Two ends that spin, and the kernel's worker; more than there are, and one that spins would be taken its processor away in the middle. */
+/**
+ * Two ends that spin, and the kernel's worker; more than there are, and one that spins would be taken its processor
+ * away in the middle.
+ */
 const guestProcessors = Math.max(2, Math.min(4, cpus().length))
 const inGuest = ['scripts/rdma-guest.mjs', '--timeout', '900', '--processors', String(guestProcessors), '--']
 

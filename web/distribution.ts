@@ -121,7 +121,10 @@ export class Distribution {
   }
 }
 
-/** Histograms of several members as one. Of a part only is known how many fell into it: percentiles are as if those lay evenly in it. */
+/**
+ * Histograms of several members as one. Of a part only is known how many fell into it: percentiles are as if those lay
+ * evenly in it.
+ */
 export function together(histograms: readonly HistogramFrame[]): HistogramFrame | undefined {
   const [first] = histograms
   if (first === undefined || histograms.length === 1) return first

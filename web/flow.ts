@@ -37,8 +37,8 @@ interface Curve {
 }
 
 /**
- * The nodes in a ring, and what flows between them: the more bytes a second, the wider the line and the faster and larger its dots.
- * Lines and nodes are painted when something new is told; between that only the dots move.
+ * The nodes in a ring, and what flows between them: the more bytes a second, the wider the line and the faster and
+ * larger its dots. Lines and nodes are painted when something new is told; between that only the dots move.
  */
 export class Flow {
   readonly stage: Stage = new Stage('Nodes, and the data that flows between them')

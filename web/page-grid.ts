@@ -1,6 +1,9 @@
 import { colour, FONT, rankColour, Stage } from './canvas.ts'
 
-/** Classes of a page's state by their numbers, with the colours of the style sheet; as `PageClass` of src/dashboard/wire.ts has them. */
+/**
+ * Classes of a page's state by their numbers, with the colours of the style sheet; as `PageClass` of
+ * src/dashboard/wire.ts has them.
+ */
 export const classes = [
   { name: 'untouched', colour: 'untouched' },
   { name: 'at home', colour: 'at-home' },
@@ -15,8 +18,9 @@ const FOOT = 28
 const SCALE_MAX = 72
 
 /**
- * A region as a grid of its pages, from a million down to one: one picture with a pixel for each page, of which only what changed is painted anew, and which the
- * canvas shrinks or magnifies; from some size on cells have gaps, and say who has them.
+ * A region as a grid of its pages, from a million down to one: one picture with a pixel for each page, of which only
+ * what changed is painted anew, and which the canvas shrinks or magnifies; from some size on cells have gaps, and say
+ * who has them.
  */
 export class PageGrid {
   readonly stage: Stage = new Stage('Pages of the region; arrow keys pick a page, plus and minus zoom')

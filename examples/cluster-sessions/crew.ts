@@ -11,7 +11,8 @@ export class Crew {
 
   /** Resolves with the address when `workers` listen. */
   async start(workers: number, words: readonly string[]): Promise<string> {
-    // Each worker takes connections by itself: with turns given by this process, one that was given to a worker that is dead would hang.
+    // Each worker takes connections by itself: with turns given by this process, one that was given to a worker that is
+    // dead would hang.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./server.js', import.meta.url)), args: [...words] })
     const addresses = Array.from({ length: workers }, () => this.#fork())

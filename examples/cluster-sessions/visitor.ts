@@ -58,7 +58,10 @@ export class Visitor {
     return worker === undefined ? undefined : Number(worker)
   }
 
-  /** Ask for the session once more, without the load generator: what was answered is there, and besides at most what was cut off. */
+  /**
+   * Ask for the session once more, without the load generator: what was answered is there, and besides at most what was
+   * cut off.
+   */
   async ask(url: string): Promise<void> {
     const most = this.visits + this.cut + 1
     const response = await fetch(url, { headers: this.headers })

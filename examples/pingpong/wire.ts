@@ -1,6 +1,7 @@
 /**
- * What rdma-core's ping-pong programs tell each other over TCP before they connect: a text of fixed length per queue pair,
- * `lid:number:psn:gid` in hexadecimal digits, ended by a zero byte. The client speaks first and says `done` after it has read the answer.
+ * What rdma-core's ping-pong programs tell each other over TCP before they connect: a text of fixed length per queue
+ * pair, `lid:number:psn:gid` in hexadecimal digits, ended by a zero byte. The client speaks first and says `done` after
+ * it has read the answer.
  */
 import type { RemoteEndpoint } from 'aether-dsm/verbs'
 

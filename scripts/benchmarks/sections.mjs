@@ -1,4 +1,7 @@
-/** What `docs/benchmarks.md` has measured: of each section the commands, and the tables that are made of what they print. */
+/**
+ * What `docs/benchmarks.md` has measured: of each section the commands, and the tables that are made of what they
+ * print.
+ */
 import { formatBytes, formatCount, formatRate, formatTime } from '../../dist/src/cli/output/units.js'
 import { markdown, pivot } from './pivot.mjs'
 
@@ -16,7 +19,10 @@ const figures = (rounds, unit) =>
     .join(', ')
 const oneWay = /^(rdma|body)-/
 
-/** `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a script. `tables` is given the rows of each. */
+/**
+ * `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a
+ * script. `tables` is given the rows of each.
+ */
 export const sections = [
   {
     name: 'latency',

@@ -1,6 +1,7 @@
 /**
- * The shortest paths, each with what is made while nobody profiles, once more, and with what is made while somebody does, in one process and in turns: so
- * memory, compiled code and the machine's moods are the same for all: `paths.mjs FIRST`, with the number of the way that is made first.
+ * The shortest paths, each with what is made while nobody profiles, once more, and with what is made while somebody
+ * does, in one process and in turns: so memory, compiled code and the machine's moods are the same for all:
+ * `paths.mjs FIRST`, with the number of the way that is made first.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

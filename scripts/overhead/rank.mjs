@@ -1,6 +1,7 @@
 /**
- * One rank of a group of two that does, as often as it is asked, what `aether bench dsm` and the demo do: `rank.mjs NAME RANK SCALE`.
- * Its answers: times as this rank saw them, in ns, and the processor time of this process with its agent.
+ * One rank of a group of two that does, as often as it is asked, what `aether bench dsm` and the demo do:
+ * `rank.mjs NAME RANK SCALE`. Its answers: times as this rank saw them, in ns, and the processor time of this process
+ * with its agent.
  */
 import process from 'node:process'
 import { Baton } from '../../dist/src/cli/bench/dsm-baton.js'

@@ -29,7 +29,10 @@ export interface EndedMember {
   readonly fate: Fate
 }
 
-/** A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's bell. */
+/**
+ * A running space, seen by somebody who is no member of it: it reads shared memory, takes no lock, and rings nobody's
+ * bell.
+ */
 export class SpaceObserver {
   readonly name: string
   readonly arena: Arena

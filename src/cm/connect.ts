@@ -21,7 +21,8 @@ export interface ConnectOptions extends DeviceChoice, ConnectionOptions {
 
 /**
  * Connect to a listener: resolve address and route, make the queue pair, ask, and lead the queue pair to RTS.
- * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason. Then nothing is left behind.
+ * @throws ConnectionRejectedError with the peer's private data; ConnectionError; TimeoutError; the signal's reason.
+ * Then nothing is left behind.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { portSpace = 'tcp', source, retryCount } = options

@@ -54,7 +54,10 @@ export async function listen(options: ListenOptions = {}): Promise<Listener> {
 /** A waiting caller of `next`. */
 type Waiter = (request: ConnectionRequest | undefined, error?: unknown) => void
 
-/** Requests for connections, one after the other: `for await (const request of listener)`. Keeps the program alive until it is closed; see `unref`. */
+/**
+ * Requests for connections, one after the other: `for await (const request of listener)`. Keeps the program alive until
+ * it is closed; see `unref`.
+ */
 export class Listener implements AsyncIterable<ConnectionRequest> {
   readonly portSpace: PortSpace
   readonly #identifier: ConnectionIdentifier

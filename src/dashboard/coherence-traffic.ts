@@ -16,7 +16,10 @@ export interface RankCounts {
   readonly before: JournalOperations | undefined
 }
 
-/** What `rank` has sent to `peer`, by the kind of message; and, on the link the other way, how long its threads waited for pages from there. */
+/**
+ * What `rank` has sent to `peer`, by the kind of message; and, on the link the other way, how long its threads waited
+ * for pages from there.
+ */
 export function addCoherence(traffic: Traffic, { rank, now, before }: RankCounts, peer: number): void {
   for (let kind = 0; kind < OPERATIONS_MAX; kind++) {
     const [count, bytes] = countOf(now, peer, kind)

@@ -17,7 +17,10 @@ const COLUMNS = [
   'tookNs',
 ] as const
 
-/** What happened to pages last, all ranks together, in columns: there may be a hundred thousand a second, and nothing is allocated for one. */
+/**
+ * What happened to pages last, all ranks together, in columns: there may be a hundred thousand a second, and nothing is
+ * allocated for one.
+ */
 export class EventStore {
   readonly #columns = COLUMNS.map(() => new Float64Array(EVENTS_KEPT_MAX))
   #count = 0
@@ -39,7 +42,10 @@ export class EventStore {
     return first - count
   }
 
-  /** The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a rank mean the region. */
+  /**
+   * The last `most` events that happened to the page, in the order of their time. `isRegion` says which numbers of a
+   * rank mean the region.
+   */
   ofPage(page: number, isRegion: (rank: number, region: number) => boolean, most: number): readonly ReadEvent[] {
     const found: ReadEvent[] = []
     const [ranks, regions, , , pages] = this.#columns as [

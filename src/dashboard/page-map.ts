@@ -19,8 +19,9 @@ export class PageReader {
 }
 
 /**
- * The states of all pages of one region, put together from what each rank shows: {@link PageClass} plus 16 times the rank that has it, plus 1.
- * Only blocks in which something changed are put together again, once for all ranks, and only of ranks that know any of their pages.
+ * The states of all pages of one region, put together from what each rank shows: {@link PageClass} plus 16 times the
+ * rank that has it, plus 1. Only blocks in which something changed are put together again, once for all ranks, and only
+ * of ranks that know any of their pages.
  */
 export class PageMap {
   readonly pages: number
@@ -79,8 +80,8 @@ export class PageMap {
   }
 
   /**
-   * Blocks that have changed since a reader was told of them, at most `most`, going round from where it stopped: so each comes in turn, also where all
-   * change all the time. They count as told then.
+   * Blocks that have changed since a reader was told of them, at most `most`, going round from where it stopped: so
+   * each comes in turn, also where all change all the time. They count as told then.
    */
   takeChanged(reader: PageReader, most: number): readonly number[] {
     this.#settle()

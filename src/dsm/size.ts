@@ -8,7 +8,8 @@ const PATTERN = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/
 
 /**
  * A {@link Size} in bytes.
- * Decimal units (`MB`) are refused because half of their users mean the binary ones, and the two must not meet in one region.
+ * Decimal units (`MB`) are refused because half of their users mean the binary ones, and the two must not meet in one
+ * region.
  * @throws ArgumentError naming `argument` when it is not a whole number of bytes between 1 and 2^53 - 1.
  */
 export function parseSize(size: Size, argument: string): number {

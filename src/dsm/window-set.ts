@@ -5,8 +5,8 @@ const SYSTEM_PAGE_BYTES = 4096
 const WINDOW_STRIDE_BYTES = WINDOW_BYTES_MAX / 2
 
 /**
- * The windows through which one process sees one region, mapped as they are needed. One window a place, so that all views of a process
- * share page tables.
+ * The windows through which one process sees one region, mapped as they are needed. One window a place, so that all
+ * views of a process share page tables.
  */
 export class WindowSet {
   readonly #open: (offsetBytes: number, lengthBytes: number) => MemoryWindow
@@ -18,7 +18,10 @@ export class WindowSet {
   /** The window that was used last: nearly always the next one too. */
   #last: MemoryWindow | undefined
 
-  /** `open` maps one window; `sizeBytes` is the region's length rounded up to whole pages, of which the system's are of `pageBytes`. */
+  /**
+   * `open` maps one window; `sizeBytes` is the region's length rounded up to whole pages, of which the system's are of
+   * `pageBytes`.
+   */
   constructor(
     sizeBytes: number,
     open: (offsetBytes: number, lengthBytes: number) => MemoryWindow,

@@ -7,8 +7,8 @@ import { ProgressLoop } from './progress-loop.ts'
 export type ContextOf = string | ProtectionDomain
 
 /**
- * What all connections of one thread over one device, or in one protection domain, share: opened for the first of them and closed with the last. A domain of
- * the program's own stays open.
+ * What all connections of one thread over one device, or in one protection domain, share: opened for the first of them
+ * and closed with the last. A domain of the program's own stays open.
  */
 export class DeviceContext {
   readonly domain: ProtectionDomain

@@ -33,8 +33,8 @@ export class IncomingRing {
   }
 
   /**
-   * Touch the place of the next message, and the line in which a short one ends. Who spins on what tells of it would otherwise begin to fetch the message only then: so all these lines come side
-   * by side.
+   * Touch the place of the next message, and the line in which a short one ends. Who spins on what tells of it would
+   * otherwise begin to fetch the message only then: so all these lines come side by side.
    */
   touch(): void {
     const words = this.#words
@@ -42,7 +42,10 @@ export class IncomingRing {
     this.touched = (words[at] as number) ^ (words[(at + SHORT_WORDS) & (words.length - 1)] as number)
   }
 
-  /** Hand the next message to `deliver`. False where only padding was left. The place goes back once `deliver` has returned. */
+  /**
+   * Hand the next message to `deliver`. False where only padding was left. The place goes back once `deliver` has
+   * returned.
+   */
   next(deliver: MessageHandler): boolean {
     const at = this.#offset >>> 2
     const word = this.#words[at] as number

@@ -2,7 +2,8 @@ import { ProtocolViolation } from './errors.ts'
 import { HEADER_BYTES, KIND_SHIFT, LENGTH_MASK, PADDING_KIND, recordBytes } from './ring-record.ts'
 
 /**
- * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent yet.
+ * The sender's side of a ring: the bytes at their places, how many of them may be written, and how many were not sent
+ * yet.
  *
  * ```
  *   … consumed by the peer | sent | committed, not sent (`pending`) | free …

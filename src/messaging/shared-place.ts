@@ -91,8 +91,8 @@ export class SharedPlace implements LinkReceives {
   }
 
   /**
-   * The link has ended: have its queue pair take nothing more, and when what has come is accounted for, `close` it. `isDrained`: its peer has said
-   * that nothing more comes.
+   * The link has ended: have its queue pair take nothing more, and when what has come is accounted for, `close` it.
+   * `isDrained`: its peer has said that nothing more comes.
    */
   depart(close: () => void, isDrained: boolean): void {
     this.#link = undefined

@@ -3,7 +3,10 @@ import type { DeviceContext } from './device-context.ts'
 import { checkSharedReceives, type SharedReceiveOptions, type SharedReceiveUse } from './receive-shares.ts'
 import { SharedReceives, type SharedReceivesSettings } from './shared-receives.ts'
 
-/** The shared receives of one listener: one pool for each device over which it lets links in, made for the first of them. */
+/**
+ * The shared receives of one listener: one pool for each device over which it lets links in, made for the first of
+ * them.
+ */
 export class SharedReceivePools {
   readonly options: Required<SharedReceiveOptions>
   readonly #settings: SharedReceivesSettings

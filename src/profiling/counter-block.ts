@@ -17,7 +17,10 @@ export class CounterBlock<Name extends string = string> extends Block {
   declare readonly layout: CounterLayout<Name>
   readonly kind: number = BlockKind.Counters
   readonly #index: ReadonlyMap<Name, number>
-  /** As they were set, in the order of the layout's gauges: they say how things are, also where the block has no place to show them. */
+  /**
+   * As they were set, in the order of the layout's gauges: they say how things are, also where the block has no place
+   * to show them.
+   */
   readonly #gauges: Float64Array
 
   constructor(layout: CounterLayout<Name>, label: string, place: BlockPlace, owner?: BlockOwner) {

@@ -66,7 +66,10 @@ export function summarize(slots: Float64Array): HistogramSummary {
   }
 }
 
-/** Some of a histogram's durations: those of at least `fromNs` and less than `untilNs`, in whole nanoseconds. The last bucket has no end but this. */
+/**
+ * Some of a histogram's durations: those of at least `fromNs` and less than `untilNs`, in whole nanoseconds. The last
+ * bucket has no end but this.
+ */
 export interface OccupiedBucket {
   readonly fromNs: number
   readonly untilNs: number
@@ -96,7 +99,10 @@ export function addHistogram(to: Float64Array, from: Float64Array): void {
   to[Slot.Max] = maxNs
 }
 
-/** Nearest-rank over the buckets' own total, since a reader may see the count before the bucket; never above the maximum. */
+/**
+ * Nearest-rank over the buckets' own total, since a reader may see the count before the bucket; never above the
+ * maximum.
+ */
 function percentile(slots: Float64Array, share: number, maxNs: number): number {
   let total = 0
   for (let slot = Slot.Buckets; slot < slots.length; slot += 1) total += slots[slot] as number

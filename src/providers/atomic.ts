@@ -35,8 +35,8 @@ function swapFields(old: bigint, compare: bigint, request: EncodedRequest): bigi
 }
 
 /**
- * Add without a carry out of any bit of `boundaries`, the highest of each field: those bits are added last, by themselves, so that
- * nothing is left to carry. Bit 63 ends the last field in any case.
+ * Add without a carry out of any bit of `boundaries`, the highest of each field: those bits are added last, by
+ * themselves, so that nothing is left to carry. Bit 63 ends the last field in any case.
  */
 function addFields(old: bigint, add: bigint, boundaries: bigint): bigint {
   const inner = ALL ^ boundaries

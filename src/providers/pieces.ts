@@ -6,7 +6,10 @@ export const PIECE_DOUBLES = 4
 export const MAX_PIECES = 4096
 export const MAX_REPEAT: number = 2 ** 31 - 1
 
-/** The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each round. */
+/**
+ * The pieces of an indirect key: all in turn, `repeat` times. A piece moves on by its length and its skip at each
+ * round.
+ */
 export class Pieces {
   /** PIECE_DOUBLES each. */
   readonly doubles: Float64Array
@@ -42,7 +45,10 @@ export class Pieces {
     return Number.isSafeInteger(this.totalBytes)
   }
 
-  /** Call `take` with each run of bytes that `length` bytes from `offset` on consist of; false as soon as it says so, or where there are not so many. */
+  /**
+   * Call `take` with each run of bytes that `length` bytes from `offset` on consist of; false as soon as it says so, or
+   * where there are not so many.
+   */
   walk(offset: number, length: number, take: (address: number, length: number, key: number) => boolean): boolean {
     let within = offset % this.roundBytes
     let left = length

@@ -1,7 +1,10 @@
 import { Errno, VerbsError } from './errors.ts'
 import type { ProviderThreadDomain } from './memory-contract.ts'
 
-/** A thread domain. For providers whose objects belong to one thread already, it promises nothing new; it only knows who uses it. */
+/**
+ * A thread domain. For providers whose objects belong to one thread already, it promises nothing new; it only knows who
+ * uses it.
+ */
 export class ThreadDomain implements ProviderThreadDomain {
   readonly users: Set<object> = new Set<object>()
   readonly #siblings: Set<ThreadDomain>

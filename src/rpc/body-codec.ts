@@ -19,7 +19,10 @@ const { slice: copyOf, subarray: viewOf } = Uint8Array.prototype
 /** What the peer can write is copied here before it is looked at. */
 let scratch = new Uint8Array(4096)
 
-/** A codec as the protocol uses it: bodies lie among others in the memory of a link, and for the codecs of this room no view is made of them. */
+/**
+ * A codec as the protocol uses it: bodies lie among others in the memory of a link, and for the codecs of this room no
+ * view is made of them.
+ */
 export class BodyCodec {
   readonly codec: RpcCodec
   readonly #isValues: boolean
@@ -36,7 +39,10 @@ export class BodyCodec {
     this.keeps = codec.keeps === true
   }
 
-  /** In which memory a long body is best put: its own where the value keeps it. Requests are lent where the codec wants it so. */
+  /**
+   * In which memory a long body is best put: its own where the value keeps it. Requests are lent where the codec wants
+   * it so.
+   */
   memoryFor(isRequest: boolean): number {
     const { adopt, borrows } = this.codec
     return adopt === undefined || (isRequest && borrows === true) ? BodyMemory.Lent : BodyMemory.Own

@@ -36,7 +36,10 @@ function entry(tag: number, bytes: Uint8Array): Uint8Array {
   return whole
 }
 
-/** The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too long. */
+/**
+ * The entries of an extension, undefined where there is nothing to say. @throws ArgumentError where it would be too
+ * long.
+ */
 export function encodeExtension({
   totalBytes,
   metadata,

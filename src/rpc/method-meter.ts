@@ -89,7 +89,10 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
   }
 }
 
-/** When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of its own. */
+/**
+ * When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of
+ * its own.
+ */
 export interface CallStart {
   readonly ns: number
 }

@@ -20,7 +20,10 @@ export const nameOfFailure = (code: number): string => failureNames.get(code) ??
 /** Whether calls are told of just now: the guard of hot paths. */
 export const tracesCalls = (): boolean => trace.wants(TraceLevel.Debug)
 
-/** Which call of which connection that is, as both ends say it: the server's incarnation is its own among all, and the number with which a client greets it is drawn. */
+/**
+ * Which call of which connection that is, as both ends say it: the server's incarnation is its own among all, and the
+ * number with which a client greets it is drawn.
+ */
 const flowOf = (incarnation: number, greeting: number, id: number): string =>
   `call ${incarnation.toString(36)} ${greeting.toString(36)} ${id}`
 

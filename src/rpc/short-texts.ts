@@ -1,6 +1,7 @@
 /**
- * Short texts that were read before, so that the names of properties, which come again and again, are neither built nor looked up among all texts of the process each time.
- * Each has one place, by a hash of its bytes (FNV-1a), and yields it to the next that falls on it.
+ * Short texts that were read before, so that the names of properties, which come again and again, are neither built nor
+ * looked up among all texts of the process each time. Each has one place, by a hash of its bytes (FNV-1a), and yields
+ * it to the next that falls on it.
  */
 const PLACES = 1024
 const texts: string[] = new Array<string>(PLACES).fill('')

@@ -13,7 +13,10 @@ let source: Uint8Array = NOTHING
 let at = 0
 let end = 0
 
-/** Reads the one value in `length` bytes of `bytes` from `offset` on; what it meets may be anything, but does not change meanwhile. @throws MalformedFrameError. */
+/**
+ * Reads the one value in `length` bytes of `bytes` from `offset` on; what it meets may be anything, but does not change
+ * meanwhile. @throws MalformedFrameError.
+ */
 export function readValue(bytes: Uint8Array, offset: number, length: number): unknown {
   source = bytes
   at = offset

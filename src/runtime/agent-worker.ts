@@ -1,8 +1,9 @@
 /**
  * The agent's own thread: loads the machine, then loops for ever.
  *
- * It must never touch a managed page (it would wait for itself), nor use `console` (that goes through the main thread, which may be blocked in
- * the very fault the agent is to answer). If it fails, the process must end at once: the guard does that from the environment's cleanup hook.
+ * It must never touch a managed page (it would wait for itself), nor use `console` (that goes through the main thread,
+ * which may be blocked in the very fault the agent is to answer). If it fails, the process must end at once: the guard
+ * does that from the environment's cleanup hook.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
@@ -20,13 +21,19 @@ import {
 import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
-/** A process that leaves ends after so long, even if another thread of it waits in a fault that nobody answers: Node would wait for that thread. */
+/**
+ * A process that leaves ends after so long, even if another thread of it waits in a fault that nobody answers: Node
+ * would wait for that thread.
+ */
 const leaveNsMax = 2e9
 
 /** A sleep is never longer, so that termination is noticed even when nobody rings. */
 const sleepMsMax = 100
 
-/** Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay there for long. */
+/**
+ * Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay
+ * there for long.
+ */
 const sliceNs = 100_000
 
 /** Its timers are of tens of microseconds; the kernel's habit would double them. */
@@ -106,8 +113,8 @@ class Loop {
   }
 
   /**
-   * The exit handlers of the main thread run. When Node takes this environment down, nobody answers faults any more: the guard ends the process
-   * then, with the code that it wanted, and without a word.
+   * The exit handlers of the main thread run. When Node takes this environment down, nobody answers faults any more:
+   * the guard ends the process then, with the code that it wanted, and without a word.
    */
   #leave(): void {
     const code = Atomics.load(words, AgentWord.ExitCode)

@@ -22,8 +22,8 @@ export function hashBytes(bytes: Uint8Array, length: number, seed: number): numb
 }
 
 /**
- * The same of whole words, the last one filled up with zeros: what {@link hashBytes} gives for their bytes, which are in this machine's order
- * (little-endian: it is the only one there is).
+ * The same of whole words, the last one filled up with zeros: what {@link hashBytes} gives for their bytes, which are
+ * in this machine's order (little-endian: it is the only one there is).
  */
 export function hashWords(words: Int32Array, lengthBytes: number, seed: number): number {
   let hash = seed

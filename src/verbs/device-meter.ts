@@ -154,7 +154,10 @@ function numberOfEnd({ gid, number }: PairEnd): number {
 export class PairMeter {
   readonly #latency: PairLatency
   readonly #block: CounterBlock<PairCounter>
-  /** Which of each kind is to be timed next: by kind, for a program that goes round through kinds would hit the same one again and again. */
+  /**
+   * Which of each kind is to be timed next: by kind, for a program that goes round through kinds would hit the same one
+   * again and again.
+   */
   readonly #next = new Float64Array(KINDS)
 
   constructor(device: string, number: number, isTimed: boolean) {
@@ -191,7 +194,10 @@ export class PairMeter {
     this.#count(encoded)
   }
 
-  /** It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what belongs together. */
+  /**
+   * It is connected, or, without a `remote`, not any more: so that who reads the figures of both ends finds what
+   * belongs together.
+   */
   connected(local: PairEnd, remote: PairEnd | undefined): void {
     this.#block.set('end', remote === undefined ? 0 : numberOfEnd(local))
     this.#block.set('peerEnd', remote === undefined ? 0 : numberOfEnd(remote))

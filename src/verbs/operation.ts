@@ -49,8 +49,9 @@ const EAGER_TURNS = 32
 const DRIVER_SLEEP_MS = 1
 
 /**
- * The conveniences whose completions arrive at one queue. Their ids are negative, so that rows that belong to the user are told apart.
- * While one is outstanding a driver polls from the event loop; user code that polls the same queue settles them too.
+ * The conveniences whose completions arrive at one queue. Their ids are negative, so that rows that belong to the user
+ * are told apart. While one is outstanding a driver polls from the event loop; user code that polls the same queue
+ * settles them too.
  */
 export class Operations {
   readonly #queue: CompletionQueue
@@ -91,7 +92,9 @@ export class Operations {
     return kept
   }
 
-  /** Resolve when the completion arrives. An abort rejects at once; the operation itself goes on and keeps its buffers. */
+  /**
+   * Resolve when the completion arrives. An abort rejects at once; the operation itself goes on and keeps its buffers.
+   */
   wait(operation: Operation, signal: AbortSignal | undefined): Promise<OperationResult> {
     this.#queue.reap()
     return new Promise<OperationResult>((resolve, reject) => {

@@ -8,7 +8,10 @@ const latency: CounterLayout = defineHistogram('verbs.latency', {
 /** What requests are told apart by. */
 const kinds = ['send', 'write', 'read', 'fetch-add', 'compare-swap', 'other'] as const
 
-/** A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones are shared by their device. */
+/**
+ * A histogram takes more than four KiB of what a member has: so many are of one queue pair alone, those of further ones
+ * are shared by their device.
+ */
 const OWN_HISTOGRAMS_MAX = 8
 let ownHistograms = 0
 

@@ -20,7 +20,9 @@ export interface Destination {
   readonly addressHandle?: AddressHandle
   /** Who receives there: the queue pair (`ud`), the target (`dci`), the shared receive queue (`xrc-send`). */
   readonly number: number
-  /** `ud` only; default that of {@link QueuePair.toInit}. With the high bit set the queue pair's own is sent instead. */
+  /**
+   * `ud` only; default that of {@link QueuePair.toInit}. With the high bit set the queue pair's own is sent instead.
+   */
   readonly queueKey?: number
   /** `dci` only: the target's. */
   readonly accessKey?: bigint
@@ -141,7 +143,8 @@ export class PreparedRequest extends Request {
   }
 
   /**
-   * Post it with `id`. Throws VerbsError: ENOMEM when the send queue is full (poll first), EINVAL in a state or with fields that do not fit.
+   * Post it with `id`. Throws VerbsError: ENOMEM when the send queue is full (poll first), EINVAL in a state or with
+   * fields that do not fit.
    */
   post(id: number): void {
     this.id = id
@@ -149,8 +152,8 @@ export class PreparedRequest extends Request {
   }
 
   /**
-   * @internal Post it for other bytes of the same memory, for another place and with another immediate: what changes between messages of a ring, in one go. Of its one segment the key stays.
-   * The caller answers for the numbers.
+   * @internal Post it for other bytes of the same memory, for another place and with another immediate: what changes
+   * between messages of a ring, in one go. Of its one segment the key stays. The caller answers for the numbers.
    */
   postNext(id: number, signaled: boolean, local: number, length: number, remote: number, immediate: number): void {
     const { words } = this.encoded

@@ -11,7 +11,10 @@ export interface ScratchCell {
   readonly giveBack: () => void
 }
 
-/** The cells of one queue pair, one per request that can be outstanding. A cell is given back when its operation completes, never earlier. */
+/**
+ * The cells of one queue pair, one per request that can be outstanding. A cell is given back when its operation
+ * completes, never earlier.
+ */
 export class Scratch {
   readonly #memory: MemoryRegion
   readonly #values: BigUint64Array

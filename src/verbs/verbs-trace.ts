@@ -10,7 +10,10 @@ import {
   statusName,
 } from '../providers/index.ts'
 
-/** The channel `aether:rdma`: of requests and memory how long they are, never what is in them, where it lies or by which key it is reached. */
+/**
+ * The channel `aether:rdma`: of requests and memory how long they are, never what is in them, where it lies or by which
+ * key it is reached.
+ */
 export const rdmaTrace: TraceChannel = traceChannel('rdma')
 
 const opcodeNames = new Map(Object.entries(Opcode).map(([name, opcode]) => [opcode as number, name]))

@@ -132,7 +132,8 @@ describe('the page beside real programs', { skip }, () => {
     const picture = "document.querySelectorAll('#pages canvas')[1].toDataURL()"
     const before = await browser.evaluate<string>(picture)
     await browser.until(`${picture} !== ${JSON.stringify(before)}`, 'its timeline goes on', PATIENCE_MS)
-    // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next write.
+    // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next
+    // write.
     await browser.until(`/shared [1-9]/.test(${legend})`, 'pages are read again', PATIENCE_MS)
     await browser.press('4')
     const protocol = "document.querySelector('#protocol').innerText"

@@ -195,7 +195,8 @@ test('a script that may not be read is refused with the reason', async () => {
   writeFileSync(path, '', { mode: 0 })
   chmodSync(notes, 0o755)
   const module = new URL('../../src/cluster/index.js', import.meta.url).href
-  // Root may read everything, so it becomes somebody else; after the import, since the checkout may be closed to others.
+  // Root may read everything, so it becomes somebody else; after the import, since the checkout may be closed to
+  // others.
   const program = `
     const { launch } = await import(${JSON.stringify(module)})
     if (process.geteuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534) }

@@ -10,7 +10,10 @@ const talker = new URL('fixtures/talker.js', import.meta.url)
 const coherent = new URL('../dsm/coherent/fixtures/rank.js', import.meta.url)
 const PAGE = 4096
 
-/** Look, in steps of a second of its own, while `work` is done again and again, until all that is wanted was told at some look. */
+/**
+ * Look, in steps of a second of its own, while `work` is done again and again, until all that is wanted was told at
+ * some look.
+ */
 async function seen(
   space: ObservedSpace,
   work: () => Promise<unknown>,

@@ -224,7 +224,9 @@ async function untilTrue(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) if (Date.now() > deadline) throw new Error('waited in vain')
 }
 
-/** Ranks 0 and 1 of three have published how they are reached, and have had time to look (they do four times a second). */
+/**
+ * Ranks 0 and 1 of three have published how they are reached, and have had time to look (they do four times a second).
+ */
 async function bothHaveMet(rendezvous: string): Promise<void> {
   const membership = new Membership(await enter(rendezvous.slice('local:'.length), { timeoutMs: 20_000 }))
   const published = (): number =>

@@ -1,4 +1,6 @@
-/** Real processes play litmus shapes on regions; on memories that are wrong on purpose the same runner has to notice. */
+/**
+ * Real processes play litmus shapes on regions; on memories that are wrong on purpose the same runner has to notice.
+ */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import {

@@ -312,7 +312,8 @@ test('closing has one closeTimeoutMs for all that waits and for the peer, and sa
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const closed = client.close()
   t.mock.timers.tick(600)
-  // It takes some, so that what waits may leave, and then looks at nothing any more: the peer's word is what is waited for now.
+  // It takes some, so that what waits may leave, and then looks at nothing any more: the peer's word is what is waited
+  // for now.
   let taken = 0
   server.handlers = {
     receive: () => {

@@ -90,7 +90,8 @@ test('a server that is killed under 32 clients: all that waits ends with the tru
         connections += 1
         changed()
         if (connections > clients) return
-        // Its answers are not taken, so the server's ring fills, then this end's: what is sent then waits for room that does not come.
+        // Its answers are not taken, so the server's ring fills, then this end's: what is sent then waits for room that
+        // does not come.
         endpoint.pause()
         void (async () => {
           for (;;) await endpoint.send(new Uint8Array(1000))

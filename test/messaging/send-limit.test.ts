@@ -365,7 +365,8 @@ test('what waits for a limit of bytes leaves in the order of the calls, messages
   }
   await Promise.all(all)
   while (seen.length < 6) await turns(1)
-  // A message finds the bytes of the WRITE that was called before it; those of the next one may have come, too, where this end was slow.
+  // A message finds the bytes of the WRITE that was called before it; those of the next one may have come, too, where
+  // this end was slow.
   assert.deepEqual([seen[0], seen[2], seen[4]], [1, 2, 3])
   for (const at of [0, 2, 4]) assert.ok((seen[at + 1] as number) >= (seen[at] as number), String(seen))
   close()

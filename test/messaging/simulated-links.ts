@@ -22,7 +22,10 @@ export function shareReceives(host: LinkHost, sends: number, options: Required<S
   return new SharedReceives({ domain, channel, wakeSoon: nothing, release: nothing }, settings, options)
 }
 
-/** Two links over a simulated network, without a connection manager: time passes where somebody lets it, and they move where they are polled. */
+/**
+ * Two links over a simulated network, without a connection manager: time passes where somebody lets it, and they move
+ * where they are polled.
+ */
 export function connectSimulated(
   one: LinkHost,
   other: LinkHost,

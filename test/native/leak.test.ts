@@ -1,5 +1,6 @@
 /**
- * What is made and given back many times leaves nothing: no descriptor, no mapping, no thread. Counted before and after, once warm.
+ * What is made and given back many times leaves nothing: no descriptor, no mapping, no thread. Counted before and
+ * after, once warm.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Senders to rings that many share are killed between any two stores: the owner loses no receive request, and the others go on. */
+/**
+ * Senders to rings that many share are killed between any two stores: the owner loses no receive request, and the
+ * others go on.
+ */
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -102,7 +102,10 @@ function attempt(action: () => void): void {
   }
 }
 
-/** A fresh pair of devices, traffic, and ever more nonsense while it goes on. How many completions the honest side saw before it began. */
+/**
+ * A fresh pair of devices, traffic, and ever more nonsense while it goes on. How many completions the honest side saw
+ * before it began.
+ */
 function disturb(random: (below: number) => number): number {
   const honest = side()
   const broken = side()
@@ -167,7 +170,10 @@ test('a peer that stays in the middle of an access is waited for once, not once 
   for (const { device } of [honest, stopped]) device.close()
 })
 
-/** Takes one announcement of the queue's back, as of a sender that was killed between publishing a completion and counting it. */
+/**
+ * Takes one announcement of the queue's back, as of a sender that was killed between publishing a completion and
+ * counting it.
+ */
 function uncount(words: Int32Array, queue: CompletionQueue): void {
   const { index } = queue.provider as ShmCompletionQueue
   Atomics.sub(words, QUEUES_OFFSET / 4 + index * QUEUE_WORDS + QueueWord.Arrivals, 1)

@@ -1,6 +1,7 @@
 /**
- * SIGKILL at random moments. `AETHER_TEST_KILLS` says how many (default 200; `AETHER_TEST_KILLS=5000` for a long night).
- * One survivor keeps its device, completion queue and memory through all of them; each victim gets a queue pair of its own.
+ * SIGKILL at random moments. `AETHER_TEST_KILLS` says how many (default 200; `AETHER_TEST_KILLS=5000` for a long
+ * night). One survivor keeps its device, completion queue and memory through all of them; each victim gets a queue pair
+ * of its own.
  */
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -26,7 +27,10 @@ const KILLS = Number(process.env['AETHER_TEST_KILLS'] ?? 200)
 const VICTIMS_AT_ONCE = 3
 const RECEIVES = 32
 const MESSAGE_BYTES = 64
-/** A victim dies after a random number of messages up to this, and a random moment later; earlier where it gets no processor. */
+/**
+ * A victim dies after a random number of messages up to this, and a random moment later; earlier where it gets no
+ * processor.
+ */
 const MESSAGES_MAX = 300
 const MOMENT_MS_MAX = 0.05
 const WORK_MS_MAX = 20
@@ -125,9 +129,12 @@ class Encounter {
     return this.#nextReceive - this.#expectedReceive
   }
 
-  /** The victim is dead: everything outstanding ends, the counter agrees with the messages, and nothing stays behind. */
+  /**
+   * The victim is dead: everything outstanding ends, the counter agrees with the messages, and nothing stays behind.
+   */
   async finish(): Promise<void> {
-    // Its memory outlives it for a moment, until the watcher has seen the death: a request may still succeed, the later ones do not.
+    // Its memory outlives it for a moment, until the watcher has seen the death: a request may still succeed, the later
+    // ones do not.
     await this.#until(() => {
       if (this.sendsOutstanding === 0 && this.sendStatuses.at(-1) !== CompletionStatus.WorkRequestFlushed)
         this.#sendTwice()

@@ -1,4 +1,6 @@
-/** scripts/measure-overhead.mjs, by which docs/benchmarks.md says what profiling costs, still finds all that it names. */
+/**
+ * scripts/measure-overhead.mjs, by which docs/benchmarks.md says what profiling costs, still finds all that it names.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import process from 'node:process'

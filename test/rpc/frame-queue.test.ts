@@ -10,7 +10,10 @@ import { until } from './support.ts'
 const BODY_BYTES = 200
 const limits = { bodyBytesMax: 1 << 20, assemblyBytesMax: 4 << 20 }
 
-/** Two sessions over a small ring; `came` are the calls of the frames that the right one got, with the lengths of their bodies. */
+/**
+ * Two sessions over a small ring; `came` are the calls of the frames that the right one got, with the lengths of their
+ * bodies.
+ */
 function sessions() {
   const [mine, theirs] = memoryLinks({ ringBytes: 1024 })
   const came: [number, number][] = []

@@ -302,7 +302,10 @@ export interface Bank {
   accounts: readonly number[]
 }
 
-/** Move amounts between accounts, `turns` times, and look at them in between: the sum is right, and nothing changes within a section. Gives how many moves were committed. */
+/**
+ * Move amounts between accounts, `turns` times, and look at them in between: the sum is right, and nothing changes
+ * within a section. Gives how many moves were committed.
+ */
 export async function bankTurns(
   objects: AnyObjects,
   { accounts }: Bank,

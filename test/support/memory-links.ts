@@ -12,7 +12,9 @@ export interface MemoryLinksOptions {
   readonly receives?: number
   /** Of the delays; default 1. */
   readonly seed?: number
-  /** Each thing that is sent takes 0 to this many turns of the event loop, or polls of the receiver, more; default 3. */
+  /**
+   * Each thing that is sent takes 0 to this many turns of the event loop, or polls of the receiver, more; default 3.
+   */
   readonly delayTurnsMax?: number
   /** Of the left end; default: none. */
   readonly limiter?: SendLimiter
@@ -238,7 +240,9 @@ export class MemoryLink extends RingLink {
   }
 }
 
-/** Two links over plain memory of one process, joined by wires with seeded delays: for tests of what is built on links. */
+/**
+ * Two links over plain memory of one process, joined by wires with seeded delays: for tests of what is built on links.
+ */
 export function memoryLinks(options: MemoryLinksOptions = {}): [MemoryLink, MemoryLink] {
   const { ringBytes = 65_536, receives = 64, seed = 1, delayTurnsMax = 3 } = options
   const random = new Random(seed)

@@ -31,7 +31,10 @@ export interface Ending {
 /** How long any scenario may take before the test says that it hangs. */
 const CALL_MS_MAX = 60_000
 
-/** So long that no machine is busy enough for it: only who is stopped on purpose is silent for a lease, where a test says a shorter one. */
+/**
+ * So long that no machine is busy enough for it: only who is stopped on purpose is silent for a lease, where a test
+ * says a shorter one.
+ */
 const LEASE_MS = 120_000
 
 /** A process that does what it is told; see scenario-server.ts. */

@@ -1,4 +1,6 @@
-/** One of the processes of `aether bench collectives`: connects to the others, and carries out cells as its parent says. */
+/**
+ * One of the processes of `aether bench collectives`: connects to the others, and carries out cells as its parent says.
+ */
 import { openPeers, type PeerAddress, type PeerGroup } from '../../messaging/index.ts'
 import { native } from '../../native/index.ts'
 import type { CollectivesCell, CollectivesReport } from './collectives-row.ts'

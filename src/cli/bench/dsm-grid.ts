@@ -3,7 +3,9 @@ import { native } from '../../native/index.ts'
 import { type DsmRow, nameOf, rowFrom } from './dsm-row.ts'
 import { type Traffic, trafficOf } from './dsm-traffic.ts'
 
-/** Percent of accesses that go to pages which all ranks use, and percent that are stores: the grid of MIND (SOSP 2021). */
+/**
+ * Percent of accesses that go to pages which all ranks use, and percent that are stores: the grid of MIND (SOSP 2021).
+ */
 const shares = [0, 50, 100] as const
 /** Pages that all ranks use, and pages that one rank uses alone; their homes are that rank. */
 const SHARED_PAGES = 64
@@ -27,7 +29,10 @@ interface Places {
   readonly own: Int32Array
 }
 
-/** All ranks load and store single words at random, at the same time: how long one access takes, how often it hits, what it sends. */
+/**
+ * All ranks load and store single words at random, at the same time: how long one access takes, how often it hits, what
+ * it sends.
+ */
 export class Grid {
   readonly #group: RegionGroup
   readonly #board: Int32Array

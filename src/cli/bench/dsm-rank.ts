@@ -1,4 +1,7 @@
-/** One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a {@link DsmRow} a line. */
+/**
+ * One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a
+ * {@link DsmRow} a line.
+ */
 import process from 'node:process'
 import { type CoherenceKind, join, probeUserfault, type Region, type RegionGroup } from '../../dsm/index.ts'
 import { native } from '../../native/index.ts'
@@ -155,7 +158,10 @@ class DsmBench {
     return { messages: Math.round((10 * messages) / COUNTED) / 10, bytes: Math.round(bytes / COUNTED) }
   }
 
-  /** One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and back. */
+  /**
+   * One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and
+   * back.
+   */
   #pingPong(region: Region): void {
     const words = region.int32
     const at = region.pageSize / 4

@@ -73,7 +73,10 @@ export class BenchLink {
     await ask(this.#child, { kind: 'ipc', payload }, 'ipc')
   }
 
-  /** Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over that while. */
+  /**
+   * Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over
+   * that while.
+   */
   async serving<T>(
     kind: 'echo' | 'sink' | 'watch' | 'write-back',
     bytes: number,
@@ -93,8 +96,8 @@ export class BenchLink {
   }
 
   /**
-   * Have the other end post windows of the same while `work` runs, from and to the second halves of both memories. `work` is given what sends a {@link DriveMark}: with `End` the other end has to be
-   * told that it is over.
+   * Have the other end post windows of the same while `work` runs, from and to the second halves of both memories.
+   * `work` is given what sends a {@link DriveMark}: with `End` the other end has to be told that it is over.
    */
   async driving<T>(
     op: 'write' | 'read',

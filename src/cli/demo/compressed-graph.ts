@@ -27,7 +27,8 @@ export function compressEdges(edges: EdgeSet, graph: CompressedGraph): void {
   const { from, to, vertexCount } = edges
   const { offsets, sources, outDegrees } = graph
   assertLengths(edges, graph)
-  // offsets[v + 1] first counts the edges into v, then is where the next edge into v goes, and so ends as where those of v end.
+  // offsets[v + 1] first counts the edges into v, then is where the next edge into v goes, and so ends as where those
+  // of v end.
   offsets.fill(0)
   outDegrees.fill(0)
   for (let edge = 0; edge < to.length; edge++) {

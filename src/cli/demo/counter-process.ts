@@ -1,5 +1,6 @@
 /**
- * One of the counting processes of the demo's first part: does the tasks that its parent sends, and leaves when the parent goes.
+ * One of the counting processes of the demo's first part: does the tasks that its parent sends, and leaves when the
+ * parent goes.
  * @module
  */
 import { open } from '../../index.ts'

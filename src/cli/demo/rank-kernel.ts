@@ -33,7 +33,8 @@ export function initialiseBlocks(state: RankState, firstBlock: number, lastBlock
 /**
  * Iteration `iteration` >= 1 of blocks `firstBlock … lastBlock - 1`, given the rank that dangled after the one before:
  * rank(v) = (1 - d) / n + d · (Σ rank(u) / outDegree(u) over edges u -> v + dangling / n).
- * Each vertex pulls from its in-neighbours in the order of its edges, so that a rank does not depend on who computes it.
+ * Each vertex pulls from its in-neighbours in the order of its edges, so that a rank does not depend on who computes
+ * it.
  */
 export function iterateBlocks(
   state: RankState,

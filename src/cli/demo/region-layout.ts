@@ -13,10 +13,11 @@ export interface LayoutInput {
 }
 
 /**
- * Where the arrays of a {@link RankState} lie in a region, as byte offsets. Each starts on a page of its own; the partial sums of each member have
- * pages of their own.
+ * Where the arrays of a {@link RankState} lie in a region, as byte offsets. Each starts on a page of its own; the
+ * partial sums of each member have pages of their own.
  * ```
- * offsets | sources | outDegrees | ranks | contributions 0 | contributions 1 | partials 0: member 0 | member 1 | … | partials 1: member 0 | …
+ * offsets | sources | outDegrees | ranks | contributions 0 | contributions 1 | partials 0: member 0 | member 1 | …
+ *        | partials 1: member 0 | …
  * ```
  */
 export interface RegionLayout {

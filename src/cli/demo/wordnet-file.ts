@@ -13,8 +13,9 @@ const firstWordAt = 17
  * synset_offset lex_filenum ss_type w_cnt word lex_id [word lex_id…] p_cnt [ptr…] [frames…] | gloss
  * ptr = pointer_symbol synset_offset pos source/target
  * ```
- * Lines that begin with two spaces are the licence. `w_cnt` is hexadecimal, `p_cnt` decimal. Every pointer counts once for each line it is on,
- * the lexical ones (between words) like the semantic ones; an adjective satellite (`ss_type` s) is a synset as any other and lives in data.adj.
+ * Lines that begin with two spaces are the licence. `w_cnt` is hexadecimal, `p_cnt` decimal. Every pointer counts once
+ * for each line it is on, the lexical ones (between words) like the semantic ones; an adjective satellite (`ss_type` s)
+ * is a synset as any other and lives in data.adj.
  */
 export class WordNetFile {
   readonly #bytes: Buffer
@@ -49,7 +50,10 @@ export class WordNetFile {
     return -1
   }
 
-  /** Every pointer of every synset, in file order: index of the synset in this file, letter of the target's part of speech, its byte offset there. */
+  /**
+   * Every pointer of every synset, in file order: index of the synset in this file, letter of the target's part of
+   * speech, its byte offset there.
+   */
   eachPointer(visit: (from: number, partOfSpeech: number, offset: number) => void): void {
     for (let from = 0; from < this.#offsets.length; from++) {
       let at = this.#skipWords(this.#offsets[from]!)

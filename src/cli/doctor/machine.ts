@@ -1,4 +1,7 @@
-/** What the checks may ask of a machine: files of /proc, /sys and /dev, and a few facts. A recorded one answers as the live one did. */
+/**
+ * What the checks may ask of a machine: files of /proc, /sys and /dev, and a few facts. A recorded one answers as the
+ * live one did.
+ */
 export interface Machine {
   /** A small file without the white space around it; undefined where it is missing or cannot be read. */
   text(path: string): string | undefined

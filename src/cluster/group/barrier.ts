@@ -18,7 +18,10 @@ export class Barrier {
   readonly #size: number
   readonly #keepAlive = new KeepAlive()
   #agent: Agent | undefined
-  /** A barrier that was given up: the next wait is for the same one, though it may be over by then. 0 where there is none. */
+  /**
+   * A barrier that was given up: the next wait is for the same one, though it may be over by then. 0 where there is
+   * none.
+   */
   #givenUp = 0
 
   constructor(size: number) {

@@ -4,7 +4,8 @@ import { CARD_BYTES_MAX } from '../card.ts'
 /**
  * What a rank publishes in its space so that the others can connect:
  *
- *   UInt32: [0] magic  [1] rank  [2] size  [3] local identifier, or 0   [4..7] gid, most significant first   [8 + 2 r] queue pair number for rank r  [9 + 2 r] its psn
+ *   UInt32: [0] magic  [1] rank  [2] size  [3] local identifier, or 0   [4..7] gid, most significant first
+ *        [8 + 2 r] queue pair number for rank r  [9 + 2 r] its psn
  */
 const MAGIC = 0x61657467
 const HEAD_WORDS = 8

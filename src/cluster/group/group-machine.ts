@@ -59,7 +59,10 @@ export type GroupNote =
 
 const trace = traceChannel('cluster')
 const COORDINATOR = 0
-/** A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has ended. */
+/**
+ * A sign of life is sent so often, and five times a lease at least. On a network it also fails where the peer has
+ * ended.
+ */
 const BEAT_NS_MAX = 1e9
 const BEATS_PER_LEASE = 5
 /** Ends the process: the others go on without it, or might. */
@@ -223,7 +226,8 @@ export class GroupMachine {
 
   #step(event: MembershipEvent): void {
     const { size } = this.#start
-    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the outer one.
+    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the
+    // outer one.
     const isOutermost = this.#effects.length === 0
     this.#effects.push(...this.#membership.step(event, this.#context.runtime.now()))
     if (!isOutermost) return

@@ -1,5 +1,6 @@
 /**
- * Groups: N ranks whose agents are connected with each other, with a barrier and a registry of what they share. Regions are added in `dsm/`.
+ * Groups: N ranks whose agents are connected with each other, with a barrier and a registry of what they share. Regions
+ * are added in `dsm/`.
  */
 export type { BarrierOptions } from './barrier.ts'
 export { BarrierMachine, type BarrierMachineOptions } from './barrier-machine.ts'

@@ -47,15 +47,19 @@ export interface MeshOptions {
   readonly control?: ControlPlace | undefined
   /** A message has come. Its first byte says which channel it is for. */
   readonly onMessage: (message: MeshMessage) => void
-  /** A peer's process has ended; everything it had sent has been handled, and the connection is closed. Called once a peer. */
+  /**
+   * A peer's process has ended; everything it had sent has been handled, and the connection is closed. Called once a
+   * peer.
+   */
   readonly onEnd: (rank: number, reason: string) => void
   /** A peer is not reached, or does what no rank does; whether it has ended is not known. Called once a peer. */
   readonly onSuspicion: (rank: number, reason: string) => void
 }
 
 /**
- * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered with them.
- * Belongs to the agent's thread. Nothing here waits: what a full send queue cannot take is kept and posted later, in order.
+ * Reliable connections from this agent to every other rank's: small messages in order, and one-sided writes ordered
+ * with them. Belongs to the agent's thread. Nothing here waits: what a full send queue cannot take is kept and posted
+ * later, in order.
  */
 export class Mesh {
   readonly rank: number
@@ -100,7 +104,10 @@ export class Mesh {
     return this.#link(peer).endpoint
   }
 
-  /** Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. False where that process has ended. */
+  /**
+   * Connect to `peer`, whose agent lives in process `processId` of this machine, or on another. False where that
+   * process has ended.
+   */
   connect(peer: number, { endpoint, processId, pathMtu }: MeshPeer): boolean {
     try {
       if (processId !== undefined) this.#processes[peer] = native.openProcess(processId)
@@ -126,7 +133,10 @@ export class Mesh {
     this.#link(peer).send(bytes)
   }
 
-  /** Write registered memory into the peer's, ahead of every later message to it. The source must not change until the peer has answered. */
+  /**
+   * Write registered memory into the peer's, ahead of every later message to it. The source must not change until the
+   * peer has answered.
+   */
   write(
     peer: number,
     source: { address: number; key: number },
@@ -159,8 +169,8 @@ export class Mesh {
   turn(): boolean {
     this.#reap()
     if (this.#handleInbox()) return true
-    // Deaths are looked for when there is nothing better to do: before sleeping (a descriptor that is readable ends the sleep at once), and now
-    // and then where no sleep comes.
+    // Deaths are looked for when there is nothing better to do: before sleeping (a descriptor that is readable ends the
+    // sleep at once), and now and then where no sleep comes.
     this.#idleTurns = (this.#idleTurns + 1) % IDLE_TURNS
     return this.#idleTurns === 0 && this.#lookForDeaths()
   }
@@ -189,7 +199,10 @@ export class Mesh {
     return heard
   }
 
-  /** Close the connection to `peer` for good, after what it has sent was handled: nothing that it may still have under way gets here. */
+  /**
+   * Close the connection to `peer` for good, after what it has sent was handled: nothing that it may still have under
+   * way gets here.
+   */
   bury(peer: number): void {
     const link = this.#link(peer)
     if (!link.dead) this.#bury(link)

@@ -10,7 +10,9 @@ const STRANGER_BYTES_MAX = 256
 /** The longest frame afterwards: cards of 507 ranks, each with 507 endpoints, in base64. */
 const MESSAGE_BYTES_MAX = 8 * 2 ** 20
 
-/** Said where nothing was heard, before the connection is closed: so that its end is not taken for the end of a process. */
+/**
+ * Said where nothing was heard, before the connection is closed: so that its end is not taken for the end of a process.
+ */
 const UNHEARD: Buffer = Buffer.from('!')
 /** How long the other end has to take what was said last. */
 const LINGER_MS = 1000
@@ -55,8 +57,8 @@ export interface ConnectionHandlers {
 }
 
 /**
- * One end of a TCP connection between ends that share a secret: handshake, then sealed messages of JSON, and empty ones as signs of life. Ends by itself, in bounded
- * time, whatever the other end does or leaves undone.
+ * One end of a TCP connection between ends that share a secret: handshake, then sealed messages of JSON, and empty ones
+ * as signs of life. Ends by itself, in bounded time, whatever the other end does or leaves undone.
  */
 export class Connection {
   readonly #socket: Socket
@@ -103,7 +105,10 @@ export class Connection {
     if (!this.#over) this.#stop()
   }
 
-  /** Where it was this thread that did not get on, what was sent meanwhile is waiting to be read, and is read before the verdict. */
+  /**
+   * Where it was this thread that did not get on, what was sent meanwhile is waiting to be read, and is read before the
+   * verdict.
+   */
   #judgeSilence(): void {
     const heard = this.#heard
     setImmediate(() => {

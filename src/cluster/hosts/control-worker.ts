@@ -1,6 +1,6 @@
 /**
- * A thread of its own for the connection to the rendezvous: the main thread may compute for minutes, and the agent never turns an event loop, but signs of life must go
- * out. In rank 0 the rendezvous itself lives here.
+ * A thread of its own for the connection to the rendezvous: the main thread may compute for minutes, and the agent
+ * never turns an event loop, but signs of life must go out. In rank 0 the rendezvous itself lives here.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../../native/index.ts'
@@ -88,7 +88,10 @@ async function listen(): Promise<void> {
   keeper = await Keeper.listen({ secret, size, host: listenHost(host), port, limits, log })
 }
 
-/** An address is listened at as it is; a name may mean another address here than elsewhere (often 127.0.1.1), so all are listened at. */
+/**
+ * An address is listened at as it is; a name may mean another address here than elsewhere (often 127.0.1.1), so all are
+ * listened at.
+ */
 function listenHost(host: string): string | undefined {
   return isAddress(host) || host === 'localhost' ? host : undefined
 }

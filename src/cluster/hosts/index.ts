@@ -1,5 +1,6 @@
 /**
- * Groups of several hosts: how their ranks find each other over TCP, convince each other of a shared secret, and learn of each other's end.
+ * Groups of several hosts: how their ranks find each other over TCP, convince each other of a shared secret, and learn
+ * of each other's end.
  */
 export type { ConnectionLimits } from './connection.ts'
 export { connectionLimits } from './connection.ts'

@@ -4,7 +4,10 @@ import { RendezvousError } from './errors.ts'
 import { ListenerHandshake } from './handshake.ts'
 import { checkFromRank, type FromKeeper, type FromRank, type Refusal } from './messages.ts'
 
-/** Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there keep nobody out. */
+/**
+ * Connections that have not said yet who they are. One more, and the oldest is dropped: strangers who only sit there
+ * keep nobody out.
+ */
 const STRANGERS_MAX = 64
 /** Refusals that are told one by one; then only how many. */
 const REFUSALS_TOLD_MAX = 20
@@ -23,7 +26,10 @@ export interface KeeperOptions {
   readonly log: (line: string) => void
   /** A rank has joined. */
   readonly onJoin?: (rank: number, address: string) => void
-  /** A rank has ended without taking its leave; `silent`: nothing was heard from it, so whether it has ended is not known. */
+  /**
+   * A rank has ended without taking its leave; `silent`: nothing was heard from it, so whether it has ended is not
+   * known.
+   */
   readonly onEnd?: (rank: number, why: string, silent: boolean) => void
   readonly limits?: ConnectionLimits
 }
@@ -37,8 +43,9 @@ interface Seat {
 }
 
 /**
- * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and then watches over them: who
- * ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the launcher.
+ * Where the ranks of a group meet over TCP: it lets in who knows the secret, gathers what they say to each other, and
+ * then watches over them: who ends without a word, or falls silent, is told to the others. Lives in rank 0 or in the
+ * launcher.
  */
 export class Keeper {
   readonly #options: KeeperOptions

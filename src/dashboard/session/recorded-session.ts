@@ -24,7 +24,10 @@ import {
 /** So many parts the history of a page goes back, and through so many bytes of their text. */
 const HISTORY_PARTS = 120
 const HISTORY_BYTES_MAX: number = 64 * 2 ** 20
-/** Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read, and what the state of a page and who plays need. */
+/**
+ * Unpacked parts that are kept, and bytes of their text: what histories go back, so that the next page finds it read,
+ * and what the state of a page and who plays need.
+ */
 const KEPT_MAX: number = HISTORY_PARTS + 12
 const KEPT_BYTES_MAX: number = 64 * 2 ** 20
 
@@ -38,7 +41,10 @@ interface KeptPart {
   readonly damage?: string
 }
 
-/** A recording of the dashboard as `aether dashboard --replay` shows it. Only headers of parts are read when it is opened; a part when it is asked for. */
+/**
+ * A recording of the dashboard as `aether dashboard --replay` shows it. Only headers of parts are read when it is
+ * opened; a part when it is asked for.
+ */
 export class RecordedSession {
   /** What it is, and how it ends. */
   readonly facts: RecordingFrame
@@ -62,7 +68,9 @@ export class RecordedSession {
     }
   }
 
-  /** @throws SessionFileError for what cannot be read, is no recording, is of another version, or has nothing to show. */
+  /**
+   * @throws SessionFileError for what cannot be read, is no recording, is of another version, or has nothing to show.
+   */
   static open(path: string): RecordedSession {
     const descriptor = openFile(path)
     try {
@@ -105,7 +113,8 @@ export class RecordedSession {
     for (; number >= first && count < HISTORY_MAX && bytes < HISTORY_BYTES_MAX; number--) {
       const part = this.#histories.of(region, page, number, () => this.#part(number)!)
       const looks = part.looks.filter((look) => look.atMs <= atMs)
-      // After the others of the part, also where only some of them are asked for: any of them may have followed what is missing.
+      // After the others of the part, also where only some of them are asked for: any of them may have followed what is
+      // missing.
       parts.unshift(part.isDamaged ? [...looks, damagedLook(atMs)] : looks)
       count += looks.reduce((sum, { events }) => sum + events.length, 0)
       bytes += part.bytes

@@ -18,7 +18,9 @@ export interface AdvisedRegion {
   readonly pageSize: number
 }
 
-/** The same of one page, from records as they were sent, which are checked; undefined where no rank saw it bounce. Pure. */
+/**
+ * The same of one page, from records as they were sent, which are checked; undefined where no rank saw it bounce. Pure.
+ */
 export function adviceOnPage(
   region: AdvisedRegion,
   page: number,

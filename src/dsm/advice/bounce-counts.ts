@@ -10,9 +10,11 @@ export const WINDOW_NS = 5e9
 const NOBODY = -1
 
 /**
- * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one set of places, which it shares with others. Of many a set keeps
- * those that come most, by Misra and Gries, "Finding repeated elements" (1982): one that finds no place there takes a count off each, and who has none left has lost
- * its place. So a page is never counted higher than it was lost, and as many as a set has places are counted whole, wherever they are.
+ * Counts how often each page of a region was lost lately, in memory that does not grow: a page has one set of places,
+ * which it shares with others. Of many a set keeps those that come most, by Misra and Gries, "Finding repeated
+ * elements" (1982): one that finds no place there takes a count off each, and who has none left has lost its place. So
+ * a page is never counted higher than it was lost, and as many as a set has places are counted whole, wherever they
+ * are.
  */
 export class BounceCounts {
   readonly #pages = new Int32Array(SETS * PAGES_PER_SET).fill(NOBODY)
@@ -54,5 +56,8 @@ export class BounceCounts {
   }
 }
 
-/** Multiplicative hashing (Knuth, volume 3, 6.4), by the golden ratio: pages at the same distance, as equal places of several arrays are, go to different sets. */
+/**
+ * Multiplicative hashing (Knuth, volume 3, 6.4), by the golden ratio: pages at the same distance, as equal places of
+ * several arrays are, go to different sets.
+ */
 const setOf = (page: number): number => Math.imul(page, 0x9e3779b1) >>> (32 - SET_BITS)

@@ -4,7 +4,9 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Bits of a map, whatever the page's length: 4 KiB pages are told apart by bytes, longer ones by as many bytes more. */
+/**
+ * Bits of a map, whatever the page's length: 4 KiB pages are told apart by bytes, longer ones by as many bytes more.
+ */
 const GRAINS = 4096
 
 /** Which bytes of a page were written, in 512 bytes. */
@@ -76,7 +78,10 @@ export class ByteMap {
   }
 }
 
-/** Mark the bytes of `map` in which `now` is not what `before` was: memory of one length, that begins at multiples of 4. False where there are none. */
+/**
+ * Mark the bytes of `map` in which `now` is not what `before` was: memory of one length, that begins at multiples of 4.
+ * False where there are none.
+ */
 export function markChanges(map: ByteMap, before: Uint8Array, now: Uint8Array): boolean {
   const words = before.length / 4
   const old = new Int32Array(before.buffer, before.byteOffset, words)

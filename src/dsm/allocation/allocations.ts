@@ -32,8 +32,8 @@ export interface AllocationState {
 }
 
 /**
- * Which parts of a region are taken. There is no list of free space that could be wrong: it is what no record has. The first gap that is large enough
- * is taken, so that little is scattered.
+ * Which parts of a region are taken. There is no list of free space that could be wrong: it is what no record has. The
+ * first gap that is large enough is taken, so that little is scattered.
  */
 export class Allocations {
   readonly #sizeBytes: number

@@ -20,9 +20,9 @@ export const isHiddenName = (name: string): boolean => name.startsWith(HIDDEN)
 export const bookName = (name: string): string => `${HIDDEN}${name}`
 
 /**
- * The allocations of a region that lies in the arena, kept in a hidden region beside it, as text. They are changed under the space's lock, which the
- * kernel takes from a holder that ends; the new text is written beside the one in force, and one store of a word puts it in force, so that a holder
- * may be killed at any time.
+ * The allocations of a region that lies in the arena, kept in a hidden region beside it, as text. They are changed
+ * under the space's lock, which the kernel takes from a holder that ends; the new text is written beside the one in
+ * force, and one store of a word puts it in force, so that a holder may be killed at any time.
  */
 export class ArenaAllocator implements Allocator {
   readonly #host: RegionHost

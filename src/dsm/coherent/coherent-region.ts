@@ -35,9 +35,13 @@ const FENCE_MS_MAX = 60_000
 /** How long `page()` waits for the home's answer. */
 const PAGE_ANSWER_MS = 5000
 
-/** Pages that are under way at a time in a copy: enough to cover the round trips of one with the copies of the others. */
+/**
+ * Pages that are under way at a time in a copy: enough to cover the round trips of one with the copies of the others.
+ */
 const PAGES_AHEAD = 16
-/** Pages that are asked for at once where nothing else is to be done meanwhile: half of what the ring of demands holds. */
+/**
+ * Pages that are asked for at once where nothing else is to be done meanwhile: half of what the ring of demands holds.
+ */
 const PAGES_AT_ONCE = 512
 const SYSTEM_PAGE_BYTES = 4096
 
@@ -45,8 +49,9 @@ const SYSTEM_PAGE_BYTES = 4096
 const NOTHING_KNOWN = { state: undefined, owner: -1, sharers: [], version: null }
 
 /**
- * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls below ask the agent for the page,
- * hold it while they copy, and never fault. A call that spans pages is not atomic as a whole; each page's part is.
+ * A region whose ranks have memory of their own. A view's page faults are answered by the agent; the explicit calls
+ * below ask the agent for the page, hold it while they copy, and never fault. A call that spans pages is not atomic as
+ * a whole; each page's part is.
  */
 export class CoherentRegion extends Region {
   readonly plan: RegionPlan
@@ -123,8 +128,8 @@ export class CoherentRegion extends Region {
   }
 
   /**
-   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this thread's own accesses, and, with
-   * `replicas: 1`, the ranks that keep what was written.
+   * Every write here takes effect while its page is held alone, so there is nothing to wait for but the order of this
+   * thread's own accesses, and, with `replicas: 1`, the ranks that keep what was written.
    */
   async fence(options?: RegionCallOptions): Promise<void> {
     options?.signal?.throwIfAborted()
@@ -210,7 +215,9 @@ export class CoherentRegion extends Region {
     return { region: this.name, pages: adviseOn(this, new Map(known)), unwatched, silent, more }
   }
 
-  /** Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region. */
+  /**
+   * Take the views away. This rank's agent goes on serving the pages it holds until every rank has closed the region.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -342,8 +349,9 @@ export class CoherentRegion extends Region {
   }
 
   /**
-   * Copies between the frames and the caller's memory while a page is pinned. Shared memory of the caller's may be a view of a region, and a fault
-   * under a pin could wait for a rank that waits for the pin: so such memory is copied outside of it.
+   * Copies between the frames and the caller's memory while a page is pinned. Shared memory of the caller's may be a
+   * view of a region, and a fault under a pin could wait for a rank that waits for the pin: so such memory is copied
+   * outside of it.
    */
   #copier(
     bytes: Uint8Array,

@@ -4,7 +4,10 @@ import type { AgreedPlacement } from './placement.ts'
 const CHUNK_BYTES = 4 * 2 ** 20
 /** A bound is made of so many units: each leaves as a whole. */
 const UNITS_PER_BOUND = 16
-/** Where homes are strewn over a region, no more registrations than this at a time: a device and a process have only so many. */
+/**
+ * Where homes are strewn over a region, no more registrations than this at a time: a device and a process have only so
+ * many.
+ */
 const REGISTRATIONS_MAX = 4096
 /** Where that is not to be had, units are so few. */
 const MIXED_UNITS_MAX = 1024
@@ -26,9 +29,9 @@ export interface FrameUnitsOptions {
 }
 
 /**
- * How the frames of a region are divided. A chunk of which this rank is the home for every page is one unit, and stays; elsewhere units are so small
- * that several make up the bound of the cache, and where that can be, they hold pages of one home only: a unit with a page of this rank's own is
- * never given back.
+ * How the frames of a region are divided. A chunk of which this rank is the home for every page is one unit, and stays;
+ * elsewhere units are so small that several make up the bound of the cache, and where that can be, they hold pages of
+ * one home only: a unit with a page of this rank's own is never given back.
  */
 export class FrameUnits {
   /** Of units that may be given back. */

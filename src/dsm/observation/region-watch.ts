@@ -38,7 +38,10 @@ export interface AdviceSource {
 /** Advice is shown anew so often. */
 const ADVICE_NS = 200e6
 
-/** What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison while nobody does. */
+/**
+ * What one region tells of itself while somebody watches. Its methods are called from hot paths: each is one comparison
+ * while nobody does.
+ */
 export class RegionWatch {
   readonly #observation: Observation
   readonly #facts: RegionFacts

@@ -67,7 +67,10 @@ export class Channel {
     return this.#isClosing
   }
 
-  /** End the link in order, once `before` has come and what waits here has left. `before` comes with the end of the link at the latest. Idempotent. */
+  /**
+   * End the link in order, once `before` has come and what waits here has left. `before` comes with the end of the link
+   * at the latest. Idempotent.
+   */
   close(before: Promise<void> = Promise.resolve()): Promise<void> {
     this.#isClosing = true
     return this.link.close(before.then(() => this.#emptied()))
@@ -99,7 +102,10 @@ export class Channel {
     this.pump()
   }
 
-  /** Where it waits. A peer that never reads may ask how far a group is, or be told what is waited for, again and again: of these the last of a group says it all. */
+  /**
+   * Where it waits. A peer that never reads may ask how far a group is, or be told what is waited for, again and again:
+   * of these the last of a group says it all.
+   */
   #placeOf({ kind, group }: Control): number {
     const isSaidAgain = kind === FrameKind.Progress || kind === FrameKind.Announce
     const before = isSaidAgain ? this.#controls.findIndex((each) => each.kind === kind && each.group === group) : -1

@@ -30,7 +30,10 @@ export interface RunOwner {
 
 let runs = 0
 
-/** One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock and no promise. */
+/**
+ * One collective under way: carries out a schedule, round by round, as bytes come and room is found. It has no clock
+ * and no promise.
+ */
 export class CollectiveRun {
   readonly sequence: number
   readonly plan: Plan

@@ -11,9 +11,11 @@ export interface EarlyCall {
 }
 
 /**
- * What the other ranks of a group say of collectives that this rank has not called yet: of each what one that keeps to the rules can say. Bytes come from nobody who
- * is much further ahead than `requestsMax`. Of calls in which nothing goes from one to the other a rank may be done with any number, so what it waits for may be
- * anywhere ahead: room for its bytes in `requestsMax` collectives at most, as it cannot be done with these, and an announcement of the last that it waits for.
+ * What the other ranks of a group say of collectives that this rank has not called yet: of each what one that keeps to
+ * the rules can say. Bytes come from nobody who is much further ahead than `requestsMax`. Of calls in which nothing
+ * goes from one to the other a rank may be done with any number, so what it waits for may be anywhere ahead: room for
+ * its bytes in `requestsMax` collectives at most, as it cannot be done with these, and an announcement of the last that
+ * it waits for.
  */
 export class EarlyCalls {
   readonly #eagerBytes: number

@@ -47,13 +47,14 @@ interface Greeting {
 }
 
 /**
- * How two peers let each other in. Over each link both say who they are (`Hello`). The one with the lower number then keeps a place for the other and says
- * so (`Welcome`); the one with the higher number decides, by its own `Welcome`, which is the last word. So nobody takes itself for connected whom the other
- * has not let in. Who is turned away is told why (`Refuse`).
+ * How two peers let each other in. Over each link both say who they are (`Hello`). The one with the lower number then
+ * keeps a place for the other and says so (`Welcome`); the one with the higher number decides, by its own `Welcome`,
+ * which is the last word. So nobody takes itself for connected whom the other has not let in. Who is turned away is
+ * told why (`Refuse`).
  *
- * Two that connect to each other at the same moment make two links. The higher number answers the first `Welcome` that reaches it and refuses the
- * other link as a duplicate, so that exactly one stays, as BGP has the higher identifier decide (RFC 4271, section 6.8). Whoever waited for the other link is
- * given the peer of the one that stays.
+ * Two that connect to each other at the same moment make two links. The higher number answers the first `Welcome` that
+ * reaches it and refuses the other link as a duplicate, so that exactly one stays, as BGP has the higher identifier
+ * decide (RFC 4271, section 6.8). Whoever waited for the other link is given the peer of the one that stays.
  */
 export class Greetings {
   readonly #number: number
@@ -162,7 +163,9 @@ export class Greetings {
     this.#giveUpWaiting(number)
   }
 
-  /** The other end has another link to this one: it is here, or under way, or was lost while the refusal was on its way. */
+  /**
+   * The other end has another link to this one: it is here, or under way, or was lost while the refusal was on its way.
+   */
   #cameDuplicate(channel: Channel, number: number): void {
     if (this.#owner.connected(number) !== undefined) {
       this.#owner.merged(channel, number)

@@ -102,7 +102,8 @@ export class Hub implements ChannelOwner {
     return this.#numbers.get(channel)
   }
 
-  // ---- groups --------------------------------------------------------------------------------------------------------------------
+  // ---- groups
+  // -------------------------------------------------------------------------------------------------------------------
 
   group(members: readonly number[]): GroupEngine {
     checkMembers(members, (peer) => this.#peers.get(peer)?.channel, this.number)
@@ -114,7 +115,8 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of them was lost since.
+   * Agree with the others of a group on who goes on, and make the group of these. It has failed already where one of
+   * them was lost since.
    * @throws AgreementError, CollectiveError, ClosedError, the signal's reason.
    */
   async shrink(engine: GroupEngine, call: AgreementCall, signal?: AbortSignal): Promise<GroupEngine> {
@@ -197,7 +199,10 @@ export class Hub implements ChannelOwner {
     return engine
   }
 
-  /** Whether the links to all of them go through shared memory: then all are on this machine, and so do the links among them. */
+  /**
+   * Whether the links to all of them go through shared memory: then all are on this machine, and so do the links among
+   * them.
+   */
   sharesMemoryWith(members: readonly number[]): boolean {
     return members.every(
       (peer) => peer === this.number || this.#peers.get(peer)?.channel.link.throughSharedMemory === true,
@@ -221,7 +226,8 @@ export class Hub implements ChannelOwner {
     return this.#groups.get(group)?.done ?? 0
   }
 
-  // ---- waiting -------------------------------------------------------------------------------------------------------------------
+  // ---- waiting
+  // -------------------------------------------------------------------------------------------------------------------
 
   /** Something waits: from now on time goes by for groups. */
   watch(): void {
@@ -230,8 +236,8 @@ export class Hub implements ChannelOwner {
   }
 
   /**
-   * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before what is waited for can happen.
-   * `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
+   * Spin until `over`, moving everything on meanwhile, that of `channels` most: others may have to come on, too, before
+   * what is waited for can happen. `describe` is for the watchdog. @throws TimeoutError, only where it is not over.
    */
   spin(
     over: () => boolean,
@@ -262,7 +268,10 @@ export class Hub implements ChannelOwner {
     }
   }
 
-  /** For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by itself only with the end of this turn of the event loop. */
+  /**
+   * For a thread that blocks, before it waits and when it goes on: what was committed outside of a poll leaves by
+   * itself only with the end of this turn of the event loop.
+   */
   flush(): void {
     for (const { channel } of this.#peers.values()) if (channel.link.open) channel.link.flush()
   }
@@ -307,7 +316,8 @@ export class Hub implements ChannelOwner {
     this.#unwatch = undefined
   }
 
-  // ---- what comes ----------------------------------------------------------------------------------------------------------------
+  // ---- what comes
+  // ----------------------------------------------------------------------------------------------------------------
 
   cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const number = this.#numbers.get(channel)

@@ -123,9 +123,11 @@ export class Peers {
   }
 
   /**
-   * Connect to a peer that listens. Resolves when both ends have let each other in. Where the two are connected already, or connect to each other at the
-   * same moment, one connection stays, and this resolves with the peer that it leads to.
-   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away, with its reason; ClosedError.
+   * Connect to a peer that listens. Resolves when both ends have let each other in. Where the two are connected
+   * already, or connect to each other at the same moment, one connection stays, and this resolves with the peer that it
+   * leads to.
+   * @throws ConnectionError, TimeoutError, the signal's reason; PeerError where one of the two turns the other away,
+   * with its reason; ClosedError.
    */
   async connect(options: PeerConnectOptions): Promise<Peer> {
     this.#checkOpen()
@@ -153,7 +155,10 @@ export class Peers {
     }
   }
 
-  /** The next peer that connects here; each once, whichever of its connections stayed. @throws the signal's reason; ClosedError. */
+  /**
+   * The next peer that connects here; each once, whichever of its connections stayed. @throws the signal's reason;
+   * ClosedError.
+   */
   accept(options: { readonly signal?: AbortSignal } = {}): Promise<Peer> {
     const peer = this.#arrived.shift()
     if (peer !== undefined) return Promise.resolve(peer)
@@ -171,9 +176,10 @@ export class Peers {
   }
 
   /**
-   * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and up. Connects to those with
-   * lower numbers and waits for the others, whom `accept` does not give then.
-   * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is missing.
+   * Connect everybody with everybody: each calls it with where all of them listen, in the order of their numbers, 0 and
+   * up. Connects to those with lower numbers and waits for the others, whom `accept` does not give then.
+   * @throws as `connect`; ArgumentError where another answers than the list says; TimeoutError that names who is
+   * missing.
    */
   async connectAll(addresses: readonly PeerAddress[], options: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#checkOpen()
@@ -200,7 +206,10 @@ export class Peers {
     }
   }
 
-  /** A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's from now on, whatever comes of it. */
+  /**
+   * A peer at the other end of a link that was made elsewhere, by which it attaches us too. The link is this context's
+   * from now on, whatever comes of it.
+   */
   attach(link: MessageLink, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Peer> {
     try {
       this.#checkOpen()
@@ -213,8 +222,8 @@ export class Peers {
   }
 
   /**
-   * A group of peers, this one among them; every member calls it with the same list. Ranks are places in the list. Default: all that are connected,
-   * in the order of their numbers. The same list again makes another group.
+   * A group of peers, this one among them; every member calls it with the same list. Ranks are places in the list.
+   * Default: all that are connected, in the order of their numbers. The same list again makes another group.
    * @throws PeerError where a member is not connected.
    */
   group(members: readonly number[] = this.#everybody()): PeerGroup {

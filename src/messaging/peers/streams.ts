@@ -4,7 +4,10 @@ interface Stretch {
   at: number
 }
 
-/** What one rank sends to another in one collective: the ranges of its schedule, one behind the other. Or a message of a program. */
+/**
+ * What one rank sends to another in one collective: the ranges of its schedule, one behind the other. Or a message of a
+ * program.
+ */
 export class OutgoingStream {
   /** Of its frames. */
   readonly kind: number

@@ -1,6 +1,9 @@
 import { AetherError, messageOfThrown } from '../../native/index.ts'
 
-/** Processors were named that the machine does not have, or that the cpuset of this process (its container) does not allow. */
+/**
+ * Processors were named that the machine does not have, or that the cpuset of this process (its container) does not
+ * allow.
+ */
 export class AffinityError extends AetherError {
   override readonly name = 'AffinityError'
   /** Those that cannot be had. */

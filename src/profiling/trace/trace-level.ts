@@ -1,4 +1,6 @@
-/** How grave or how fine an event is: what went wrong, what may, what a person wants to know, each step, each operation. */
+/**
+ * How grave or how fine an event is: what went wrong, what may, what a person wants to know, each step, each operation.
+ */
 export const TraceLevel = { Error: 1, Warn: 2, Info: 3, Debug: 4, Trace: 5 } as const
 export type TraceLevel = (typeof TraceLevel)[keyof typeof TraceLevel]
 

@@ -21,8 +21,8 @@ export interface WaitReading extends Wait {
 }
 
 /**
- * What a member's threads wait for, in shared memory, so that others see it while those threads are blocked. A wait is written here when it has become
- * slow, never before:
+ * What a member's threads wait for, in shared memory, so that others see it while those threads are blocked. A wait is
+ * written here when it has become slow, never before:
  *
  * ```
  * 16 slots of 256 bytes
@@ -34,7 +34,8 @@ export interface WaitReading extends Wait {
  *   24  text               UTF-8 of [kind, object, state, ranks, processes] as JSON
  * ```
  *
- * Any thread of the member takes slots; where none is free a wait is not shown. What a dead member left is its slot's until another has that.
+ * Any thread of the member takes slots; where none is free a wait is not shown. What a dead member left is its slot's
+ * until another has that.
  */
 export class WaitTable {
   readonly #words: Int32Array

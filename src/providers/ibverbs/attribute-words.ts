@@ -62,8 +62,8 @@ export class AttributeWords {
 }
 
 /**
- * An address vector, from word `at` on. On Ethernet the gid is the address; on InfiniBand it is the local identifier, and the gid is added
- * (a global route header) where there is none or where the peer is on another subnet.
+ * An address vector, from word `at` on. On Ethernet the gid is the address; on InfiniBand it is the local identifier,
+ * and the gid is added (a global route header) where there is none or where the peer is on another subnet.
  */
 export function encodeVector(
   words: Float64Array,

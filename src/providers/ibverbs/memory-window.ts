@@ -47,8 +47,9 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
   }
 
   /**
-   * A window in the place of this one, bound to nothing. Destroying a queue pair that a window is bound through takes rxe most of a minute, in which
-   * nothing else happens; so its windows go first. Binds that were prepared before name the former one, and are refused.
+   * A window in the place of this one, bound to nothing. Destroying a queue pair that a window is bound through takes
+   * rxe most of a minute, in which nothing else happens; so its windows go first. Binds that were prepared before name
+   * the former one, and are refused.
    */
   replace(): void {
     const { verbs, windows } = this.#domain.device

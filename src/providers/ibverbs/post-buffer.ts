@@ -16,8 +16,9 @@ export function takenOf(result: number): number {
 }
 
 /**
- * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their sources.
- * The library reads inline bytes at the post by address, so they are never read from where a program says, only from here.
+ * Where a batch lies while it is posted: requests one after the other, and the bytes of inline ones copied out of their
+ * sources. The library reads inline bytes at the post by address, so they are never read from where a program says,
+ * only from here.
  */
 export class PostBuffer {
   buffer: ArrayBuffer = new ArrayBuffer(0)
@@ -69,7 +70,10 @@ export class PostBuffer {
     if (this.staging.length < bytes) this.staging = new Uint8Array(bytes)
   }
 
-  /** Copy the sources of an inline request; its segments then say where in the staging buffer they are. False where it cannot be inline. */
+  /**
+   * Copy the sources of an inline request; its segments then say where in the staging buffer they are. False where it
+   * cannot be inline.
+   */
   #stage(request: EncodedRequest, at: number): boolean {
     const opcode = request.words[RequestSlot.Opcode] as number
     if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false

@@ -104,7 +104,8 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     return new IbverbsQueuePair(domain, 'xrc-receive', facts, [])
   }
 
-  // ---- state -------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -------------------------------------------------------------------------------------------------------------------
 
   /** Asked of the device: a failed request changes it without a word. */
   get state(): QueuePairState {
@@ -149,7 +150,10 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     this.#verbs.modifyQueuePair(this.handle, mask, this.#attributes.words)
   }
 
-  /** A device may refuse to leave SQD until the send queue has drained, which one without work does in no time: so that is waited for, a moment. */
+  /**
+   * A device may refuse to leave SQD until the send queue has drained, which one without work does in no time: so that
+   * is waited for, a moment.
+   */
   #modify(attributes: QueuePairAttributes): { readonly mask: number; readonly errno: number } {
     const deadline = performance.now() + DRAIN_PATIENCE_MS
     for (;;) {
@@ -182,7 +186,8 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     this.#domain.device.pairs.delete(this.handle)
   }
 
-  // ---- posting -----------------------------------------------------------------------------------------------------------------
+  // ---- posting
+  // -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
     if (PostBuffer.isInline(request)) return this.postSendList([request], 1) === 1 ? 0 : this.lastErrno

@@ -9,8 +9,9 @@ import type { Visitors } from './visitors.ts'
 export type SlotSink = (slot: number, id: number) => boolean
 
 /**
- * The owner's end of a ring of receive requests that many send to. Slots are collected in the order of their posts, so that the messages of one
- * sender stay in order. What a dead visitor had claimed is posted anew, at the end: the request is not lost, the message was never whole.
+ * The owner's end of a ring of receive requests that many send to. Slots are collected in the order of their posts, so
+ * that the messages of one sender stay in order. What a dead visitor had claimed is posted anew, at the end: the
+ * request is not lost, the message was never whole.
  */
 export class ClaimedRing {
   readonly block: Block
@@ -53,7 +54,10 @@ export class ClaimedRing {
     return 0
   }
 
-  /** Hand over what is done, oldest first. False when something is left to wait for: room for a completion, or a claim that is not finished. */
+  /**
+   * Hand over what is done, oldest first. False when something is left to wait for: room for a completion, or a claim
+   * that is not finished.
+   */
   collect(sink: SlotSink): boolean {
     const { claims, mask } = this.block
     while (this.#collected !== this.#posted) {
@@ -70,7 +74,10 @@ export class ClaimedRing {
     return true
   }
 
-  /** Take back the requests that nobody has claimed, oldest first; false when there is no room, or a claim is not finished. */
+  /**
+   * Take back the requests that nobody has claimed, oldest first; false when there is no room, or a claim is not
+   * finished.
+   */
   flush(done: SlotSink, hasRoom: () => boolean, flushed: (id: number) => void): boolean {
     const { claims, mask } = this.block
     for (;;) {
@@ -132,7 +139,10 @@ export class ClaimedRing {
     Atomics.store(words, BlockWord.Posted, this.#posted)
   }
 
-  /** The slot's visitor died: free it, and post its request at the end. The ring has room for it: one slot has just become free. */
+  /**
+   * The slot's visitor died: free it, and post its request at the end. The ring has room for it: one slot has just
+   * become free.
+   */
   #postAnew(slot: number): void {
     const { requests, requestStride } = this.block
     const request = requests.slice(slot * requestStride, (slot + 1) * requestStride)

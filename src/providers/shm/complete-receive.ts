@@ -2,10 +2,16 @@ import type { Block } from './block.ts'
 import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
 import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
 
-/** `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are collected. */
+/**
+ * `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are
+ * collected.
+ */
 export const FREES_NOTHING = -1
 
-/** Append the completion of the receive in `slot`, and tell its status. What a sender wrote is checked: it may be broken. */
+/**
+ * Append the completion of the receive in `slot`, and tell its status. What a sender wrote is checked: it may be
+ * broken.
+ */
 export function completeReceive(
   block: Block,
   slot: number,

@@ -73,10 +73,16 @@ export class ReliableTransport implements Transport {
   }
 }
 
-/** Up to here a status is about this end (IB specification 11.6.2): the sender of an unreliable connection is told of nothing else. */
+/**
+ * Up to here a status is about this end (IB specification 11.6.2): the sender of an unreliable connection is told of
+ * nothing else.
+ */
 const LAST_LOCAL_STATUS: number = CompletionStatus.MemoryWindowBindError
 
-/** `uc`: one peer, and nobody answers: what does not arrive is lost, and the sender told of success (IB specification 9.8.2). */
+/**
+ * `uc`: one peer, and nobody answers: what does not arrive is lost, and the sender told of success (IB specification
+ * 9.8.2).
+ */
 export class UnreliableTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
     const status = this.initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.target as Target)

@@ -46,7 +46,10 @@ const SHORT_WAIT_MS = 10
 /** How long taking memory away waits for them. */
 const INSIDE_TIMEOUT_MS = 1000
 
-/** An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it talks to. */
+/**
+ * An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it
+ * talks to.
+ */
 export class ShmDevice implements ProviderDevice {
   readonly attributes: DeviceAttributes
   readonly segment: Segment
@@ -115,7 +118,8 @@ export class ShmDevice implements ProviderDevice {
     return this.events.whenReadable(ready, keepAlive)
   }
 
-  // ---- objects -----------------------------------------------------------------------------------------------------------------
+  // ---- objects
+  // -----------------------------------------------------------------------------------------------------------------
 
   createProtectionDomain(): ProviderProtectionDomain {
     const domain = new ShmProtectionDomain(this, this.#nextDomain)
@@ -251,7 +255,8 @@ export class ShmDevice implements ProviderDevice {
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
   }
 
-  // ---- peers -------------------------------------------------------------------------------------------------------------------
+  // ---- peers
+  // -------------------------------------------------------------------------------------------------------------------
 
   openPeer(gid: Gid): Peer {
     const known = this.#peers.get(gid)
@@ -272,7 +277,10 @@ export class ShmDevice implements ProviderDevice {
     for (const queue of this.#queues.values()) queue.ringIfMissed()
   }
 
-  /** EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before. `pairNumber`: of the one queue pair whose peer could use it; 0: everybody could. */
+  /**
+   * EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before.
+   * `pairNumber`: of the one queue pair whose peer could use it; 0: everybody could.
+   */
   awaitPeersOutside(verb: string, pairNumber = 0): void {
     for (const pair of this.#pairsOf(pairNumber)) {
       if (!pair.awaitOutside())
@@ -290,7 +298,10 @@ export class ShmDevice implements ProviderDevice {
     )
   }
 
-  /** Whether peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was withdrawn before. `pairNumber` as for `awaitPeersOutside`. */
+  /**
+   * Whether peers got out of the accesses that they were in, waiting a little. After it, nobody uses a key that was
+   * withdrawn before. `pairNumber` as for `awaitPeersOutside`.
+   */
   peersOutside(pairNumber = 0): boolean {
     for (const pair of this.#pairsOf(pairNumber)) if (!pair.awaitOutside(SHORT_WAIT_MS)) return false
     return pairNumber !== 0 || this.visitors.awaitOutside(performance.now() + SHORT_WAIT_MS)
@@ -318,7 +329,8 @@ export class ShmDevice implements ProviderDevice {
     if (this.#options.allowProcessCopy === true) native.allowProcessAccess(-1)
   }
 
-  // ---- progress ----------------------------------------------------------------------------------------------------------------
+  // ---- progress
+  // ----------------------------------------------------------------------------------------------------------------
 
   /** Whatever a peer may have rung for. */
   lookAround(): void {
@@ -345,11 +357,12 @@ export class ShmDevice implements ProviderDevice {
     this.pendingCount = this.#pending.size
   }
 
-  // ---- watching ----------------------------------------------------------------------------------------------------------------
+  // ---- watching
+  // ----------------------------------------------------------------------------------------------------------------
 
   /**
-   * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue runs low, and about what no
-   * completion queue hears of.
+   * Peers ring the doorbell when they have posted a receive that a request here waits for, when a shared receive queue
+   * runs low, and about what no completion queue hears of.
    */
   listen(): void {
     if (this.#listens) return
@@ -387,7 +400,10 @@ export class ShmDevice implements ProviderDevice {
   }
 }
 
-/** What the device tries again: a queue pair with requests that wait, a shared receive queue with a claim that is not finished. */
+/**
+ * What the device tries again: a queue pair with requests that wait, a shared receive queue with a claim that is not
+ * finished.
+ */
 export interface Waiting {
   /** True when nothing is left to wait for. */
   progress(now: number): boolean

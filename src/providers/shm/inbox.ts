@@ -3,7 +3,10 @@ import { ClaimState, claimState, claimWord, isClaimOf, ringShift } from './claim
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { Peer } from './peer.ts'
 
-/** Where messages are put at the receiver: the oldest receive request of a ring, looked at, then taken, then published with its result. */
+/**
+ * Where messages are put at the receiver: the oldest receive request of a ring, looked at, then taken, then published
+ * with its result.
+ */
 export interface Inbox {
   /** Whose memory the requests name. */
   readonly peer: Peer
@@ -30,7 +33,10 @@ export class OwnInbox implements Inbox {
   readonly block: Block
   /** Receive requests that this end has used up. */
   #consumed: number
-  /** Requests posted, when that was last looked at. What takes them back is a change of state, after which this object is not used any more. */
+  /**
+   * Requests posted, when that was last looked at. What takes them back is a change of state, after which this object
+   * is not used any more.
+   */
   #posted: number
 
   constructor(peer: Peer, block: Block) {
@@ -134,7 +140,10 @@ export class SharedInbox implements Inbox {
   }
 }
 
-/** The result first; the caller publishes it. Plain numbers, since a message of eight bytes costs little more than an object. */
+/**
+ * The result first; the caller publishes it. Plain numbers, since a message of eight bytes costs little more than an
+ * object.
+ */
 function writeResult(
   block: Block,
   slot: number,

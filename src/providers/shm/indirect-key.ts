@@ -10,7 +10,10 @@ import type { Invalidatable } from './key-table.ts'
 import { PAGE_BYTES } from './layout.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
 
-/** A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the key. */
+/**
+ * A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the
+ * key.
+ */
 export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   readonly token: number
   readonly domain: ShmProtectionDomain

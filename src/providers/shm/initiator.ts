@@ -16,13 +16,16 @@ import { SegmentList } from './segment-list.ts'
 import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
 
-/** Outcomes that are no completion: the request stays at the head of the queue. PeerInside: a key is withdrawn, and somebody may still be using it. */
+/**
+ * Outcomes that are no completion: the request stays at the head of the queue. PeerInside: a key is withdrawn, and
+ * somebody may still be using it.
+ */
 export const Outcome = { NotReady: -1, NoReceive: -2, PeerInside: -3 } as const
 
 /**
  * Carries out one request on the memory of the peer, from this thread: the peer's processor has no part in it.
- * Checks come in the order of the responder's (local segments, peer ready, operation enabled, receive posted, length, key),
- * so that the status is the one that a device would give.
+ * Checks come in the order of the responder's (local segments, peer ready, operation enabled, receive posted, length,
+ * key), so that the status is the one that a device would give.
  */
 export class Initiator {
   readonly #keys: KeyTable
@@ -83,7 +86,10 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  /** The same of WRITE with immediate, which is what messages of a ring are: each function that it does without is one that the engine need not call. */
+  /**
+   * The same of WRITE with immediate, which is what messages of a ring are: each function that it does without is one
+   * that the engine need not call.
+   */
   #directTelling(request: EncodedRequest, target: Target): number {
     const { words } = request
     const address = words[RequestSlot.Segments] as number
@@ -174,7 +180,8 @@ export class Initiator {
     }
   }
 
-  // ---- local side --------------------------------------------------------------------------------------------------------------
+  // ---- local side
+  // --------------------------------------------------------------------------------------------------------------
 
   /** Bytes of what `gather` found. */
   get gathered(): number {
@@ -223,7 +230,8 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  // ---- one-sided ---------------------------------------------------------------------------------------------------------------
+  // ---- one-sided
+  // ---------------------------------------------------------------------------------------------------------------
 
   #write(request: EncodedRequest, target: Responder, block: Block): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
@@ -265,7 +273,8 @@ export class Initiator {
     }
     const { words } = span
     const index = offset / 8
-    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed atomically from here.
+    // Memory that no eight-byte word covers (private to its process, or registered unaligned) cannot be changed
+    // atomically from here.
     if (!(Number.isInteger(index) && index < words.length)) return CompletionStatus.RemoteOperationError
     const old = changeAtomically(words, index, request, opcode)
     this.#storeOld(old)
@@ -286,7 +295,10 @@ export class Initiator {
     this.#local.fill(this.#remote, 8, unremembered)
   }
 
-  /** The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the access. */
+  /**
+   * The memory that a request names, or undefined where its key, range, rights or protection domain do not allow the
+   * access.
+   */
   #remoteMemory(request: EncodedRequest, target: Responder, right: number, length: number): RemoteMemory | undefined {
     const memory = target.peer.memory(request.words[RequestSlot.RemoteKey] as number)
     if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== target.domainId) return undefined
@@ -307,7 +319,8 @@ export class Initiator {
     return reach(this.#remote, target.peer, memory, offset, length, target.number, right)
   }
 
-  // ---- two-sided ---------------------------------------------------------------------------------------------------------------
+  // ---- two-sided
+  // ---------------------------------------------------------------------------------------------------------------
 
   #send(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
     const { inbox } = target
@@ -349,8 +362,8 @@ export class Initiator {
   }
 
   /**
-   * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the receive is too short
-   * (IB specification 9.8.3.2: there is nobody to tell).
+   * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the
+   * receive is too short (IB specification 9.8.3.2: there is nobody to tell).
    */
   deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: Block, header: Span): void {
     const { inbox } = target
@@ -367,8 +380,8 @@ export class Initiator {
   }
 
   /**
-   * Take the oldest receive request, and find where the first `length` bytes go in it; the status is the receiver's. Where the message is too
-   * long for an unanswered type, the request stays.
+   * Take the oldest receive request, and find where the first `length` bytes go in it; the status is the receiver's.
+   * Where the message is too long for an unanswered type, the request stays.
    */
   #takeReceive(inbox: Inbox, target: Responder, length: number): number {
     for (;;) {
@@ -380,7 +393,9 @@ export class Initiator {
     }
   }
 
-  /** Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's. */
+  /**
+   * Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's.
+   */
   #scatter(target: Responder, ring: Block, slot: number, length: number): number {
     const list = this.#remote
     const { requests, requestStride } = ring

@@ -67,7 +67,10 @@ export class KeyTable {
     this.#segment = segment
   }
 
-  /** Take an entry; the key reaches nothing yet. Throws ENOMEM when all are taken. `holder` is asked when a work request invalidates the key. */
+  /**
+   * Take an entry; the key reaches nothing yet. Throws ENOMEM when all are taken. `holder` is asked when a work request
+   * invalidates the key.
+   */
   reserve(verb: string, holder?: Invalidatable): number {
     const index = this.#free.shift() ?? this.#entries.length
     if (index >= MAX_KEYS)
@@ -128,7 +131,10 @@ export class KeyTable {
     return this.#holders.get(keyIndex(key))
   }
 
-  /** The memory that covers a local segment and is surely there, or undefined: a local protection error, unless `gather` finds more. */
+  /**
+   * The memory that covers a local segment and is surely there, or undefined: a local protection error, unless `gather`
+   * finds more.
+   */
   covering(domainId: number, address: number, length: number, key: number): KeyedMemory | undefined {
     const entry = this.#entries[keyIndex(key)]
     return entry !== undefined && covers(entry, domainId, address, length, key) ? entry : undefined

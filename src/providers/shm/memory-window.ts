@@ -19,8 +19,8 @@ export interface WindowView {
 }
 
 /**
- * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the table, because a
- * peer's SEND with invalidate clears the key there.
+ * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the
+ * table, because a peer's SEND with invalidate clears the key there.
  */
 export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   readonly token: number
@@ -101,7 +101,10 @@ export class ShmMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     return CompletionStatus.Success
   }
 
-  /** Whether nobody uses the withdrawn key any more, nor ever will: nobody does where it showed nothing, and a key of type 2 serves the peer of one queue pair only, so no other one is in its way. */
+  /**
+   * Whether nobody uses the withdrawn key any more, nor ever will: nobody does where it showed nothing, and a key of
+   * type 2 serves the peer of one queue pair only, so no other one is in its way.
+   */
   #isLeft(): boolean {
     return this.#memory === undefined || this.domain.device.peersOutside(this.#queuePair)
   }

@@ -20,8 +20,8 @@ const NOTHING: QueuePairCapacities = {
 }
 
 /**
- * A further handle on an XRC receive queue pair, found by its number: its block, seen from outside. Only who made the queue pair changes it, and it
- * ends with that process: there is no kernel here that would keep it.
+ * A further handle on an XRC receive queue pair, found by its number: its block, seen from outside. Only who made the
+ * queue pair changes it, and it ends with that process: there is no kernel here that would keep it.
  */
 export class OpenedPair implements ProviderQueuePair {
   readonly number: number

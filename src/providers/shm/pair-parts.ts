@@ -50,7 +50,10 @@ export function makeReceives(options: ProviderQueuePairOptions, block: Block, de
     : new ReceiveQueue(block, maxReceiveRequests)
 }
 
-/** Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one slot. */
+/**
+ * Receive requests that the block has room for: where they come from elsewhere, one, since a ring has at least one
+ * slot.
+ */
 export function ownRequests(options: ProviderQueuePairOptions): number {
   return receivesItself(options) ? options.maxReceiveRequests : 1
 }

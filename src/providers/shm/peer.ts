@@ -34,7 +34,10 @@ import { Visit } from './visitors.ts'
 /** From the word of a key to its generation. */
 const GENERATION = KeyWord.Generation - KeyWord.Key
 
-/** A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by the queue pairs that are connected to it. */
+/**
+ * A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by
+ * the queue pairs that are connected to it.
+ */
 export class Peer {
   readonly gid: Gid
   readonly processId: number
@@ -48,7 +51,10 @@ export class Peer {
   readonly #process: number
   readonly #token: number
   readonly #memories: (RemoteMemory | undefined)[] = []
-  /** Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look for that. */
+  /**
+   * Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look
+   * for that.
+   */
   readonly #derived = new Map<number, RemoteMemory>()
   readonly #doorbells = new Map<number, number>()
   readonly #sharedTargets = new Map<number, SharedTarget>()
@@ -138,12 +144,16 @@ export class Peer {
     return true
   }
 
-  /** The memory of a key, or undefined where there is none (any more). Called between entering and leaving the peer's block. */
+  /**
+   * The memory of a key, or undefined where there is none (any more). Called between entering and leaving the peer's
+   * block.
+   */
   memory(key: number): RemoteMemory | undefined {
     const index = keyIndex(key)
     const known = this.#memories[index]
-    // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to leave.
-    // A key is drawn, so an entry that is used again may get one that it had before: the generation tells them apart. It lies in the key's own cache line.
+    // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to
+    // leave. A key is drawn, so an entry that is used again may get one that it had before: the generation tells them
+    // apart. It lies in the key's own cache line.
     if (
       known !== undefined &&
       known.key === key &&
@@ -155,8 +165,8 @@ export class Peer {
   }
 
   /**
-   * Take a key of the owner's back: a window of type 2 that was bound through the queue pair `pairNumber`, on whose connection the caller is inside. Nobody
-   * else can be using it. False where it is no such key.
+   * Take a key of the owner's back: a window of type 2 that was bound through the queue pair `pairNumber`, on whose
+   * connection the caller is inside. Nobody else can be using it. False where it is no such key.
    */
   invalidate(key: number, pairNumber: number, domainId: number): boolean {
     const memory = this.memory(key)
@@ -203,7 +213,10 @@ export class Peer {
     native.unmapMemory(block.buffer)
   }
 
-  /** Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake it where it asked for that. */
+  /**
+   * Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake it where
+   * it asked for that.
+   */
   announce(index: number, solicited: boolean): void {
     const { queues } = this.views
     if (index < 0 || index >= MAX_COMPLETION_QUEUES) return
@@ -234,7 +247,9 @@ export class Peer {
     if (fresh >= 0) native.ringPipe(fresh)
   }
 
-  /** -1 where the number does not mean that pipe (any more): a byte must not end up in some other file of the peer's. */
+  /**
+   * -1 where the number does not mean that pipe (any more): a byte must not end up in some other file of the peer's.
+   */
   #openDoorbell(theirs: number, inode: number): number {
     try {
       const descriptor = openSync(`/proc/${this.processId}/fd/${theirs}`, constants.O_WRONLY | constants.O_NONBLOCK)
@@ -297,8 +312,9 @@ interface OpenedSegment {
 }
 
 /**
- * The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the nonce would differ.
- * What node:fs opened is closed by node:fs: a Worker closes at its end what it still lists, and a number closed behind its back is another's by then.
+ * The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the
+ * nonce would differ. What node:fs opened is closed by node:fs: a Worker closes at its end what it still lists, and a
+ * number closed behind its back is another's by then.
  */
 function openSegment(location: SegmentLocation): OpenedSegment | undefined {
   const { processId } = location

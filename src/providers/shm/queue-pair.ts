@@ -33,7 +33,10 @@ const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInline
 /** How long RESET, destruction and deregistration wait for a peer that is in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
-/** A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer is not ready. */
+/**
+ * A reliable connection. Requests are carried out by the thread that posts them, or later by its polls while the peer
+ * is not ready.
+ */
 export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly number: number
   readonly type: QueuePairType
@@ -112,7 +115,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return this.#receiveQueue
   }
 
-  // ---- state -------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -------------------------------------------------------------------------------------------------------------------
 
   query(): QueuePairAttributes {
     return { ...this.attributes, state: this.state, currentState: this.state }
@@ -175,8 +179,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   /**
-   * Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead peer is out. One that has been waited
-   * for in vain, and is stopped in that same access still, is not waited for again: each of a thousand registrations would take its time.
+   * Wait until the peer is not in the middle of an access to this end; false when it does not get out in time. A dead
+   * peer is out. One that has been waited for in vain, and is stopped in that same access still, is not waited for
+   * again: each of a thousand registrations would take its time.
    */
   awaitOutside(timeoutMs: number = INSIDE_TIMEOUT_MS): boolean {
     if (this.type === 'ud' || this.type === 'dct')
@@ -196,7 +201,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return true
   }
 
-  // ---- sending -----------------------------------------------------------------------------------------------------------------
+  // ---- sending
+  // -----------------------------------------------------------------------------------------------------------------
 
   postSend(request: EncodedRequest): number {
     return this.state === QueuePairState.ReadyToSend ? this.#sending.post(request) : this.#postElsewhere(request)
@@ -234,7 +240,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return errno
   }
 
-  // ---- receiving ---------------------------------------------------------------------------------------------------------------
+  // ---- receiving
+  // ---------------------------------------------------------------------------------------------------------------
 
   postReceive(request: EncodedRequest): number {
     if (this.state === QueuePairState.Reset) return Errno.EINVAL
@@ -298,7 +305,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     return !this.#receives.isClaimedBy(visitor)
   }
 
-  // ---- transitions -------------------------------------------------------------------------------------------------------------
+  // ---- transitions
+  // -------------------------------------------------------------------------------------------------------------
 
   #transit(wanted: QueuePairState, attributes: QueuePairAttributes): void {
     if (wanted === QueuePairState.Reset) this.#reset()
@@ -361,7 +369,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#sending.clear()
   }
 
-  /** EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or broken, for ever. */
+  /**
+   * EBUSY the first time that the peer does not get out; who tries again goes ahead, since the peer may be stopped, or
+   * broken, for ever.
+   */
   #insist(verb: string): void {
     if (this.#refused || this.awaitOutside()) {
       this.#refused = false
@@ -403,7 +414,8 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     if (peer?.isSelf === false) peer.ring()
   }
 
-  // ---- the error state ---------------------------------------------------------------------------------------------------------
+  // ---- the error state
+  // ---------------------------------------------------------------------------------------------------------
 
   /** Complete everything outstanding as flushed, as far as there is room; true when nothing is left. */
   #flush(): boolean {

@@ -11,9 +11,10 @@ import type { ShmQueuePair } from './queue-pair.ts'
 import type { Receives } from './receives.ts'
 
 /**
- * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results into the same slots, each
- * published by its sequence number; `collect` turns those into completions. Counters are 32-bit and wrap; differences are taken as signed. They go on
- * over RESET, so that no number of an earlier connection, left in the ring, is ever the next one.
+ * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results
+ * into the same slots, each published by its sequence number; `collect` turns those into completions. Counters are
+ * 32-bit and wrap; differences are taken as signed. They go on over RESET, so that no number of an earlier connection,
+ * left in the ring, is ever the next one.
  */
 export class ReceiveQueue implements Receives, ArrivalRing {
   readonly #block: Block
@@ -48,7 +49,10 @@ export class ReceiveQueue implements Receives, ArrivalRing {
     return 0
   }
 
-  /** The peer sees what was posted from now on: once for a list, since each publication takes longer than a request does. */
+  /**
+   * The peer sees what was posted from now on: once for a list, since each publication takes longer than a request
+   * does.
+   */
   publish(): void {
     Atomics.store(this.#block.words, BlockWord.Posted, this.#posted)
   }

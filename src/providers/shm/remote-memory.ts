@@ -131,7 +131,10 @@ function plausible(claim: KeyClaim): boolean {
   )
 }
 
-/** A window or an indirect key. `descriptor` is of the owner's segment, where the pieces are. Undefined where the claim cannot be true. */
+/**
+ * A window or an indirect key. `descriptor` is of the owner's segment, where the pieces are. Undefined where the claim
+ * cannot be true.
+ */
 export function deriveMemory(word: number, key: number, claim: KeyClaim, descriptor: number): RemoteMemory | undefined {
   const pieces = claim.kind === KeyKind.Indirect ? readPieces(claim, descriptor) : undefined
   if (claim.kind === KeyKind.Indirect && pieces === undefined) return undefined
@@ -154,7 +157,9 @@ function readPieces(claim: KeyClaim, descriptor: number): Pieces | undefined {
   return read === doubles.byteLength && pieces.plausible && pieces.totalBytes === claim.length ? pieces : undefined
 }
 
-/** Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached. */
+/**
+ * Map the peer's memory object (or note that it must be copied across processes). Undefined where it cannot be reached.
+ */
 export function openRemoteMemory(
   processId: number,
   word: number,

@@ -1,7 +1,10 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import { copySpan, type Span } from './span.ts'
 
-/** A checked scatter or gather list: spans with offset and length. Reused from request to request; never allocates once warm. */
+/**
+ * A checked scatter or gather list: spans with offset and length. Reused from request to request; never allocates once
+ * warm.
+ */
 export class SegmentList {
   readonly #spans: Span[] = []
   readonly #offsets: number[] = []

@@ -30,8 +30,8 @@ export interface SendingParts {
 }
 
 /**
- * The send queue of a queue pair at work: a request is carried out by the thread that posts it, or waits, with all behind it, until its peer is
- * ready. In which states of the queue pair that may be is the queue pair's matter.
+ * The send queue of a queue pair at work: a request is carried out by the thread that posts it, or waits, with all
+ * behind it, until its peer is ready. In which states of the queue pair that may be is the queue pair's matter.
  */
 export class Sending {
   readonly #pair: Sender
@@ -50,8 +50,8 @@ export class Sending {
   /** Carried out since the last completion was made. */
   #uncovered = 0
   /**
-   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out: when meanwhile the queue pair
-   * fails, as it does when its peer still tries that key, it completes all the same.
+   * The oldest waiting request has taken a key back, and waits until nobody uses it any more. It has been carried out:
+   * when meanwhile the queue pair fails, as it does when its peer still tries that key, it completes all the same.
    */
   #headTookBack = false
 
@@ -135,7 +135,10 @@ export class Sending {
     this.#uncovered = 0
   }
 
-  /** Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into every post. */
+  /**
+   * Check a request and take its slot: 0 or an errno. What is rarely asked is asked elsewhere: this is inlined into
+   * every post.
+   */
   #admit(request: EncodedRequest): number {
     const { words } = request
     const opcode = words[RequestSlot.Opcode] as number

@@ -110,8 +110,8 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   }
 
   /**
-   * Completions of what senders used up. They wait for room in a completion queue that is full, but where another one is being `polled`, the full
-   * one is overrun: one that nobody polls would stop all the others.
+   * Completions of what senders used up. They wait for room in a completion queue that is full, but where another one
+   * is being `polled`, the full one is overrun: one that nobody polls would stop all the others.
    */
   collect(polled: ShmCompletionQueue | undefined): boolean {
     const done = this.#ring.collect((slot, id) => this.#take(slot, id, polled))

@@ -7,8 +7,9 @@ import type { Peer } from './peer.ts'
 const UNSEEN = -1
 
 /**
- * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. Used only between `enter` and `leave`
- * of this device's visit to the peer, so that the owner waits for us before it takes it away.
+ * A block of the peer's that many send to: a datagram queue pair, a shared receive queue, a dynamic target. Used only
+ * between `enter` and `leave` of this device's visit to the peer, so that the owner waits for us before it takes it
+ * away.
  */
 export class SharedTarget {
   readonly peer: Peer

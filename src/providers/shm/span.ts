@@ -51,8 +51,9 @@ export class Span {
 const LOOP_BYTES = 64
 
 /**
- * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise nothing about order.
- * `request` remembers the view of its source from one post to the next. Throws SystemError where a foreign process cannot be reached.
+ * Copy between spans. Aligned 8 bytes go in one store, so that a reader never sees half of them; longer copies promise
+ * nothing about order. `request` remembers the view of its source from one post to the next. Throws SystemError where a
+ * foreign process cannot be reached.
  */
 export function copySpan(
   target: Span,

@@ -15,7 +15,9 @@ export class Target implements Reachable, Responder {
   readonly number: number
   readonly #ownNumber: number
   readonly #ownGid: readonly number[]
-  /** Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1). */
+  /**
+   * Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1).
+   */
   readonly #comparesPsn: boolean
   block: Block | undefined = undefined
   #own: OwnInbox | undefined
@@ -41,13 +43,19 @@ export class Target implements Reachable, Responder {
     return (this.block as Block).words[BlockWord.Domain] as number
   }
 
-  /** Where messages are put, between `enter` and `leave`: the queue pair's own ring, or that of its shared receive queue. */
+  /**
+   * Where messages are put, between `enter` and `leave`: the queue pair's own ring, or that of its shared receive
+   * queue.
+   */
   get inbox(): Inbox | undefined {
     const shared = (this.block as Block).words[BlockWord.SharedQueue] as number
     return shared === 0 ? (this.#own as OwnInbox) : this.#sharedInbox(shared)
   }
 
-  /** The queue pair's own ring, between `enter` and `leave`; undefined where it takes its receives from a shared receive queue. */
+  /**
+   * The queue pair's own ring, between `enter` and `leave`; undefined where it takes its receives from a shared receive
+   * queue.
+   */
   get ownInbox(): OwnInbox | undefined {
     return (this.block as Block).words[BlockWord.SharedQueue] === 0 ? this.#own : undefined
   }
@@ -82,7 +90,10 @@ export class Target implements Reachable, Responder {
     Atomics.store((this.block as Block).words, BlockWord.Inside, this.#inside)
   }
 
-  /** The queue pair will never answer again: its process ended, or it was destroyed. One that was never seen may yet be made. */
+  /**
+   * The queue pair will never answer again: its process ended, or it was destroyed. One that was never seen may yet be
+   * made.
+   */
   get vanished(): boolean {
     return this.peer.gone || (this.block !== undefined && !this.peer.has(this.number))
   }
@@ -140,7 +151,10 @@ export class Target implements Reachable, Responder {
     return true
   }
 
-  /** The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication established). */
+  /**
+   * The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication
+   * established).
+   */
   #establish(block: Block): void {
     if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0)
       this.#tell(block.words[BlockWord.ReceiveQueue] as number)

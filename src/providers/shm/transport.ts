@@ -2,7 +2,10 @@ import type { QueuePairAttributes } from '../contract.ts'
 import type { EncodedRequest } from '../encoded-request.ts'
 import type { Peer } from './peer.ts'
 
-/** How requests of one type of queue pair get to where they go. One object per queue pair; types differ here and in their Receives only. */
+/**
+ * How requests of one type of queue pair get to where they go. One object per queue pair; types differ here and in
+ * their Receives only.
+ */
 export interface Transport {
   /** Whose accesses the queue pair waits for before it takes anything away; connected types only. */
   readonly peer: Peer | undefined

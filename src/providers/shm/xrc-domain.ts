@@ -19,8 +19,8 @@ type Noted = 'queue' | 'pair'
 const KEY_BYTES = 8
 
 /**
- * An XRC domain: eight bytes that receive queue pairs and shared receive queues carry in their blocks. Those of a domain with a file come from its
- * inode, so that processes agree on them and leave each other notes of what they have.
+ * An XRC domain: eight bytes that receive queue pairs and shared receive queues carry in their blocks. Those of a
+ * domain with a file come from its inode, so that processes agree on them and leave each other notes of what they have.
  */
 export class ShmXrcDomain implements ProviderXrcDomain {
   readonly users: Set<object> = new Set<object>()

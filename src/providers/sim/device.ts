@@ -155,7 +155,8 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.events.signal.close()
   }
 
-  // ---- what its objects ask for ------------------------------------------------------------------------------------------------
+  // ---- what its objects ask for
+  // ------------------------------------------------------------------------------------------------
 
   addPair(pair: SimQueuePair): number {
     const number = this.cluster.nextNumber()
@@ -188,8 +189,8 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   /**
-   * Change one word, not before `fromNs`, when no other atomic of the device is under way; when it is done. The processor, and WRITEs, are not kept out
-   * between its reading and its writing.
+   * Change one word, not before `fromNs`, when no other atomic of the device is under way; when it is done. The
+   * processor, and WRITEs, are not kept out between its reading and its writing.
    */
   atomically(fromNs: number, { block, offset }: Piece, change: (old: bigint) => bigint): number {
     const readNs = Math.max(fromNs, this.#atomicFreeNs)

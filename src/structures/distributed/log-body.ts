@@ -5,7 +5,8 @@ import { waitingRanksBytes } from './waiting-ranks.ts'
  * The body of a log's or channel's entry:
  *
  * ```
- *  0  end, as it was not long ago: see log-view.ts   8  the same of the first   16  who waits   …  where the tables of its slots are, Float64 each
+ *  0  end, as it was not long ago: see log-view.ts   8  the same of the first   16  who waits   …
+ *       where the tables of its slots are, Float64 each
  * ```
  */
 export const LogBodyOffset = { End: 0, First: 8, Waiting: 16 } as const

@@ -48,11 +48,14 @@ interface Place {
 }
 
 /**
- * Splits tables. Lock-free: who writes helps, each step is a compare-and-swap that says nothing new when it comes late, and a rank that dies in the middle of it has left what it did not do to the others.
+ * Splits tables. Lock-free: who writes helps, each step is a compare-and-swap that says nothing new when it comes late,
+ * and a rank that dies in the middle of it has left what it did not do to the others.
  *
- * Two tables are linked below the one that is full, with every slot *unset*. Then, slot by slot: the slot is frozen, so that nobody changes it any more; an entry is put into the same slot of that table below which
- * its hash says, an empty one into the same slot of the other, and that first. So as long as the slot of an entry is unset in its table nobody may have changed the entry, and its block says its hash; and who comes late finds neither slot unset. When all slots are moved the node is
- * done, and the chunk free.
+ * Two tables are linked below the one that is full, with every slot *unset*. Then, slot by slot: the slot is frozen, so
+ * that nobody changes it any more; an entry is put into the same slot of that table below which its hash says, an empty
+ * one into the same slot of the other, and that first. So as long as the slot of an entry is unset in its table nobody
+ * may have changed the entry, and its block says its hash; and who comes late finds neither slot unset. When all slots
+ * are moved the node is done, and the chunk free.
  */
 export class MapMover {
   readonly #home: HomeWords
@@ -78,7 +81,8 @@ export class MapMover {
   }
 
   /**
-   * Move these buckets of the table at `node`, and a few more. The tables below are made where there are none: so this is also how a split begins. Nothing to do where the node is done.
+   * Move these buckets of the table at `node`, and a few more. The tables below are made where there are none: so this
+   * is also how a split begins. Nothing to do where the node is done.
    * @throws HeapFullError where there is no memory for the tables.
    */
   async help(node: number, buckets: readonly number[]): Promise<void> {
@@ -187,7 +191,10 @@ export class MapMover {
     if (frozen !== undefined) await this.#copy(split, frozen, agesOf(from, lefts, rights))
   }
 
-  /** Undefined where others have done it: then what a slot was found to be may be of another table, and must not be frozen. */
+  /**
+   * Undefined where others have done it: then what a slot was found to be may be of another table, and must not be
+   * frozen.
+   */
   async #freeze({ node, word }: Split, places: readonly Place[]): Promise<readonly Place[] | undefined> {
     const frozen = places.filter(({ from }) => from.frozen)
     for (let left = places.filter(({ from }) => !from.frozen); left.length > 0; ) {

@@ -64,7 +64,10 @@ export class Collector {
     return this.#collecting
   }
 
-  /** The same for everything that anybody's commits have replaced. Gives whether there was anything that nobody wanted any more; `isOver` says whether a grace period is, and may wait for it. */
+  /**
+   * The same for everything that anybody's commits have replaced. Gives whether there was anything that nobody wanted
+   * any more; `isOver` says whether a grace period is, and may wait for it.
+   */
   async collectAll(isOver?: (state: GroupGracePeriodState) => Promise<boolean>): Promise<boolean> {
     await this.#clock.now()
     const done = (await this.#slots.dirty()).filter(({ lock }) => holderOf(lock) === undefined)
@@ -77,8 +80,9 @@ export class Collector {
   }
 
   /**
-   * For the home, which has shut out a rank: open what that had locked, and cut off what it had replaced when nobody wants it any more. Where another has the slot locked, which puts back what it found there if it aborts,
-   * that is when it has let go of it.
+   * For the home, which has shut out a rank: open what that had locked, and cut off what it had replaced when nobody
+   * wants it any more. Where another has the slot locked, which puts back what it found there if it aborts, that is
+   * when it has let go of it.
    */
   async settle(signal: AbortSignal): Promise<void> {
     const { words } = this.#home
@@ -166,7 +170,10 @@ export class Collector {
     return committer !== undefined && !this.#home.words.isMember(committer)
   }
 
-  /** What there is to cut off of slots that are as they were before a grace period. Within a section, which has their heads' versions in its snapshot. */
+  /**
+   * What there is to cut off of slots that are as they were before a grace period. Within a section, which has their
+   * heads' versions in its snapshot.
+   */
   async #lookAt(slots: readonly Slot[]): Promise<Superseded[]> {
     const now = await this.#slots.again(slots)
     const same = slots.filter(({ lock, head }, at) => now[at]?.lock === lock && now[at]?.head === head)

@@ -45,7 +45,10 @@ export class ObjectSlots {
     this.#tables = tables
   }
 
-  /** Where the slot of an object is. A round trip for the first one of a table that was made since. @throws ArgumentError for what is no object of these. */
+  /**
+   * Where the slot of an object is. A round trip for the first one of a table that was made since. @throws
+   * ArgumentError for what is no object of these.
+   */
   async placeOf(object: number): Promise<number> {
     if (!Number.isSafeInteger(object) || object < 1 || object >= OBJECTS_END) throw notOne(object)
     const slot = slotOf(object)
@@ -57,7 +60,10 @@ export class ObjectSlots {
     return place
   }
 
-  /** A slot that was empty a moment ago, for this rank to lock. Undefined where all are full, and there can be no more. @throws HeapFullError where there is no memory for more. */
+  /**
+   * A slot that was empty a moment ago, for this rank to lock. Undefined where all are full, and there can be no more.
+   * @throws HeapFullError where there is no memory for more.
+   */
   async takeEmpty(): Promise<{ readonly slot: number; readonly place: number } | undefined> {
     for (;;) {
       const slot = this.#empty.pop()
@@ -66,7 +72,10 @@ export class ObjectSlots {
     }
   }
 
-  /** All that are locked, or have something to be cut off, as they were when their table was read. A round trip for each of these. */
+  /**
+   * All that are locked, or have something to be cut off, as they were when their table was read. A round trip for each
+   * of these.
+   */
   async dirty(): Promise<readonly Slot[]> {
     await this.#readTables()
     const found: Slot[] = []

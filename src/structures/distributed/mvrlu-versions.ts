@@ -26,7 +26,10 @@ export class Versions {
     this.#home = home
   }
 
-  /** What the head of the slot at `place` names, undefined where that is nothing. No round trip where this rank has seen it. Within a section. */
+  /**
+   * What the head of the slot at `place` names, undefined where that is nothing. No round trip where this rank has seen
+   * it. Within a section.
+   */
   async newest(place: number, head: bigint): Promise<Version | undefined> {
     const kept = this.#kept.get(place)
     if (kept?.word === head) return this.#keep(place, kept)

@@ -60,7 +60,10 @@ export class MvRluWrites {
     return [...this.#locked.values()].some(({ filled }) => filled !== undefined)
   }
 
-  /** What this section makes of the object at `place`: undefined where nothing; else its value, undefined where it is freed. */
+  /**
+   * What this section makes of the object at `place`: undefined where nothing; else its value, undefined where it is
+   * freed.
+   */
   find(place: number): { readonly value: Uint8Array | undefined } | undefined {
     const locked = this.#locked.get(place)
     return locked?.isFreed === true ? { value: undefined } : locked?.filled

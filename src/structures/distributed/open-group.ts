@@ -16,7 +16,10 @@ import { VerbsWords } from './verbs-words.ts'
 export interface GroupStructuresOptions {
   /** Apart from others of the group with another name. Default `'structures'`. */
   readonly name?: string
-  /** Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is pinned. */
+  /**
+   * Memory that each home gives, a multiple of 64 KiB: 1 MiB to 4 GiB. Default 16 MiB. On a network adapter it is
+   * pinned.
+   */
   readonly size?: Size
   /** The ranks that keep structures, ascending. Default: all. What a rank keeps is lost with it. */
   readonly homes?: readonly number[]
@@ -74,7 +77,9 @@ export async function openGroupStructures(
 /** How often each name was opened in a group. */
 const openings = new WeakMap<Group, Map<string, number>>()
 
-/** All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next. */
+/**
+ * All ranks open the same, so this is the same number at each; what is said in one opening is not heard in the next.
+ */
 function openingOf(group: Group, name: string): number {
   const counts = openings.get(group) ?? new Map<string, number>()
   openings.set(group, counts)

@@ -15,7 +15,10 @@ export interface LogRequest {
   readonly retention: Retention
 }
 
-/** Find it at `home`, or make it: its tables first. All who open it at this rank have one core, for the order of its appends. */
+/**
+ * Find it at `home`, or make it: its tables first. All who open it at this rank have one core, for the order of its
+ * appends.
+ */
 export async function openLogCore(home: Home, { kind, name, parameters, retention }: LogRequest): Promise<LogCore> {
   const capacity = retention.records
   const found = await home.names.open({

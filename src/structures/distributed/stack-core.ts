@@ -36,15 +36,21 @@ const WHOLE = Number.POSITIVE_INFINITY
 const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
 
 /**
- * A stack at one home, as one rank uses it: Treiber's list ("Systems programming: coping with parallelism", 1986). One word names the block on top, and each block says what lies below it.
+ * A stack at one home, as one rank uses it: Treiber's list ("Systems programming: coping with parallelism", 1986). One
+ * word names the block on top, and each block says what lies below it.
  *
- * **Push** writes a block that says so of the top, and takes effect in the compare-and-swap that puts its name in the place of the top's. **Pop** reads the top's block and takes effect in the compare-and-swap that puts the name of the one below in the place of its name. A name is never the same
- * twice (block-word.ts): where the swap succeeds nothing was put onto the top, or taken, since its block was read, and the block cannot have been used anew. **Nothing there**, and **no room**, are told by a READ of the word: how many lie there is said by the block on top.
- * A rank that is killed has done it or not; nobody needs to finish anything.
+ * **Push** writes a block that says so of the top, and takes effect in the compare-and-swap that puts its name in the
+ * place of the top's. **Pop** reads the top's block and takes effect in the compare-and-swap that puts the name of the
+ * one below in the place of its name. A name is never the same twice (block-word.ts): where the swap succeeds nothing
+ * was put onto the top, or taken, since its block was read, and the block cannot have been used anew. **Nothing
+ * there**, and **no room**, are told by a READ of the word: how many lie there is said by the block on top. A rank that
+ * is killed has done it or not; nobody needs to finish anything.
  *
- * A census has to find the blocks of a stack, which would be a round trip for each; so a block has the names of up to 16 below it (stack-names.ts).
+ * A census has to find the blocks of a stack, which would be a round trip for each; so a block has the names of up to
+ * 16 below it (stack-names.ts).
  *
- * Round trips: push 1 where this rank was the last one here, else 3, and 2 more for each time that others were faster; pop 3, of several in a row 1 each.
+ * Round trips: push 1 where this rank was the last one here, else 3, and 2 more for each time that others were faster;
+ * pop 3, of several in a row 1 each.
  */
 export class StackCore implements GroupListCore {
   readonly #home: HomeWords
@@ -130,7 +136,9 @@ export class StackCore implements GroupListCore {
     return cover.swapped ? undefined : cover.before
   }
 
-  /** Take the top away, and read what lies below. Undefined when that is done; else the word of what is the top by now. */
+  /**
+   * Take the top away, and read what lies below. Undefined when that is done; else the word of what is the top by now.
+   */
   async #take(top: Top): Promise<bigint | undefined> {
     const names = top.names as readonly bigint[]
     const below = names[0] as bigint

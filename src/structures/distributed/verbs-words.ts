@@ -30,15 +30,19 @@ export interface VerbsWordsOptions {
   readonly lengthBytes: number
   readonly ownBytes: number
   readonly runtime: WordsRuntime
-  /** How long a batch may be waited for, once it is on its way, before its home counts as lost. Time in which this program did not run does not count. */
+  /**
+   * How long a batch may be waited for, once it is on its way, before its home counts as lost. Time in which this
+   * program did not run does not count.
+   */
   readonly timeoutMs: number
   /** Carries a ring to another rank, whose {@link VerbsWords.rung} is called then. Waits for nothing. */
   readonly ring: (rank: number, home: number, place: number) => void
 }
 
 /**
- * The seam over verbs, whatever the provider. A rank reaches its own memory over a queue pair that is connected to itself: a device's atomics are atomic among themselves, and not
- * always towards the processor (`device.attributes.atomics`).
+ * The seam over verbs, whatever the provider. A rank reaches its own memory over a queue pair that is connected to
+ * itself: a device's atomics are atomic among themselves, and not always towards the processor
+ * (`device.attributes.atomics`).
  */
 export class VerbsWords implements RemoteWords {
   readonly rank: number
@@ -156,7 +160,8 @@ export class VerbsWords implements RemoteWords {
   }
 
   storeOwn(offset: number, value: bigint): void {
-    // A full barrier: in shared memory this thread itself carries out what it begins next, and must not do so before others can see this.
+    // A full barrier: in shared memory this thread itself carries out what it begins next, and must not do so before
+    // others can see this.
     if (!this.closed) Atomics.store(this.#own, offset / 8, value)
   }
 

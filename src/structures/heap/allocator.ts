@@ -20,15 +20,18 @@ export interface Allocation {
 /**
  * Takes blocks, and gives them back.
  *
- * Blocks belong to nobody until they are taken by a compare-and-swap of their state, so a process that is killed holds nothing back but what its intent
- * names. Which blocks might be free each participant remembers for itself; a hint that is out of date costs one look.
- * A slab has blocks of one size, and becomes free for another when all of its blocks are and memory is short.
+ * Blocks belong to nobody until they are taken by a compare-and-swap of their state, so a process that is killed holds
+ * nothing back but what its intent names. Which blocks might be free each participant remembers for itself; a hint that
+ * is out of date costs one look. A slab has blocks of one size, and becomes free for another when all of its blocks are
+ * and memory is short.
  */
 export class Allocator {
   readonly #blocks: BlockTable
   readonly #slot: number
   readonly #hints: number[][] = CLASS_GRANULES.map(() => [])
-  /** Slabs that this participant made ready, by size: looked through before those of others, to keep out of their way. */
+  /**
+   * Slabs that this participant made ready, by size: looked through before those of others, to keep out of their way.
+   */
   readonly #own: number[][] = CLASS_GRANULES.map(() => [])
   /** How often blocks of each slab had been freed when we last looked through it; -1 before. */
   readonly #seen: Int32Array
@@ -46,8 +49,8 @@ export class Allocator {
   }
 
   /**
-   * Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none. `essential`: it may come from what is kept
-   * back.
+   * Take a block of at least `lengthBytes`; `intent` names it before it is taken. False when there is none.
+   * `essential`: it may come from what is kept back.
    */
   allocate(lengthBytes: number, intent: Intent, into: Allocation, essential: boolean = false): boolean {
     const sizeClass = classFor(lengthBytes)
@@ -114,7 +117,10 @@ export class Allocator {
     return true
   }
 
-  /** Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are none. */
+  /**
+   * Find free blocks of a size: in our slabs, in a new one, in those of others. Gives one of them; 0 when there are
+   * none.
+   */
   #refill(sizeClass: number, essential: boolean): number {
     const own = this.#own[sizeClass] as number[]
     for (const slab of own) if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
@@ -158,7 +164,8 @@ export class Allocator {
     for (let at = 0; at < blocksPerSlab(sizeClass); at += 1) {
       const reference = blocks.headOf(slab) + at * step
       const state = blocks.state(reference)
-      // A live one was taken this instant by somebody with an old hint, who looks at the slab's word next, and keeps it or gives it back.
+      // A live one was taken this instant by somebody with an old hint, who looks at the slab's word next, and keeps it
+      // or gives it back.
       if (kindOf(state) !== BlockKind.Live) blocks.change(reference, state, freeAgain(state))
     }
     blocks.countFreed(slab)
@@ -193,7 +200,9 @@ export class Allocator {
     return this.#blocks.changeWord(slab, word, slabWord(SlabKind.Claimed, this.#slot, 0))
   }
 
-  /** A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed. */
+  /**
+   * A block of several slabs in a row. The head's word is written last; until then recovery finds all of them claimed.
+   */
   #allocateSlabs(count: number, intent: Intent, into: Allocation, essential: boolean): boolean {
     const first = this.#mayClaim(count, essential) ? this.#claimRow(count) : -1
     if (first < 0) return false
@@ -236,7 +245,10 @@ export class Allocator {
     if (this.#blocks.changeWord(head, word, claimed)) this.#unclaim(head, claimed)
   }
 
-  /** Free a claimed slab, and the rest of the block that it was the head of: from the end, so that what is left to do is always in one row. */
+  /**
+   * Free a claimed slab, and the rest of the block that it was the head of: from the end, so that what is left to do is
+   * always in one row.
+   */
   #unclaim(slab: number, word: number): void {
     const blocks = this.#blocks
     const tail = slabWord(SlabKind.Tail, 0, slab)

@@ -80,7 +80,8 @@ export class Key {
   #putText(text: string): number {
     const { length } = text
     if (length > KEY_BYTES_MAX) throw tooLong(length)
-    // Word by word: what was just written as bytes could not be read as words without waiting for the processor's store buffer.
+    // Word by word: what was just written as bytes could not be read as words without waiting for the processor's store
+    // buffer.
     for (let at = 0; at < length; at += 4) {
       const a = text.charCodeAt(at)
       const b = codeAt(text, at + 1)

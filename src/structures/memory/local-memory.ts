@@ -8,8 +8,9 @@ const LOOP_BYTES_MAX = 16
 /**
  * Memory of this machine, kept coherent by its processors.
  *
- * Where this is the only WordMemory of a process (always, but in tests) the engine calls its methods directly and inlines them: what is left is the engine's own
- * `Atomics`. `aether bench structures` shows it: a counter's `addSync`, which goes through here, beside `Atomics.add` on a plain array.
+ * Where this is the only WordMemory of a process (always, but in tests) the engine calls its methods directly and
+ * inlines them: what is left is the engine's own `Atomics`. `aether bench structures` shows it: a counter's `addSync`,
+ * which goes through here, beside `Atomics.add` on a plain array.
  */
 export class LocalMemory implements WordMemory {
   readonly lengthBytes: number

@@ -12,8 +12,8 @@ const CONFLICTS_PER_LOOK = 16
 let conflicts = 0
 
 /**
- * The write set of a section that has not ended. Everything that it takes or locks is named in it before, so that who recovers its owner finds it:
- * an object is noted, then locked; a block is the intent's until it is in its entry.
+ * The write set of a section that has not ended. Everything that it takes or locks is named in it before, so that who
+ * recovers its owner finds it: an object is noted, then locked; a block is the intent's until it is in its entry.
  */
 export class OpenWriteSet {
   /** Its block. */

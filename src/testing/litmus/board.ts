@@ -4,16 +4,21 @@ import { FIELDS_MAX, OUTCOMES_MAX } from './outcome.ts'
 /**
  * What the ranks share beside the memory under test: plain shared memory of this machine, Int32 words.
  *
- *   [0] arrived   [32] generation   [64 + 32 r] how far rank r is in its batch   [..] what loads gave, by field and slot   [..] outcomes, counted
+ *   [0] arrived   [32] generation   [64 + 32 r] how far rank r is in its batch
+ *        [..] what loads gave, by field and slot   [..] outcomes, counted
  *
- * It makes no traffic in the memory under test, and its synchronisation is no part of what is tested: rounds only meet here.
+ * It makes no traffic in the memory under test, and its synchronisation is no part of what is tested: rounds only meet
+ * here.
  */
 const ARRIVED = 0
 const GENERATION = 32
 const PROGRESS = 64
 const LINE = 32
 
-/** How often a waiting rank looks before it sleeps; on a machine with fewer processors than threads looking keeps others from running. */
+/**
+ * How often a waiting rank looks before it sleeps; on a machine with fewer processors than threads looking keeps others
+ * from running.
+ */
 const LOOKS = 2000
 /** Sleeps are bounded so that a rank whose group has ended notices. */
 const SLEEP_MS = 1000

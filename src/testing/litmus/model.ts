@@ -10,7 +10,10 @@ export function allowedOutcomes(program: Program, demand: Demand): ReadonlySet<n
   return coherentOutcomes(program)
 }
 
-/** What the processes give when each runs whole, one after the other: any other outcome shows that they did run at the same time. */
+/**
+ * What the processes give when each runs whole, one after the other: any other outcome shows that they did run at the
+ * same time.
+ */
 export function serialOutcomes(program: Program): ReadonlySet<number> {
   const outcomes = new Set<number>()
   for (const order of permutations(program.processes))

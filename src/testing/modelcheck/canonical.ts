@@ -6,8 +6,8 @@ import type { World } from './world.ts'
 /**
  * Symmetry reduction: of the states that differ only in the names of nodes and pages, one stands for all.
  *
- * That is sound only where every node does under other names what it did under its own. {@link assertSymmetric} looks at each step of each node that
- * was explored, so it is known and not assumed.
+ * That is sound only where every node does under other names what it did under its own. {@link assertSymmetric} looks
+ * at each step of each node that was explored, so it is known and not assumed.
  */
 export class Canonical {
   readonly #world: World

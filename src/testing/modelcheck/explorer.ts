@@ -124,7 +124,8 @@ class Exploration {
       if (stuck !== undefined) return this.#violated(state, undefined, stuck)
     }
     this.#canonical.assertSymmetric()
-    // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others. Who pins a page over and over keeps it.
+    // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others. Who
+    // pins a page over and over keeps it.
     const { threads, pins = false } = this.#model
     const named = this.#canonical.factor === 1 && threads === 'one' && !pins && this.#options.quiet !== true
     const stuck = progress ? firstWithoutProgress(this.#graph, this.#world, named) : undefined

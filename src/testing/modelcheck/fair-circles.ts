@@ -1,8 +1,8 @@
 import type { Graph } from './graph.ts'
 
 /**
- * Ways to go on for ever without leaving some states and without being unfair to anybody: strongly connected components (Tarjan) in which whatever is sure to
- * happen some time does happen, or is not possible somewhere.
+ * Ways to go on for ever without leaving some states and without being unfair to anybody: strongly connected components
+ * (Tarjan) in which whatever is sure to happen some time does happen, or is not possible somewhere.
  */
 export class FairCircles {
   readonly #graph: Graph

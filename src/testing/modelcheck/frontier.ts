@@ -1,6 +1,9 @@
 const BLOCK_STATES = 4096
 
-/** The vectors of states found but not yet looked behind, in the order of their indices. What was taken is let go of block by block. */
+/**
+ * The vectors of states found but not yet looked behind, in the order of their indices. What was taken is let go of
+ * block by block.
+ */
 export class Frontier {
   readonly #length: number
   readonly #blocks: (Int32Array | undefined)[] = []

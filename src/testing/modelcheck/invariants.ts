@@ -47,7 +47,9 @@ export class Invariants {
     return true
   }
 
-  /** One node may write a page and no other may read it, or any number may read it; by what the mmu lets programs do. */
+  /**
+   * One node may write a page and no other may read it, or any number may read it; by what the mmu lets programs do.
+   */
   #assertSingleWriter(): void {
     let [readers, writers] = [0, 0]
     for (const { mayRead, mayWrite } of this.#facts) {
@@ -64,9 +66,11 @@ export class Invariants {
   }
 
   /**
-   * That a frame which was given back keeps its memory until what was sent from it has gone out is the port's promise, and not looked at here.
+   * That a frame which was given back keeps its memory until what was sent from it has gone out is the port's promise,
+   * and not looked at here.
    *
-   * A frame is written by a peer only while nobody looks at it, by one peer at a time; and what is being read out of it stays as it is.
+   * A frame is written by a peer only while nobody looks at it, by one peer at a time; and what is being read out of it
+   * stays as it is.
    */
   #assertFrames(vector: Int32Array): void {
     const { model, channels } = this.#world
@@ -107,7 +111,8 @@ export class Invariants {
     const fail = (pages: number, what: string): void => {
       if (pages !== 0) throw new Violation(`frames: page ${pageOf(pages)} at node ${node}: ${what}`)
     }
-    // The same bytes may land on those that are being read or sent: home's program may read while home's memory is brought up to date.
+    // The same bytes may land on those that are being read or sent: home's program may read while home's memory is
+    // brought up to date.
     const stale = this.#staleInto[node]!
     fail(into & mayWrite, 'a peer writes into the frame while the program may write it')
     fail(stale & mayRead, 'a peer writes other bytes into the frame while the program may read it')
@@ -120,8 +125,8 @@ export class Invariants {
   }
 
   /**
-   * Whoever may read has what was last stored; so has whoever is worth something to recovery, and home where it calls its memory valid; and
-   * one of these there is, or home has the bytes without knowing it yet, or they are under way.
+   * Whoever may read has what was last stored; so has whoever is worth something to recovery, and home where it calls
+   * its memory valid; and one of these there is, or home has the bytes without knowing it yet, or they are under way.
    */
   #assertValue(vector: Int32Array, page: number): void {
     const { model, channels, freshAt } = this.#world
@@ -168,7 +173,10 @@ export class Invariants {
     }
   }
 
-  /** With tokens: as many as there are nodes, one of them the owner token, at nodes and under way; none counts for bytes without a token. */
+  /**
+   * With tokens: as many as there are nodes, one of them the owner token, at nodes and under way; none counts for bytes
+   * without a token.
+   */
   #assertTokens(vector: Int32Array, page: number): void {
     if (this.#facts[0]!.tokens === undefined) return
     const { model, channels, messages, freshAt } = this.#world

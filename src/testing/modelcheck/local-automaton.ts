@@ -35,8 +35,9 @@ export interface LocalStep {
 }
 
 /**
- * What each node can do, by running the very class of the agent: from a node in a state, an input leads to a state and to effects, always the same. So
- * each such step is run once and remembered, and the explorer of the whole only puts them together.
+ * What each node can do, by running the very class of the agent: from a node in a state, an input leads to a state and
+ * to effects, always the same. So each such step is run once and remembered, and the explorer of the whole only puts
+ * them together.
  */
 export class LocalAutomaton {
   readonly inputs: Inputs
@@ -183,7 +184,8 @@ export class LocalAutomaton {
       const add = (operation: Operation): number => found.push(this.inputs.program(operation, page))
       if (program.wait(page, false) === Wait.Awake) add(Operation.RunReader)
       if (program.wait(page, true) === Wait.Awake) add(Operation.RunWriter)
-      // A hit to read changes nothing. Who joins those asleep is one more fault of the same kind; those awake have yet to run themselves.
+      // A hit to read changes nothing. Who joins those asleep is one more fault of the same kind; those awake have yet
+      // to run themselves.
       if (mayBegin && program.wait(page, false) !== Wait.Awake && !program.may(page, false)) add(Operation.Load)
       if (mayBegin && program.wait(page, true) !== Wait.Awake) add(Operation.Store)
       if (threads === 'many' && program.may(page, false)) add(Operation.LateLoad)
@@ -223,7 +225,10 @@ export class LocalAutomaton {
       yield { local, input, step }
   }
 
-  /** Whether `image` does under other names what `step` does. In which order channels get their messages makes no difference. */
+  /**
+   * Whether `image` does under other names what `step` does. In which order channels get their messages makes no
+   * difference.
+   */
   sameEffects(step: LocalStep, image: LocalStep, names: Symmetry): boolean {
     const renamed = step.effects.map((effect): Effect => {
       if (effect.do === 'store') return { do: 'store', page: names.pages[effect.page]! }

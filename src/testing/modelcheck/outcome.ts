@@ -12,8 +12,8 @@ import { type NodeInput, type Stepping, takeStep } from './node-step.ts'
 import { Recorder } from './recorder.ts'
 
 /**
- * What comes of a step of one node, in words: each cell that is taken, with what the table says there, below it what the node did, and in the end what it
- * remembers otherwise than before. The model's pages are one.
+ * What comes of a step of one node, in words: each cell that is taken, with what the table says there, below it what
+ * the node did, and in the end what it remembers otherwise than before. The model's pages are one.
  */
 export class Outcomes {
   readonly #model: Model
@@ -24,7 +24,10 @@ export class Outcomes {
     this.#messages = messages
   }
 
-  /** What `input` makes a node do by the tables of `protocol`, whose states are those of the model's. The node itself stays as it is. */
+  /**
+   * What `input` makes a node do by the tables of `protocol`, whose states are those of the model's. The node itself
+   * stays as it is.
+   */
   of({ node, program }: Stepping, input: NodeInput, protocol: Protocol = this.#model.protocol): string[] {
     const { rank } = node
     const { nodes } = this.#model

@@ -1,6 +1,9 @@
 const EMPTY = -1
 
-/** A map from two integers (not negative) to one: open addressing in typed arrays, since this is the innermost loop of the explorer. */
+/**
+ * A map from two integers (not negative) to one: open addressing in typed arrays, since this is the innermost loop of
+ * the explorer.
+ */
 export class PairTable {
   #first: Int32Array
   #second: Int32Array

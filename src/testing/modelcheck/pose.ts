@@ -12,7 +12,10 @@ import type { Stepping } from './node-step.ts'
 import { Program } from './program.ts'
 import { Recorder } from './recorder.ts'
 
-/** A node that is put into a state by hand, and a message that comes: for a cell to which nobody has found a way, nor why there should be none. */
+/**
+ * A node that is put into a state by hand, and a message that comes: for a cell to which nobody has found a way, nor
+ * why there should be none.
+ */
 export interface Pose {
   readonly rank: number
   /** The state of its copy. */

@@ -10,12 +10,14 @@ export interface Stuck {
 }
 
 /**
- * Progress: whatever the order of deliveries, and of threads that run, once no new access begins all comes to rest: nobody waits and nothing is under
- * way. Timeouts count only where nothing else can happen. Then, that no thread that waits can be passed over for ever (see starvation.ts).
+ * Progress: whatever the order of deliveries, and of threads that run, once no new access begins all comes to rest:
+ * nobody waits and nothing is under way. Timeouts count only where nothing else can happen. Then, that no thread that
+ * waits can be passed over for ever (see starvation.ts).
  *
- * Computed from the end: good are the states at rest, then those all of whose next states are good. What never becomes good can stop short of rest
- * or go in circles. With tokens there are circles that are left as soon as some message is delivered: while nodes do not agree yet on who starves, what they
- * feed to each other goes round. Those are allowed, as every message is delivered some time; all others are not, nor is any in other protocols.
+ * Computed from the end: good are the states at rest, then those all of whose next states are good. What never becomes
+ * good can stop short of rest or go in circles. With tokens there are circles that are left as soon as some message is
+ * delivered: while nodes do not agree yet on who starves, what they feed to each other goes round. Those are allowed,
+ * as every message is delivered some time; all others are not, nor is any in other protocols.
  */
 export function firstWithoutProgress(graph: Graph, world: World, named: boolean): Stuck | undefined {
   const good = new Uint8Array(graph.states)
@@ -61,7 +63,10 @@ function isGood(graph: Graph, world: World, good: Uint8Array, state: number): bo
   return graph.facts(state) === 0 || (timeouts > 0 && timeoutsGood)
 }
 
-/** What is wrong where nothing is sure to happen in a state any more though somebody waits, or something is under way; undefined where all is well. */
+/**
+ * What is wrong where nothing is sure to happen in a state any more though somebody waits, or something is under way;
+ * undefined where all is well.
+ */
 export function whyStuck(graph: Graph, world: World, state: number): string | undefined {
   if (graph.facts(state) === 0) return undefined
   for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge++)

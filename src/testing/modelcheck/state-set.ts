@@ -1,8 +1,8 @@
 /**
  * The states that have been visited, by a fingerprint of 64 bits each: the vectors themselves are not kept.
  *
- * Two states with the same fingerprint would be taken for one, and what lies behind the second would go unseen. Among n states of well-mixed
- * fingerprints the odds of that are below n²/2⁶⁵: see {@link collisionOdds}.
+ * Two states with the same fingerprint would be taken for one, and what lies behind the second would go unseen. Among n
+ * states of well-mixed fingerprints the odds of that are below n²/2⁶⁵: see {@link collisionOdds}.
  */
 export class StateSet {
   #high: Uint32Array = new Uint32Array(1 << 12)

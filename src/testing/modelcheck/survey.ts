@@ -2,7 +2,10 @@ import { Frontier } from './frontier.ts'
 import { StateSet } from './state-set.ts'
 import type { Action, World } from './world.ts'
 
-/** Visits actions breadth first, each with the state in which it is possible and a shortest way to its end, in at most `statesMax` states. */
+/**
+ * Visits actions breadth first, each with the state in which it is possible and a shortest way to its end, in at most
+ * `statesMax` states.
+ */
 export function survey(
   world: World,
   statesMax: number,

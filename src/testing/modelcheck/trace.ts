@@ -13,9 +13,10 @@ export interface TraceStep {
 }
 
 /**
- * A way through the states as a sequence diagram: nodes are columns, messages are arrows drawn where they are delivered, and below each step stands what
- * it changed at the node that took it: the copy's state, the directory's (`home`), what the program may do, who waits. `+bytes` are pushed ahead of a
- * message; `stale` where they are not those last stored.
+ * A way through the states as a sequence diagram: nodes are columns, messages are arrows drawn where they are
+ * delivered, and below each step stands what it changed at the node that took it: the copy's state, the directory's
+ * (`home`), what the program may do, who waits. `+bytes` are pushed ahead of a message; `stale` where they are not
+ * those last stored.
  */
 export function formatTrace(world: World, steps: readonly TraceStep[]): string {
   const { nodes, homes } = { nodes: world.model.nodes, homes: world.homes }

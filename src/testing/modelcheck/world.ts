@@ -7,7 +7,10 @@ import { MessageTable } from './message-table.ts'
 import { homesOf, type Model } from './model.ts'
 import { Violation } from './violation.ts'
 
-/** One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that has no memory or lost the page. */
+/**
+ * One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that
+ * has no memory or lost the page.
+ */
 export type Action =
   | { readonly do: 'program'; readonly node: number; readonly input: number }
   | { readonly do: 'deliver' | 'refuse' | 'lose'; readonly from: number; readonly to: number }
@@ -19,8 +22,8 @@ export interface Doing {
 }
 
 /**
- * Labels of transitions, for the analysis of progress. 0: nobody need ever do it (a new access, an eviction, a refusal). Others are sure to happen
- * some time while they can: a delivery, a woken thread that runs, a timeout.
+ * Labels of transitions, for the analysis of progress. 0: nobody need ever do it (a new access, an eviction, a
+ * refusal). Others are sure to happen some time while they can: a delivery, a woken thread that runs, a timeout.
  */
 export const OPTIONAL = 0
 /** Labels fit into so many bits. */
@@ -31,11 +34,12 @@ export const LABEL_BITS = 5
  *
  * ```text
  *   [ node 0 | … | node n-1 | channel 0->1 | … | channel n-1->n-2 | fresh | refusals left ]
- *     numbers of LocalAutomaton      numbers of ChannelTable        bit node * pages + page: the frame has what was last stored
+ *     numbers of LocalAutomaton      numbers of ChannelTable        bit node * pages + page: the frame has what was
+ *                                                                   last stored
  * ```
  *
- * Values are abstract: bytes are *fresh* while they are those last stored to their page. Bytes that are not never become so again, so a bit is all
- * that the data-value invariant needs, and the space is finite.
+ * Values are abstract: bytes are *fresh* while they are those last stored to their page. Bytes that are not never
+ * become so again, so a bit is all that the data-value invariant needs, and the space is finite.
  */
 export class World {
   readonly model: Model
@@ -166,8 +170,8 @@ export class World {
   }
 
   /**
-   * A home may be without memory for a page at any time: also late, where it became the home after a death. It says so itself: its coherence node never sees the
-   * request.
+   * A home may be without memory for a page at any time: also late, where it became the home after a death. It says so
+   * itself: its coherence node never sees the request.
    */
   #refuse(from: number, to: number, kind: MessageKind): void {
     const request = this.messages.at(this.channels.messageOf(this.#pop(from, to)))
@@ -189,8 +193,8 @@ export class World {
   }
 
   /**
-   * Bytes may land at any time from their sending to the taking of the message behind them. That nothing looks at the frame meanwhile is an
-   * invariant, so it is enough to let them land with the message.
+   * Bytes may land at any time from their sending to the taking of the message behind them. That nothing looks at the
+   * frame meanwhile is an invariant, so it is enough to let them land with the message.
    */
   #land(node: number, pushed: number, fresh: number): void {
     const shift = node * this.model.pages

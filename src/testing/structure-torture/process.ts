@@ -1,4 +1,7 @@
-/** One process of a torture of structures: `node process.js PLAN`, with PLAN a {@link StructurePlan} as JSON. It goes on until it is told to stop, or killed. */
+/**
+ * One process of a torture of structures: `node process.js PLAN`, with PLAN a {@link StructurePlan} as JSON. It goes on
+ * until it is told to stop, or killed.
+ */
 import process from 'node:process'
 import { Judge, usedBytes } from './judge.ts'
 import { type OpenPlace, openGroup, openMachine } from './place.ts'

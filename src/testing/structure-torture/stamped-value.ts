@@ -1,6 +1,9 @@
 const POISON = 0xdb
 
-/** Bytes that show whether they belong together: a sum of all the others, their length, a few numbers, and filling up to `lengthBytes`. */
+/**
+ * Bytes that show whether they belong together: a sum of all the others, their length, a few numbers, and filling up to
+ * `lengthBytes`.
+ */
 export function stampedValue(fields: readonly number[], lengthBytes: number): Uint8Array {
   const words = new Int32Array(2 + Math.max(fields.length, Math.ceil(lengthBytes / 4)))
   words[1] = words.length

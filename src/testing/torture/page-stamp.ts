@@ -1,4 +1,7 @@
-/** Who wrote a page last, and how often it had been written then. A page that nobody has written is all zeros: version 0, writer -1. */
+/**
+ * Who wrote a page last, and how often it had been written then. A page that nobody has written is all zeros: version
+ * 0, writer -1.
+ */
 export interface Stamp {
   readonly version: number
   readonly writer: number

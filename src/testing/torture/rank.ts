@@ -1,4 +1,7 @@
-/** One process of a torture: `node rank.js PLAN`, with PLAN a {@link TorturePlan} as JSON. It says when it is ready, and goes on until it is told to stop, or killed. */
+/**
+ * One process of a torture: `node rank.js PLAN`, with PLAN a {@link TorturePlan} as JSON. It says when it is ready, and
+ * goes on until it is told to stop, or killed.
+ */
 import { join as joinPath } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -27,7 +27,8 @@ test('degrees are as skewed as the initiator makes them', () => {
   const { vertexCount, from } = generateKronecker({ scale, seed: 3 })
   const degrees = new Uint32Array(vertexCount)
   for (const vertex of from) degrees[vertex]!++
-  // The row of vertex 0 (before relabelling) is chosen with probability (A + B)^scale = 0.76^12; six standard deviations either way.
+  // The row of vertex 0 (before relabelling) is chosen with probability (A + B)^scale = 0.76^12; six standard
+  // deviations either way.
   const expected = from.length * 0.76 ** scale
   const largest = Math.max(...degrees)
   assert(Math.abs(largest - expected) < 6 * Math.sqrt(expected), `largest degree ${largest}, expected ${expected}`)

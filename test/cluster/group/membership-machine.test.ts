@@ -1,7 +1,8 @@
 /**
- * Memberships under random faults: members crash in the middle of what they say, are stopped for longer than a lease, are cut off from each
- * other; messages take their time. Asserted at every step: views that all their members have installed form one chain. At the end: whoever
- * lives either ended itself or is in one and the same view, which has nobody else.
+ * Memberships under random faults: members crash in the middle of what they say, are stopped for longer than a lease,
+ * are cut off from each other; messages take their time. Asserted at every step: views that all their members have
+ * installed form one chain. At the end: whoever lives either ended itself or is in one and the same view, which has
+ * nobody else.
  */
 import assert from 'node:assert/strict'
 import process from 'node:process'

@@ -63,7 +63,8 @@ test('what a listener once answered convinces no other caller', () => {
 })
 
 test('a proof that is sent back to who made it proves nothing', () => {
-  // One without the secret calls a listener with the nonce that the listener gave, and hands a caller's proof back to the caller.
+  // One without the secret calls a listener with the nonce that the listener gave, and hands a caller's proof back to
+  // the caller.
   const caller = new CallerHandshake(secret)
   const called = replyOf(caller.step(new ListenerHandshake(other).opening))
   const back = caller.step(Buffer.concat([Buffer.of(1), called.subarray(-32)]))

@@ -33,7 +33,9 @@ interface Happening {
   /** Nothing is told of how that came about. */
   readonly isUntold?: boolean
   readonly lostEvents?: number
-  /** The region is another one from then on, of the same name; or there is none at that look, and another one after it. */
+  /**
+   * The region is another one from then on, of the same name; or there is none at that look, and another one after it.
+   */
   readonly becomes?: 'other' | 'none'
   /** Who has the region open from then on. */
   readonly openAt?: readonly number[]

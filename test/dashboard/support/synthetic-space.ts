@@ -14,7 +14,10 @@ export interface SyntheticSize {
   readonly lookMs?: number
 }
 
-/** A space of which everything is made up, the same at each run: as many members, links and pages as are wanted, changing from look to look. */
+/**
+ * A space of which everything is made up, the same at each run: as many members, links and pages as are wanted,
+ * changing from look to look.
+ */
 export class SyntheticSpace implements DashboardSource {
   readonly size: SyntheticSize
   readonly map: PageMap

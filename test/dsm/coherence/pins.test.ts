@@ -1,6 +1,7 @@
 /**
- * Pages that are held for as long as anybody likes, as pinned ones are: what waits for them comes late, and in the order in which it came. The model checker
- * holds a page only until the thread that asked for it has run, so it does not see all that can happen then.
+ * Pages that are held for as long as anybody likes, as pinned ones are: what waits for them comes late, and in the
+ * order in which it came. The model checker holds a page only until the thread that asked for it has run, so it does
+ * not see all that can happen then.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

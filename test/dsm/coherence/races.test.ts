@@ -1,6 +1,7 @@
 /**
- * The classic races of coherence protocols, each played by hand in every protocol that can have it: which message overtakes which is written down, and the cell of
- * the table that is there for it must have been used. What the model checker finds by walking everywhere is here to be read.
+ * The classic races of coherence protocols, each played by hand in every protocol that can have it: which message
+ * overtakes which is written down, and the cell of the table that is there for it must have been used. What the model
+ * checker finds by walking everywhere is here to be read.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -93,7 +94,8 @@ race(
     stage.store(2)
     stage.deliver(2, 0)
     stage.deliver(0, 1)
-    // All but what the evicting node says to home: the page goes to 2, is written there, and to home, and is written there.
+    // All but what the evicting node says to home: the page goes to 2, is written there, and to home, and is written
+    // there.
     while (stage.underWay(0, 2).length > 0) stage.deliver(0, 2)
     stage.deliver(1, 2)
     while (stage.underWay(2, 0).length > 0) stage.deliver(2, 0)

@@ -1,13 +1,16 @@
 /**
- * Random runs of every coherence protocol in which members die at any step, also while the region recovers from another death.
+ * Random runs of every coherence protocol in which members die at any step, also while the region recovers from another
+ * death.
  *
- * Nodes, one channel in order between each two, deaths. After a death the group makes a view, which each survivor hears of on its own, after everything
- * that the dead had sent to it and had arrived; what was still under way is lost behind some point, or half of its bytes are. Asserted at every step,
- * among the living: one writer or many readers, and whoever may touch a page has the bytes that were last written; a page that is said to be lost is had by
- * nobody. At the end: everybody who wanted a page got it or was told that it is lost.
+ * Nodes, one channel in order between each two, deaths. After a death the group makes a view, which each survivor hears
+ * of on its own, after everything that the dead had sent to it and had arrived; what was still under way is lost behind
+ * some point, or half of its bytes are. Asserted at every step, among the living: one writer or many readers, and
+ * whoever may touch a page has the bytes that were last written; a page that is said to be lost is had by nobody. At
+ * the end: everybody who wanted a page got it or was told that it is lost.
  *
- * With replicas a page may go back to an older store, never to one before what was fenced, and with one member never to one before what somebody
- * who lives has seen; and no page is lost with one member. Mistakes in keeping what was fenced are found.
+ * With replicas a page may go back to an older store, never to one before what was fenced, and with one member never to
+ * one before what somebody who lives has seen; and no page is lost with one member. Mistakes in keeping what was fenced
+ * are found.
  */
 import assert from 'node:assert/strict'
 import process from 'node:process'
@@ -380,8 +383,8 @@ class Run {
     this.trace.push(`node ${victim} dies`)
     const { epoch, members } = this.views.at(-1)!
     this.views.push({ epoch: epoch + 1, members: members.filter((rank) => rank !== victim) })
-    // It may have been killed in the middle of what we take for one step: the end of what it said last may be missing, or of the bytes.
-    // Or much of it had not been sent.
+    // It may have been killed in the middle of what we take for one step: the end of what it said last may be missing,
+    // or of the bytes. Or much of it had not been sent.
     const most = this.random.below(2) === 0 ? 2 : Number.POSITIVE_INFINITY
     for (let other = 0; other < this.size; other++) {
       const channel = this.channels[victim * this.size + other]!
@@ -398,7 +401,8 @@ class Run {
       const writers = living.filter(({ right }) => right === 'write').length
       const readers = living.filter(({ right }) => right === 'read').length
       assert.ok(writers + Math.min(readers, 1) <= 1, `page ${page}: ${writers} writers, ${readers} readers`)
-      // A store that nobody alive can have seen may vanish with the dead; that bytes go back in time for the living is not allowed.
+      // A store that nobody alive can have seen may vanish with the dead; that bytes go back in time for the living is
+      // not allowed.
       for (const { right, value } of living)
         if (right !== 'none')
           assert.equal(value, this.stored[page], `page ${page}: store ${value} of ${this.stored[page]}`)

@@ -1,4 +1,7 @@
-/** Rank 0, which also keeps the names of regions and the rendezvous, is killed, on one machine and between hosts; and homes are killed while pages come back to them. */
+/**
+ * Rank 0, which also keeps the names of regions and the rendezvous, is killed, on one machine and between hosts; and
+ * homes are killed while pages come back to them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'

@@ -1,4 +1,7 @@
-/** Regions of every protocol but mesi, whose file tests what all share: what hangs on the protocol, with real processes, page faults and moved bytes. */
+/**
+ * Regions of every protocol but mesi, whose file tests what all share: what hangs on the protocol, with real processes,
+ * page faults and moved bytes.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'

@@ -35,7 +35,8 @@ describe('pages that are touched for the first time', { skip: noViews }, () => {
     test(`lose no store of one after the other: ${coherence}`, async () => {
       const name = `turns-${coherence}`
       await ranks.all('open', name, { size: RANKS * PAGES * 4096, coherence, placement: 'block' })
-      // Pages of rank 0's are had by rank 1 first, then by their home, which has nothing else to do: what it is let into, it writes at once.
+      // Pages of rank 0's are had by rank 1 first, then by their home, which has nothing else to do: what it is let
+      // into, it writes at once.
       await ranks.on(1, 'addToPages', name, PAGES, true)
       await ranks.on(0, 'addToPages', name, PAGES, true)
       for (const rank of [1, 0]) assert.deepEqual(await ranks.on(rank, 'pagesOtherThan', name, PAGES, 2), [])

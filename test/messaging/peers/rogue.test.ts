@@ -148,7 +148,8 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
 }
 
-// ---- over a link ---------------------------------------------------------------------------------------------------------------------
+// ---- over a link
+// ---------------------------------------------------------------------------------------------------------------------
 
 /** The other end of a link, which says what the test wants. */
 class Rogue {

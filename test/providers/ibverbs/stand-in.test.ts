@@ -1,4 +1,7 @@
-/** What the addon asks of libibverbs, seen by a library that records it: arguments, layouts, errors, life times. No RDMA device is needed. */
+/**
+ * What the addon asks of libibverbs, seen by a library that records it: arguments, layouts, errors, life times. No RDMA
+ * device is needed.
+ */
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { noStandIn, StandIn, type StandInRun } from '../../native/verbs-stand-in/stand-in.ts'

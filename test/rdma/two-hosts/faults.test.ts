@@ -1,6 +1,6 @@
 /**
- * What a program sees when the network or the other process fails: every request completes, in bounded time, with what really happened to it, and
- * nothing is left in the kernel.
+ * What a program sees when the network or the other process fails: every request completes, in bounded time, with what
+ * really happened to it, and nothing is left in the kernel.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

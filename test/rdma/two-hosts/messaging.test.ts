@@ -53,7 +53,10 @@ function cutCable(): Disposable {
   }
 }
 
-/** Messages of all lengths to who gives them back: through the ring, at its bound, beyond it, and so long that they are fetched in parts. */
+/**
+ * Messages of all lengths to who gives them back: through the ring, at its bound, beyond it, and so long that they are
+ * fetched in parts.
+ */
 async function thereAndBack(endpoint: Endpoint): Promise<void> {
   const most = endpoint.link.messageBytesMax
   const lengths = [0, 1, 7, 31, 32, 1000, 4096, 4097, most, most + 1, 1_000_000, 8]

@@ -29,8 +29,9 @@ interface Posted {
 }
 
 /**
- * The memory of a few ranks in one process, and no clock but its own. What ranks have under way is carried out step by step, in an order that the seed draws; so it goes
- * through more interleavings than any network, READs and WRITEs are torn, and a rank can be stopped between any two steps.
+ * The memory of a few ranks in one process, and no clock but its own. What ranks have under way is carried out step by
+ * step, in an order that the seed draws; so it goes through more interleavings than any network, READs and WRITEs are
+ * torn, and a rank can be stopped between any two steps.
  */
 export class FakeWorld {
   readonly memories: readonly Uint8Array[]

@@ -41,7 +41,8 @@ for (const [what, setting] of Object.entries(settings)) {
       world.ranks[2]!.stepsLeft = steps
       Promise.resolve(change()).catch(() => {})
       await world.play(world.ranks[0]!.sleep(5))
-      // Where nothing was changed there is still nothing for some; a leader, a holder and a reader that die are as good as gone.
+      // Where nothing was changed there is still nothing for some; a leader, a holder and a reader that die are as good
+      // as gone.
       if (woken) changed += 1
       world.stop(2)
       await world.play(world.ranks[0]!.sleep(5))

@@ -1,4 +1,7 @@
-/** Every structure, worked on by real processes that are killed: one short round at each place. `npm run torture -- structures` does it for as long as one likes. */
+/**
+ * Every structure, worked on by real processes that are killed: one short round at each place.
+ * `npm run torture -- structures` does it for as long as one likes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +53,10 @@ test('a value of which some was overwritten is found out, and how much of it is 
   assert.equal(typeof readStamped(value.slice(0, 8), 2), 'string')
 })
 
-/** What the judge says of a counter at `value`, after two processes were acknowledged 3 and 4, and one of them was killed in the middle of another. */
+/**
+ * What the judge says of a counter at `value`, after two processes were acknowledged 3 and 4, and one of them was
+ * killed in the middle of another.
+ */
 async function judged(value: number): Promise<readonly string[]> {
   const words = new Int32Array(Journal.bytesFor([counterSubject]) / 4)
   const journal = new Journal(words, [counterSubject])
@@ -82,7 +88,10 @@ test('a version that was seen a grace period after it was replaced is found out'
   assert.equal(wrong.length, 1)
 })
 
-/** What is said where the home was killed at 5000 ms, and one was told at `atMs` by a call that began at `beganMs`; a later call took `laterMs`. */
+/**
+ * What is said where the home was killed at 5000 ms, and one was told at `atMs` by a call that began at `beganMs`; a
+ * later call took `laterMs`.
+ */
 function judgedLoss(atMs: number, beganMs: number = atMs, laterMs: number = 0, homeKilledMs: number = 5000): string {
   const words = new Int32Array(32)
   words[LossWord.AtMs] = atMs

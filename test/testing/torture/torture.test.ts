@@ -1,4 +1,7 @@
-/** Real processes, killed and stopped: one short group of each protocol. `npm run torture` does it for as long as one likes. */
+/**
+ * Real processes, killed and stopped: one short group of each protocol. `npm run torture` does it for as long as one
+ * likes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +14,9 @@ const folder = mkdtempSync(join(tmpdir(), 'aether-test-torture-'))
 process.env['TMPDIR'] = folder
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A group of three of which one is killed. A rank that has to wait for its processor is not to be taken for a dead one. */
+/**
+ * A group of three of which one is killed. A rank that has to wait for its processor is not to be taken for a dead one.
+ */
 async function oneGroup(options: TortureOptions): Promise<TortureResult> {
   const short = { groups: 1, ranks: 3, killEveryMs: 400, stopEveryMs: 150, stopMsMax: 50, leaseMs: 120_000 }
   const [result, ...others] = await runTorture({ ...short, ...options })

@@ -6,8 +6,9 @@ interface Letter<M> {
 }
 
 /**
- * Carries messages between state machines in rounds: what is sent in one round arrives in the next, all of it, in the order in which it was sent.
- * So messages and rounds can be counted exactly, for any number of ranks, and two runs are alike.
+ * Carries messages between state machines in rounds: what is sent in one round arrives in the next, all of it, in the
+ * order in which it was sent. So messages and rounds can be counted exactly, for any number of ranks, and two runs are
+ * alike.
  */
 export class RoundCarrier<M> {
   readonly #deliver: (to: number, from: number, message: M) => void

@@ -1,6 +1,8 @@
 import { Random } from '../../../runtime/index.ts'
 
-/** How keys are chosen: all alike, or the k-th as often as 1 / k^0.99 (the skew of the Yahoo cloud serving benchmark). */
+/**
+ * How keys are chosen: all alike, or the k-th as often as 1 / k^0.99 (the skew of the Yahoo cloud serving benchmark).
+ */
 export const keyChoices = ['uniform', 'zipf'] as const
 export type KeyChoice = (typeof keyChoices)[number]
 

@@ -11,7 +11,10 @@ const GROW_EVERY = 8
 const SYNCHRONIZE_EVERY = 512
 const WAIT_MS = 10
 
-/** Each replacement is there, once; what is read stays as it is to the end of a section; nobody is given what was replaced a grace period before. */
+/**
+ * Each replacement is there, once; what is read stays as it is to the end of a section; nobody is given what was
+ * replaced a grace period before.
+ */
 export const cellSubject: Subject<Structures> = {
   name: 'rcu',
   commonBytes: VERSION_AGES_BYTES,

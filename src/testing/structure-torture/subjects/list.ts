@@ -27,7 +27,10 @@ const MARKS = 64
 /** What has come of a value. */
 const Mark = { Pushed: 1, Popped: 2, Refused: 4 } as const
 
-/** What was pushed is popped, once; in a queue the values of one producer in its order. Only one that was killed with a value in its hands has lost it. */
+/**
+ * What was pushed is popped, once; in a queue the values of one producer in its order. Only one that was killed with a
+ * value in its hands has lost it.
+ */
 export function listSubject(kind: ListKind, capacity: number | undefined): Subject<CommonStructures> {
   const name = capacity === undefined ? kind : `bounded ${kind}`
   const options = { codec: bytes, ...(capacity === undefined ? {} : { capacity }) }

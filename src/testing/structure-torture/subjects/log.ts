@@ -11,7 +11,9 @@ const Common = { Next: 0, Values: 16 } as const
 const TRIM_EVERY = 2000
 const READ_MAX = 4
 
-/** An index is one entry's for ever; whatever was acknowledged is at its index, and nobody misses what was not dropped. */
+/**
+ * An index is one entry's for ever; whatever was acknowledged is at its index, and nobody misses what was not dropped.
+ */
 export const logSubject: Subject<CommonStructures> = subjectOf('log', openLog)
 export const channelSubject: Subject<Structures> = subjectOf('channel', openChannel)
 

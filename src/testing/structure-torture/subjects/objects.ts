@@ -30,7 +30,10 @@ interface Account {
   readonly moves: readonly number[]
 }
 
-/** A section is there as a whole or not at all, once; a reader sees one moment; and no version that was replaced a grace period before. */
+/**
+ * A section is there as a whole or not at all, once; a reader sees one moment; and no version that was replaced a grace
+ * period before.
+ */
 export const objectsSubject: Subject<CommonStructures> = {
   name: 'mv-rlu',
   commonBytes: VERSION_AGES_BYTES,

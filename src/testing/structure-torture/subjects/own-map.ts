@@ -13,7 +13,8 @@ const DOUBTFUL = -1
 const HIGHEST = SEATS_MAX * KEYS
 
 /**
- * Every seat has keys of its own, so it is known what is under them: the version that was acknowledged last, 0 for none. The map grows meanwhile, and others read.
+ * Every seat has keys of its own, so it is known what is under them: the version that was acknowledged last, 0 for
+ * none. The map grows meanwhile, and others read.
  */
 export const ownMapSubject: Subject<CommonStructures> = {
   name: 'map: own keys',

@@ -10,7 +10,10 @@ const STAY_EVERY = 16
 /** How many times more than the permits were out may be written down. */
 const CROWDS_MAX = 64
 const CROWD_WORDS = 16
-/** First in the words that all share: of each process how often it has taken and given back a permit; odd while it has one. Then what is to be judged: a time, and who had one. */
+/**
+ * First in the words that all share: of each process how often it has taken and given back a permit; odd while it has
+ * one. Then what is to be judged: a time, and who had one.
+ */
 const CROWDS = INCARNATIONS_MAX + 1
 
 /** No more than the permits are out at a time; those of the dead are free again. */

@@ -72,7 +72,10 @@ class World {
   readonly held = new Map<string, { rank: number; mode: LockMode; abandonedBy: number }>()
   readonly waiting = new Set<string>()
   readonly size: number
-  /** The token of the last wish of each rank and slot. A token is never used again: an answer to an old wish may still be under way. */
+  /**
+   * The token of the last wish of each rank and slot. A token is never used again: an answer to an old wish may still
+   * be under way.
+   */
   readonly #tokens = new Map<string, number>()
   #lastToken = 0
 
@@ -266,7 +269,8 @@ test('who holds a lock for writing and dies is named to the next, also where the
       world.settle()
     }
     const [holder] = [...world.held.values()]
-    // The name 'x' is kept by rank 0 at first, then by rank 1. Where both are gone nobody knows who held it, and the first keeper is named.
+    // The name 'x' is kept by rank 0 at first, then by rank 1. Where both are gone nobody knows who held it, and the
+    // first keeper is named.
     const expected = dying.includes(1) ? [2, dying[0]] : [1, -1]
     assert.deepEqual([holder?.rank, holder?.abandonedBy], expected, dying.join())
   }
