@@ -22,5 +22,5 @@ if (process.send === undefined) {
   await Promise.all(children.map((child) => once(child, 'exit')))
   console.log(`${times} times 3: ${Atomics.load(hits, 0)}`) // prints 100000 times 3: 300000
 } else {
-  for (let i = 0; i < times; i++) Atomics.add(hits, 0, 1)
+  for (let i = 0; i < times; i += 1) Atomics.add(hits, 0, 1)
 }

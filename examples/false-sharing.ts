@@ -23,9 +23,9 @@ const { rank, size } = group
 async function count(name: string, strideBytes: number, isEnough: (advice: Advice) => boolean) {
   await using region = await group.openRegion(name, { coherence: 'directory', size: size * pageBytes, advise: true })
   let done = 0
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds; round += 1) {
     await group.barrier()
-    for (let step = 0; step < steps; step++, done++) {
+    for (let step = 0; step < steps; step += 1, done += 1) {
       await region.fetchAdd(rank * strideBytes, 1n)
       await othersTurn()
     }

@@ -25,9 +25,9 @@ await using region = await group.openRegion('waves', {
 const word = new Uint8Array(8)
 const end = Date.now() + 1000 * seconds
 let steps = 0
-for (; Date.now() < end; steps++) {
+for (; Date.now() < end; steps += 1) {
   const begin = (Math.floor((rank * pages) / size) + steps * 7) % pages
-  for (let index = 0; index < strip; index++) {
+  for (let index = 0; index < strip; index += 1) {
     const page = (begin + index) % pages
     await region.write(page * pageBytes + 2048, word.fill(steps))
     const read = (page + pages - Math.floor(pages / size)) % pages

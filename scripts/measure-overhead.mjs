@@ -80,13 +80,13 @@ async function playRanks(ranks, order) {
 async function measureRanks({ sets, rounds, kron }, works) {
   const found = new Map(works.map((work) => [work, []]))
   const names = [...ways.keys()]
-  for (let set = 0; set < sets; set++) {
+  for (let set = 0; set < sets; set += 1) {
     const groups = await startGroups(kron)
     try {
       for (const work of works) await Promise.all(names.map((way) => playRanks(groups.get(way), work)))
       for (const work of works) {
         const played = []
-        for (let round = 0; round < rounds * work.repeats; round++)
+        for (let round = 0; round < rounds * work.repeats; round += 1)
           played.push(await playRound(names, round, (way) => playRanks(groups.get(way), work)))
         found.get(work).push(played)
       }
@@ -99,7 +99,7 @@ async function measureRanks({ sets, rounds, kron }, works) {
 
 async function measurePaths({ sets, rounds }) {
   const found = []
-  for (let set = 0; set < sets; set++) {
+  for (let set = 0; set < sets; set += 1) {
     const paths = new Measured('./paths.mjs', [String(set)], {})
     try {
       await paths.next()

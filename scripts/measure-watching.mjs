@@ -48,7 +48,7 @@ async function beMember() {
     const end = performance.now() + ms
     const cpu = process.cpuUsage()
     let count = 0
-    for (; performance.now() < end; count++) {
+    for (; performance.now() < end; count += 1) {
       await region.write(page * PAGE_BYTES, word)
       page = (page + 1) % PAGES
     }
@@ -94,9 +94,9 @@ async function measure() {
       { name: 'two', dashboards: 2 },
     ]
     const played = []
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < rounds; round += 1) {
       const figures = {}
-      for (let turn = 0; turn < ways.length; turn++) {
+      for (let turn = 0; turn < ways.length; turn += 1) {
         const { name, dashboards } = ways[(round + turn) % ways.length]
         figures[name] = await watched(members, { plays, ms }, dashboards, environment)
       }

@@ -74,7 +74,7 @@ export class Distribution {
     }
     context.textAlign = 'center'
     const decades = (to - from) * Math.log10(2)
-    for (let power = 0; power < 13; power++)
+    for (let power = 0; power < 13; power += 1)
       for (const digit of decades < 2.5 ? [1, 2, 5] : [1]) {
         const ns = digit * 10 ** power
         if (Math.log2(ns) < from || Math.log2(ns) > to) continue

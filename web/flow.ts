@@ -132,7 +132,7 @@ export class Flow {
     const size = 1.4 + 2.6 * share
     context.fillStyle = rankColour(from)
     context.beginPath()
-    for (let dot = 0; dot < dots; dot++) {
+    for (let dot = 0; dot < dots; dot += 1) {
       const t = begin + (end - begin) * ((phase + dot / dots) % 1)
       const [u, v, w] = [(1 - t) * (1 - t), 2 * t * (1 - t), t * t]
       const [x, y] = [u * ax + v * cx + w * bx, u * ay + v * cy + w * by]

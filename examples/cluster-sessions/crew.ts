@@ -17,7 +17,7 @@ export class Crew {
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./server.js', import.meta.url)), args: [...words] })
     const addresses = Array.from({ length: workers }, () => this.#fork())
     const [address] = await Promise.all(addresses)
-    return address as string
+    return address!
   }
 
   get listening(): number {
@@ -50,7 +50,7 @@ export class Crew {
   async #fork(): Promise<string> {
     this.started += 1
     const worker = cluster.fork()
-    const processId = worker.process.pid as number
+    const processId = worker.process.pid!
     worker.once('exit', () => {
       this.#listening.delete(processId)
       if (this.#wanted) void this.#fork()

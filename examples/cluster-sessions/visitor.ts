@@ -80,6 +80,6 @@ export class Visitor {
 
 function mapOf(flat: readonly string[]): Map<string, string> {
   const pairs = new Map<string, string>()
-  for (let at = 0; at + 1 < flat.length; at += 2) pairs.set((flat[at] as string).toLowerCase(), flat[at + 1] as string)
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.set(flat[at]!.toLowerCase(), flat[at + 1]!)
   return pairs
 }

@@ -22,9 +22,9 @@ export function decodeAddress(bytes: Uint8Array): RemoteEndpoint {
   if (fields === null) throw new Error(`not an address of a ping-pong program: ${JSON.stringify(text)}`)
   const [, localIdentifier, queuePairNumber, psn, gid] = fields
   return {
-    localIdentifier: Number.parseInt(localIdentifier as string, 16),
-    queuePairNumber: Number.parseInt(queuePairNumber as string, 16),
-    psn: Number.parseInt(psn as string, 16),
+    localIdentifier: Number.parseInt(localIdentifier!, 16),
+    queuePairNumber: Number.parseInt(queuePairNumber!, 16),
+    psn: Number.parseInt(psn!, 16),
     gid: BigInt(`0x${gid}`),
   }
 }

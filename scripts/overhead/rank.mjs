@@ -48,7 +48,7 @@ function act(kind) {
 /** Rank 0's median time of the last step. */
 function move({ steps }, turns) {
   const taken = []
-  for (let turn = 0; turn < turns; turn++)
+  for (let turn = 0; turn < turns; turn += 1)
     for (const [index, step] of steps.entries())
       baton.step(step.rank, () => {
         const isMeasured = index === steps.length - 1
@@ -66,7 +66,7 @@ function hit() {
   baton.step(0, () => {
     region.fetchAddSync(SHARED_AT, 1n)
     const began = native.monotonicNs()
-    for (let turn = 0; turn < HITS; turn++) region.fetchAddSync(SHARED_AT, 1n)
+    for (let turn = 0; turn < HITS; turn += 1) region.fetchAddSync(SHARED_AT, 1n)
     ns = (native.monotonicNs() - began) / HITS
   })
   return ns
@@ -121,7 +121,7 @@ const works = {
   PageRank: (turns) =>
     measure(turns, async () => {
       let ns = 0
-      for (let turn = 0; turn < turns; turn++) ns += (await pageRank()) / turns
+      for (let turn = 0; turn < turns; turn += 1) ns += (await pageRank()) / turns
       return { PageRank: ns }
     }),
 }

@@ -185,8 +185,8 @@ export class MemberTable {
       processId: this.processIdOf(slot),
       threadId: Atomics.load(this.#words, word + Word.ThreadId),
       doorbell: Atomics.load(this.#words, word + Word.Doorbell),
-      startTime: this.#floats[float + Float.StartTime] as number,
-      doorbellInode: this.#floats[float + Float.DoorbellInode] as number,
+      startTime: this.#floats[float + Float.StartTime]!,
+      doorbellInode: this.#floats[float + Float.DoorbellInode]!,
     }
     return Atomics.load(this.#words, word) === state ? record : undefined
   }

@@ -81,7 +81,7 @@ export class SpaceEvents implements AsyncIterableIterator<SpaceEvent, undefined>
 
   #pump(): void {
     if (!this.#ended && this.#pending.length > 0) this.#ready.push(...this.#source.take())
-    while (this.#pending.length > 0 && this.#settle(this.#pending[0] as Pending)) this.#pending.shift()
+    while (this.#pending.length > 0 && this.#settle(this.#pending[0]!)) this.#pending.shift()
     this.#adjustWaiting()
   }
 

@@ -70,8 +70,8 @@ function makePair(deviceName: string, portSpace: PortSpace, options: PairOptions
   const pair = domain.createQueuePair({
     ...rest,
     type: portSpace === 'tcp' ? 'rc' : 'ud',
-    sendQueue: rest.sendQueue ?? (queue as CompletionQueue),
-    receiveQueue: rest.receiveQueue ?? (queue as CompletionQueue),
+    sendQueue: rest.sendQueue ?? queue!,
+    receiveQueue: rest.receiveQueue ?? queue!,
   })
   taken.push(() => pair.close())
   return pair

@@ -27,7 +27,7 @@ export class EventStore {
 
   add(event: ReadEvent): void {
     const at = this.#count++ % EVENTS_KEPT_MAX
-    for (let column = 0; column < COLUMNS.length; column++) this.#columns[column]![at] = event[COLUMNS[column]!]
+    for (let column = 0; column < COLUMNS.length; column += 1) this.#columns[column]![at] = event[COLUMNS[column]!]
   }
 
   /** How many there ever were. */
@@ -38,7 +38,7 @@ export class EventStore {
   /** Call `take` with what came after the first `count`, the last `most` of it. Returns how much was left out. */
   since(count: number, most: number, take: (event: ReadEvent) => void): number {
     const first = Math.max(count, this.#count - Math.min(most, EVENTS_KEPT_MAX))
-    for (let number = first; number < this.#count; number++) take(this.#at(number % EVENTS_KEPT_MAX))
+    for (let number = first; number < this.#count; number += 1) take(this.#at(number % EVENTS_KEPT_MAX))
     return first - count
   }
 
@@ -56,7 +56,7 @@ export class EventStore {
       Float64Array,
     ]
     const oldest = Math.max(0, this.#count - EVENTS_KEPT_MAX)
-    for (let number = this.#count - 1; number >= oldest && found.length < 4 * most; number--) {
+    for (let number = this.#count - 1; number >= oldest && found.length < 4 * most; number -= 1) {
       const at = number % EVENTS_KEPT_MAX
       if (pages[at] === page && isRegion(ranks[at]!, regions[at]!)) found.push(this.#at(at))
     }

@@ -68,7 +68,7 @@ export class PageMap {
       ranks.set(rank, bits)
     }
     const count = Math.min(entries.byteLength / PAGE_ENTRY_BYTES, this.pages - block * PAGES_PER_BLOCK)
-    for (let index = 0; index < count; index++) bits[index] = this.#bitsOf(pageIn(entries, index * PAGE_ENTRY_BYTES))
+    for (let index = 0; index < count; index += 1) bits[index] = this.#bitsOf(pageIn(entries, index * PAGE_ENTRY_BYTES))
     this.#changed.add(block)
   }
 
@@ -89,7 +89,7 @@ export class PageMap {
     const count = this.#stamps.length
     if (reader.stamp === this.#stamp) return blocks
     let looked = 0
-    for (; looked < count && blocks.length < most; looked++) {
+    for (; looked < count && blocks.length < most; looked += 1) {
       const block = (reader.next + looked) % count
       if (this.#stamps[block] === reader.told[block]) continue
       reader.told[block] = this.#stamps[block]!
@@ -126,16 +126,16 @@ export class PageMap {
     const count = Math.min(PAGES_PER_BLOCK, this.pages - first)
     const ranks = [...this.#known[block]!.keys()]
     const bits = [...this.#known[block]!.values()]
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < count; index += 1) {
       let [readers, reader, writer, home, all] = [0, -1, -1, -1, 0]
-      for (let at = 0; at < ranks.length; at++) {
+      for (let at = 0; at < ranks.length; at += 1) {
         const here = bits[at]![index]!
         if (here === 0) continue
         all |= here
         if ((here & Bit.Home) !== 0) home = ranks[at]!
         if ((here & Bit.Writes) !== 0) writer = ranks[at]!
         if ((here & Bit.Reads) !== 0) {
-          readers++
+          readers += 1
           reader = ranks[at]!
         }
       }

@@ -95,7 +95,7 @@ export class RegionTable {
 
   read(index: number): RegionEntry {
     const word = (at: number) => Atomics.load(this.#words, index * WORDS + at)
-    const float = (at: number) => this.#floats[index * FLOATS + at] as number
+    const float = (at: number) => this.#floats[index * FLOATS + at]!
     return {
       name: this.nameOf(index),
       size: float(Float.Size),

@@ -21,7 +21,7 @@ export function parseSize(size: Size, argument: string): number {
 /** Bytes for people: `67108864` is `64 MiB`; what is no whole number of units keeps its bytes. */
 export function formatSize(bytes: number): string {
   for (const unit of ['TiB', 'GiB', 'MiB', 'KiB']) {
-    const factor = UNITS[unit] as number
+    const factor = UNITS[unit]!
     if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`
   }
   return `${bytes} B`

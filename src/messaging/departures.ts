@@ -91,7 +91,7 @@ export class Departures {
     for (const { places } of this.#rows) {
       while (places.length > 0) {
         if (this.#sentBytes >= this.#turnBytes) return
-        this.#serve(places, places.shift() as DeparturePlace)
+        this.#serve(places, places.shift()!)
       }
     }
   }

@@ -23,7 +23,7 @@ export class DeviceContext {
     this.#of = of
     this.#own = typeof of === 'string' ? openDevice(of) : undefined
     try {
-      this.domain = typeof of === 'string' ? (this.#own as Device).createProtectionDomain() : of
+      this.domain = typeof of === 'string' ? this.#own!.createProtectionDomain() : of
       this.channel = this.domain.device.createCompletionChannel()
       this.loop = new ProgressLoop(this.channel)
     } catch (error) {

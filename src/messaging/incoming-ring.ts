@@ -39,7 +39,7 @@ export class IncomingRing {
   touch(): void {
     const words = this.#words
     const at = this.#offset >>> 2
-    this.touched = (words[at] as number) ^ (words[(at + SHORT_WORDS) & (words.length - 1)] as number)
+    this.touched = words[at]! ^ words[(at + SHORT_WORDS) & (words.length - 1)]!
   }
 
   /**
@@ -48,7 +48,7 @@ export class IncomingRing {
    */
   next(deliver: MessageHandler): boolean {
     const at = this.#offset >>> 2
-    const word = this.#words[at] as number
+    const word = this.#words[at]!
     const length = word & LENGTH_MASK
     const kind = word >>> KIND_SHIFT
     const record = recordBytes(length)
@@ -59,7 +59,7 @@ export class IncomingRing {
       this.#take(record)
       return this.available > 0 && this.next(deliver)
     }
-    const immediate = this.#words[at + 1] as number
+    const immediate = this.#words[at + 1]!
     const from = this.#offset + HEADER_BYTES
     deliver(this.bytes, from, length, immediate, kind)
     this.#take(record)

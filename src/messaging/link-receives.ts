@@ -105,6 +105,6 @@ export class OwnReceives implements LinkReceives {
 
   /** For WRITEs with an immediate, whose bytes lie elsewhere: all are the same. */
   #post(count: number): void {
-    this.#pair?.postReceiveList(new Array<PreparedReceive>(count).fill(this.#receive as PreparedReceive))
+    this.#pair?.postReceiveList(new Array<PreparedReceive>(count).fill(this.#receive!))
   }
 }

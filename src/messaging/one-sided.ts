@@ -156,14 +156,14 @@ export class OneSided {
       this.#link.checkOpen(name)
       checkRemote(remote)
       this.#withCell((cell, giveBack) => {
-        const words = this.#words as BigUint64Array
-        const range = { buffer: this.#cells as RegisteredBuffer, offset: cell * CELL_BYTES, length: CELL_BYTES }
+        const words = this.#words!
+        const range = { buffer: this.#cells!, offset: cell * CELL_BYTES, length: CELL_BYTES }
         try {
           this.#link.checkOpen(name)
           const request = prepare(this.#link.pair, segmentOf(range))
           const post = (done: OperationDone): void => this.#link.post(name, request, done)
           this.#leave(CELL_BYTES, post, (error) => {
-            if (error === undefined) resolve(words[cell] as bigint)
+            if (error === undefined) resolve(words[cell]!)
             else reject(error)
             giveBack()
           })

@@ -73,7 +73,7 @@ export class OutgoingRing {
     let offset = this.pendingOffset
     let bytes = 0
     for (;;) {
-      const record = recordBytes((this.#words[offset >>> 2] as number) & LENGTH_MASK)
+      const record = recordBytes(this.#words[offset >>> 2]! & LENGTH_MASK)
       if (bytes + record > bytesMax) return bytes
       bytes += record
       offset += record

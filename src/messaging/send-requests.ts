@@ -96,7 +96,7 @@ export class SendRequests {
   /** Those that waited and have room now. */
   startWaiting(): void {
     while (this.#waiting.length > 0 && this.#fits(1)) {
-      const operation = this.#waiting.shift() as Operation
+      const operation = this.#waiting.shift()!
       try {
         this.#operations.set(this.postSignaled(operation.request), operation)
       } catch (error) {

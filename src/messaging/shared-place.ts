@@ -62,7 +62,7 @@ export class SharedPlace implements LinkReceives {
     this.#link = link
     const early = this.#early
     this.#early = undefined
-    for (let row = 0; row < this.#earlyRows; row += 1) link.take(early as CompletionBatch, row)
+    for (let row = 0; row < this.#earlyRows; row += 1) link.take(early!, row)
     this.#pool.wake(link)
   }
 

@@ -115,7 +115,7 @@ export class SharedReceives implements Progressing {
       for (let row = 0; row < rows; row += 1) {
         if (batch.id[row] === RECEIVE_ID) this.#spent += 1
         // Undefined: what a queue pair had left that is gone.
-        this.#places.get(batch.queuePairNumber[row] as number)?.take(batch, row)
+        this.#places.get(batch.queuePairNumber[row]!)?.take(batch, row)
       }
     }
     return count

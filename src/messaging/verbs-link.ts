@@ -309,8 +309,8 @@ export class VerbsLink extends RingLink {
   protected transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
     if (!this.#hasRoom(1)) return false
     this.#end.receives.repost()
-    this.#creditOut[0] = (this.#creditOut[0] as number) + bytes / UNIT_BYTES
-    this.#creditOut[1] = (this.#creditOut[1] as number) + receives
+    this.#creditOut[0] = this.#creditOut[0]! + bytes / UNIT_BYTES
+    this.#creditOut[1] = this.#creditOut[1]! + receives
     this.#requests.post(wake ? this.#wakingWrite : this.#creditWrite)
     return true
   }
@@ -336,8 +336,8 @@ export class VerbsLink extends RingLink {
   take(batch: CompletionBatch, row: number): void {
     this.#completions += 1
     if (batch.status[row] !== CompletionStatus.Success) this.#failed(batch, row)
-    else if (batch.id[row] === RECEIVE_ID) this.#received(batch.immediate[row] as number)
-    else this.#requests.completed(batch.id[row] as number)
+    else if (batch.id[row] === RECEIVE_ID) this.#received(batch.immediate[row]!)
+    else this.#requests.completed(batch.id[row]!)
   }
 
   protected progress(inTurn: boolean): void {
@@ -396,8 +396,8 @@ export class VerbsLink extends RingLink {
   #stage(offset: number, bytes: number): PreparedRequest {
     const stage = this.#inlineStage
     const { outgoing } = this
-    for (let at = 0; at < bytes; at += 1) stage[at] = outgoing[offset + at] as number
-    this.#inlineWrite.setLocal(this.#inlineViews[bytes / UNIT_BYTES] as readonly [Uint8Array])
+    for (let at = 0; at < bytes; at += 1) stage[at] = outgoing[offset + at]!
+    this.#inlineWrite.setLocal(this.#inlineViews[bytes / UNIT_BYTES]!)
     return this.#inlineWrite
   }
 
@@ -421,13 +421,13 @@ export class VerbsLink extends RingLink {
       this.#requests.abandon()
       return
     }
-    const status = batch.status[row] as number
+    const status = batch.status[row]!
     if (status === CompletionStatus.WorkRequestFlushed) {
       this.#flushed = true
       return
     }
-    const id = batch.id[row] as number
-    const vendorError = batch.vendorError[row] as number
+    const id = batch.id[row]!
+    const vendorError = batch.vendorError[row]!
     const cause = new CompletionError(this.#requests.nameOf(id), status, vendorError, this.pair.number)
     const error = new LinkError('lost', 'unknown', cause.message, { cause })
     this.#requests.failed(id, error)

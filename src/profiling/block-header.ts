@@ -87,7 +87,7 @@ export function writeHeader(buffer: ArrayBufferLike, offsetBytes: number, header
 export function readHeader(buffer: ArrayBufferLike, offsetBytes: number, sheetsLeft: number): BlockHeader | undefined {
   const words = wordsAt(buffer, offsetBytes)
   if (Atomics.load(words, Word.Magic) !== BLOCK_MAGIC || words[Word.Version] !== BLOCK_VERSION) return undefined
-  const at = (index: number) => words[index] as number
+  const at = (index: number) => words[index]!
   const header = {
     kind: at(Word.Kind),
     layout: at(Word.Layout),
@@ -133,7 +133,7 @@ export function shortLabel(label: string): string {
   const digest = `~${(hashOf(label) >>> 0).toString(16).padStart(8, '0')}`
   let kept = bytes.subarray(0, LABEL_BYTES_MAX - digest.length)
   // Not in the middle of a character.
-  while (((bytes[kept.length] as number) & 0xc0) === 0x80) kept = kept.subarray(0, -1)
+  while ((bytes[kept.length]! & 0xc0) === 0x80) kept = kept.subarray(0, -1)
   return kept.toString() + digest
 }
 

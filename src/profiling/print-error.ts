@@ -18,7 +18,7 @@ export function printError(text: string): void {
       at += writeSync(2, bytes, at)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
-      tries++
+      tries += 1
       Atomics.wait(waiting, 0, 0, 1)
     }
   }

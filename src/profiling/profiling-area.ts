@@ -257,7 +257,7 @@ function withoutGauges(layout: CounterLayout, slots: Float64Array): Float64Array
 /** Add the figures of `from` to those of `to`. */
 export function addTo(kind: number, to: Float64Array, from: Float64Array): void {
   if (kind === BlockKind.Histogram) addHistogram(to, from)
-  else for (let slot = 0; slot < to.length; slot += 1) to[slot] = (to[slot] as number) + (from[slot] ?? 0)
+  else for (let slot = 0; slot < to.length; slot += 1) to[slot] = to[slot]! + (from[slot] ?? 0)
 }
 
 /** Tells blocks apart that were at one place after the other. */

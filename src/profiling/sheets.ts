@@ -83,7 +83,7 @@ export class Sheets {
    * terminated in one, what it gives at last.
    */
   undisturbed<T>(read: () => T): T {
-    for (let left = READS_MAX; ; left--) {
+    for (let left = READS_MAX; ; left -= 1) {
       const done = Atomics.load(this.#words, Word.Done)
       const result = read()
       if (Atomics.load(this.#words, Word.Begun) === done || left === 1) return result

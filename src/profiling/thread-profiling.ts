@@ -54,7 +54,7 @@ export function shareThreadProfiling(buffer: ArrayBufferLike, offsetBytes: numbe
     const index = homes.indexOf(home)
     if (index < 0) return
     homes.splice(index, 1)
-    if (index === 0) move(homes[0] as Home)
+    if (index === 0) move(homes[0]!)
   }
 }
 

@@ -88,9 +88,9 @@ export class EncodedRequest {
 
   copyFrom(other: EncodedRequest): void {
     this.words.set(other.words.length > this.words.length ? other.words.subarray(0, this.words.length) : other.words)
-    this.bits[RequestSlot.CompareAdd] = other.bits[RequestSlot.CompareAdd] as bigint
-    this.bits[RequestSlot.Swap] = other.bits[RequestSlot.Swap] as bigint
-    this.bits[RequestSlot.CompareMask] = other.bits[RequestSlot.CompareMask] as bigint
-    this.bits[RequestSlot.SwapMask] = other.bits[RequestSlot.SwapMask] as bigint
+    this.bits[RequestSlot.CompareAdd] = other.bits[RequestSlot.CompareAdd]!
+    this.bits[RequestSlot.Swap] = other.bits[RequestSlot.Swap]!
+    this.bits[RequestSlot.CompareMask] = other.bits[RequestSlot.CompareMask]!
+    this.bits[RequestSlot.SwapMask] = other.bits[RequestSlot.SwapMask]!
   }
 }

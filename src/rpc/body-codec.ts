@@ -100,7 +100,7 @@ function ownCopy(bytes: Uint8Array, offset: number, length: number): Uint8Array 
   // A Buffer's own slice would be no copy.
   if (length > LOOP_BYTES_MAX) return copyOf.call(bytes, offset, offset + length)
   const copy = new Uint8Array(length)
-  for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index] as number
+  for (let index = 0; index < length; index += 1) copy[index] = bytes[offset + index]!
   return copy
 }
 
@@ -110,5 +110,5 @@ function copyPrivately(bytes: Uint8Array, offset: number, length: number): void 
     scratch.set(bytes.subarray(offset, offset + length))
     return
   }
-  for (let index = 0; index < length; index += 1) scratch[index] = bytes[offset + index] as number
+  for (let index = 0; index < length; index += 1) scratch[index] = bytes[offset + index]!
 }

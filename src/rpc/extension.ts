@@ -163,6 +163,6 @@ function isObject(value: unknown): value is object {
 
 /** An encoded extension with entries more. */
 export function withEntries(extension: Uint8Array | undefined, more: Partial<Extension>): Uint8Array {
-  const entries = encodeExtension({ ...NO_EXTENSION, ...more }) as Uint8Array
+  const entries = encodeExtension({ ...NO_EXTENSION, ...more })!
   return extension === undefined ? entries : Buffer.concat([extension, entries])
 }

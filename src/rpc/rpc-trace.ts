@@ -29,7 +29,7 @@ const flowOf = (incarnation: number, greeting: number, id: number): string =>
 
 /** A call is made by the client. */
 export function traceCall(call: TracedCall, method: string, id: number, incarnation: number, greeting: number): void {
-  count++
+  count += 1
   call.traced = count
   const flow = flowOf(incarnation, greeting, id)
   const slice = { phase: 'begin', name: method, track: trackOf('client'), id: count, flow } as const
@@ -44,7 +44,7 @@ export function traceServing(
   incarnation: number,
   greeting: number,
 ): void {
-  count++
+  count += 1
   call.traced = count
   const answers = flowOf(incarnation, greeting, id)
   const slice = { phase: 'begin', name: method, track: trackOf('server'), id: count, answers } as const

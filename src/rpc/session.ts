@@ -322,7 +322,7 @@ export class Session {
   #copy(body: Uint8Array, length: number, at: number): void {
     const outgoing = this.#outgoing
     if (length > LOOP_BYTES_MAX) setBytes.call(outgoing, length === body.length ? body : body.subarray(0, length), at)
-    else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index] as number
+    else for (let index = 0; index < length; index += 1) outgoing[at + index] = body[index]!
   }
 
   // ---- receiving

@@ -5,7 +5,7 @@
  * which may be blocked in the very fault the agent is to answer). If it fails, the process must end at once: the guard
  * does that from the environment's cleanup hook.
  */
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../native/index.ts'
 import { flushTrace, identifyTrace, printError } from '../profiling/index.ts'
 import {
@@ -40,7 +40,7 @@ const sliceNs = 100_000
 const timerSlackNs = 1000
 
 const start = workerData as AgentStart
-const port = parentPort as MessagePort
+const port = parentPort!
 const words = new Int32Array(start.words)
 
 class Loop {
@@ -145,7 +145,7 @@ class PollSet {
       this.#ready = new Int32Array(2 * count)
     }
     this.#descriptors[0] = start.doorbell
-    for (let index = 1; index < count; index++) this.#descriptors[index] = descriptors[index - 1]!
+    for (let index = 1; index < count; index += 1) this.#descriptors[index] = descriptors[index - 1]!
     if (machine.poll === undefined) native.poll(this.#descriptors, this.#ready, count, timeoutMs)
     else machine.poll(this.#descriptors, this.#ready, count, timeoutMs)
     return this.#ready[0] !== 0

@@ -83,7 +83,7 @@ export class Operations {
   filter(batch: CompletionBatch, count: number): number {
     let kept = 0
     for (let row = 0; row < count; row += 1) {
-      if ((batch.id[row] as number) < 0) this.#settleRow(batch, row)
+      if (batch.id[row]! < 0) this.#settleRow(batch, row)
       else {
         if (kept !== row) batch.copyRow(kept, batch, row)
         kept += 1
@@ -101,7 +101,7 @@ export class Operations {
       const onAbort = (): void => reject(signal?.reason)
       operation.onSettled = () => {
         signal?.removeEventListener('abort', onAbort)
-        if (operation.failure === undefined) resolve(operation.result as OperationResult)
+        if (operation.failure === undefined) resolve(operation.result!)
         else reject(operation.failure)
       }
       if (operation.done) return operation.onSettled()
@@ -120,7 +120,7 @@ export class Operations {
       )
     }
     if (operation.failure !== undefined) throw operation.failure
-    return operation.result as OperationResult
+    return operation.result!
   }
 
   /** The queue is gone: nothing more will arrive. */
@@ -132,13 +132,13 @@ export class Operations {
   }
 
   #settleRow(batch: CompletionBatch, row: number): void {
-    const operation = this.#byId.get(batch.id[row] as number)
+    const operation = this.#byId.get(batch.id[row]!)
     if (operation === undefined) return
     this.#forget(operation)
-    const status = batch.status[row] as number
+    const status = batch.status[row]!
     if (status !== CompletionStatus.Success) {
-      const number = batch.queuePairNumber[row] as number
-      operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row] as number, number))
+      const number = batch.queuePairNumber[row]!
+      operation.settle(undefined, new CompletionError(operation.name, status, batch.vendorError[row]!, number))
       return
     }
     operation.settle(resultAt(batch, row), undefined)
@@ -167,9 +167,9 @@ export class Operations {
 }
 
 function resultAt(batch: CompletionBatch, row: number): OperationResult {
-  const flags = batch.flags[row] as number
-  const value = batch.immediate[row] as number
+  const flags = batch.flags[row]!
+  const value = batch.immediate[row]!
   const immediate = (flags & CompletionFlag.WithImmediate) === 0 ? undefined : value
-  const result = { byteLength: batch.byteLength[row] as number, immediate }
+  const result = { byteLength: batch.byteLength[row]!, immediate }
   return (flags & CompletionFlag.WithInvalidate) === 0 ? result : { ...result, invalidatedKey: value }
 }

@@ -75,7 +75,7 @@ export class PairLatency {
 }
 
 function sharedOf(device: string, kind: number): HistogramBlock {
-  const { histograms } = sharing.get(device) as Sharing
+  const { histograms } = sharing.get(device)!
   let block = histograms.get(kind)
   if (block === undefined) {
     block = threadProfiling().histogram(latency, `${device} others ${kinds[kind]}`)

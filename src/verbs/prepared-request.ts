@@ -58,7 +58,7 @@ export abstract class Request {
   }
 
   get id(): number {
-    return this.encoded.words[RequestSlot.Id] as number
+    return this.encoded.words[RequestSlot.Id]!
   }
 
   /** What the completion will carry. Ids below zero belong to the conveniences. */
@@ -192,7 +192,7 @@ export class PreparedRequest extends Request {
   }
 
   get remoteAddress(): number {
-    return this.encoded.words[RequestSlot.RemoteAddress] as number
+    return this.encoded.words[RequestSlot.RemoteAddress]!
   }
 
   set remoteAddress(value: number) {
@@ -200,7 +200,7 @@ export class PreparedRequest extends Request {
   }
 
   get remoteKey(): number {
-    return this.encoded.words[RequestSlot.RemoteKey] as number
+    return this.encoded.words[RequestSlot.RemoteKey]!
   }
 
   set remoteKey(value: number) {
@@ -208,7 +208,7 @@ export class PreparedRequest extends Request {
   }
 
   get immediate(): number {
-    return this.encoded.words[RequestSlot.Immediate] as number
+    return this.encoded.words[RequestSlot.Immediate]!
   }
 
   /** 32 bits, host order. */
@@ -217,7 +217,7 @@ export class PreparedRequest extends Request {
   }
 
   get signaled(): boolean {
-    return ((this.encoded.words[RequestSlot.Flags] as number) & RequestFlag.Signaled) !== 0
+    return (this.encoded.words[RequestSlot.Flags]! & RequestFlag.Signaled) !== 0
   }
 
   set signaled(value: boolean) {
@@ -237,7 +237,7 @@ export class PreparedRequest extends Request {
   }
 
   #setFlag(flag: number, on: boolean): void {
-    const flags = this.encoded.words[RequestSlot.Flags] as number
+    const flags = this.encoded.words[RequestSlot.Flags]!
     this.encoded.words[RequestSlot.Flags] = on ? flags | flag : flags & ~flag
   }
 }

@@ -47,7 +47,7 @@ class TimedRequests {
 
   /** Its completion is in `row`. What failed requests took says nothing. */
   completed(batch: CompletionBatch, row: number): void {
-    const id = batch.id[row] as number
+    const id = batch.id[row]!
     const request = this.#underWay.get(id)
     if (request === undefined) return
     this.#underWay.delete(id)

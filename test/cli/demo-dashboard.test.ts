@@ -70,7 +70,7 @@ describe('the page beside real programs', { skip }, () => {
       await browser.until("document.body.innerText.includes('waiting for a space')", 'the page', PATIENCE_MS)
       // It may be over before a busy machine has drawn it: then once more.
       const seen = { nodes: false, flows: false }
-      for (let run = 0; run < 4 && !(seen.nodes && seen.flows); run++) {
+      for (let run = 0; run < 4 && !(seen.nodes && seen.flows); run += 1) {
         await using demo = new Command('demo', ...DEMO)
         while (demo.child.exitCode === null) {
           seen.nodes ||= await browser.evaluate<boolean>(nodes)
@@ -89,7 +89,7 @@ describe('the page beside real programs', { skip }, () => {
     await using replay = new Command('dashboard', '--replay', file)
     await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
     await browser.goTo(await replay.address())
-    for (let press = 0; press < 4; press++) await browser.press(']')
+    for (let press = 0; press < 4; press += 1) await browser.press(']')
     await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'a recording')
     await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
     await browser.press('6')

@@ -66,7 +66,7 @@ test('every rank learns its number, the size and one rendezvous; its lines come 
     const match = /^\[ ?(\d+)\] hello from (\d+) of 12 at (local:run-[0-9a-f]{16}), arguments (.*)$/.exec(line)
     assert.ok(match !== null, line)
     assert.deepEqual([match[1], match[2], match[4]], [String(rank), String(rank), notes])
-    rendezvous.add(match[3] as string)
+    rendezvous.add(match[3]!)
   }
   assert.equal(rendezvous.size, 1)
   assert.deepEqual(

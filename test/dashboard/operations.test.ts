@@ -22,7 +22,7 @@ async function seen(
   let atMs = Date.now()
   const found = new Map<number, OperationFrame>()
   let frame = space.look(atMs)
-  for (let round = 0; found.size < wanted.length; round++) {
+  for (let round = 0; found.size < wanted.length; round += 1) {
     assert.ok(
       round < 50,
       `not told: ${wanted.filter((_, index) => !found.has(index)).join('; ')}, but ${JSON.stringify(frame.operations)}`,

@@ -92,7 +92,7 @@ test('a rank that dies before the group is complete is named by those who saw it
 
 test('a rank that dies between meeting the others and being connected to them is named', async () => {
   // Whether it is found dead when it is looked for or when it is connected to differs from round to round.
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 3; round += 1) {
     await using ranks = new Ranks(fixture, 1)
     const [first, second] = [0, 1].map((rank) => new RankProcess(fixture, ranks.environment(rank, 2))) as [
       RankProcess,

@@ -127,7 +127,7 @@ describe('litmus shapes on memory that is wrong', () => {
   }
   const assertCaught = async (kind: string, ranks: number, names: readonly string[]): Promise<void> => {
     let left = names
-    for (let seed = 1; left.length > 0 && seed <= attemptsMax; seed++) {
+    for (let seed = 1; left.length > 0 && seed <= attemptsMax; seed += 1) {
       const seen = await caught(kind, ranks, left, seed)
       left = left.filter((name) => !seen.includes(name))
     }

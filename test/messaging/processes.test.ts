@@ -227,7 +227,7 @@ test('clients that are killed leave the server and the others alone', async () =
   children[0]?.kill('SIGKILL')
   const gone = await Promise.race(endpoints.map(async (endpoint) => [endpoint, await endpoint.ended] as const))
   assert.equal(gone[1]?.reason, 'lost')
-  const other = endpoints.find((endpoint) => endpoint !== gone[0]) as Endpoint
+  const other = endpoints.find((endpoint) => endpoint !== gone[0])!
   await other.sendWithImmediate(Uint8Array.of(1, 2, 3), 9)
   const { value } = await other.messages().next()
   assert.deepEqual(value, { data: Uint8Array.of(1, 2, 3), immediate: 9 })
@@ -276,7 +276,7 @@ test('who keeps connected finds a server that was started again', async () => {
     listener.close()
     await until(() => seen.length === 2)
     await server.send(Uint8Array.of(4))
-    const { value } = await (seen[1] as Endpoint).messages().next()
+    const { value } = await seen[1]!.messages().next()
     assert.deepEqual(value?.data, Uint8Array.of(4))
     await kept.close()
     assert.equal(await server.ended, undefined)

@@ -218,7 +218,7 @@ test('a client that never runs out is lent nothing, and one that dies leaves not
 
 test('a client that breaks the rules is told apart', () => {
   const shares = new ReceiveShares({ receives: 100, connectionsMax: 2 })
-  const share = shares.join() as ReceiveShare
+  const share = shares.join()!
   assert.throws(() => share.returned(1), ProtocolViolation)
   for (let count = 0; count < SHARE_MIN; count += 1) share.use()
   assert.throws(() => share.use(), ProtocolViolation)

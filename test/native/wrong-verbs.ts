@@ -20,7 +20,7 @@ import {
 import { Attribute, CompletionBatch, QueuePairType } from '../../src/providers/index.ts'
 import { numbers, OfTheProgram, others } from './wrong-value-kinds.ts'
 
-const verbs = verbsAddon() as VerbsAddon
+const verbs = verbsAddon()!
 const reason = verbs.load()
 if (reason !== '') throw new Error(reason)
 

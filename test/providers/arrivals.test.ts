@@ -65,9 +65,9 @@ class Owner {
   poll(): Came[] {
     const batch = this.#batch
     return Array.from({ length: this.queue.poll(batch) }, (_, row) => ({
-      id: batch.id[row] as number,
-      status: batch.status[row] as number,
-      immediate: batch.immediate[row] as number,
+      id: batch.id[row]!,
+      status: batch.status[row]!,
+      immediate: batch.immediate[row]!,
     }))
   }
 

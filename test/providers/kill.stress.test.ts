@@ -103,8 +103,8 @@ class Encounter {
 
   /** One completion: messages arrive whole, in order, into the receives in the order of their posts. */
   take(batch: CompletionBatch, row: number): void {
-    const status = batch.status[row] as number
-    if ((batch.id[row] as number) >= 1_000_000) {
+    const status = batch.status[row]!
+    if (batch.id[row]! >= 1_000_000) {
       this.sendStatuses.push(status)
       this.sendsOutstanding -= 1
       return
@@ -152,7 +152,7 @@ class Encounter {
         .slice(0, -flushed.length || undefined)
         .every((status) => status === CompletionStatus.Success),
     )
-    const ahead = (this.#counter[0] as bigint) - BigInt(this.lastMessage)
+    const ahead = this.#counter[0]! - BigInt(this.lastMessage)
     assert.ok(ahead === 0n || ahead === 1n, `the counter is ${ahead} ahead of the messages`)
     this.#survivor.encounters.delete(this.pair.number)
     this.pair.close()
@@ -185,8 +185,7 @@ class Encounter {
 function pump(survivor: Survivor): void {
   const { batch } = survivor
   const count = survivor.queue.poll(batch)
-  for (let row = 0; row < count; row += 1)
-    survivor.encounters.get(batch.queuePairNumber[row] as number)?.take(batch, row)
+  for (let row = 0; row < count; row += 1) survivor.encounters.get(batch.queuePairNumber[row]!)?.take(batch, row)
 }
 
 function workUntil(survivor: Survivor, encounter: Encounter, limitMs: number, enough: () => boolean): void {

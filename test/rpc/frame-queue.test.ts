@@ -41,7 +41,7 @@ test('a frame that nobody wants any more leaves the queue, and its body at once'
   const first = call
   const kept: number[] = [call]
   for (let round = 0; round < 1000; round += 1) {
-    const frame = send(++call) as WaitingFrame
+    const frame = send(++call)!
     if (round % 100 === 0) {
       kept.push(call)
       continue
@@ -110,7 +110,7 @@ test('what has left lets go of its body, though others wait on and on', async ()
 test('a body of which a part has left goes on, also where nobody wants it', async () => {
   const { left, theirs, came, send, close } = sessions()
   theirs.pause()
-  const long = send(1, 4000) as WaitingFrame
+  const long = send(1, 4000)!
   assert.equal(long.started, true)
   left.unwanted(1, long)
   send(2)

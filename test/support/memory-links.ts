@@ -139,8 +139,8 @@ export class MemoryLink extends RingLink {
 
   protected transmitCredit(bytes: number, receives: number, wake: boolean): boolean {
     this.#send((peer) => {
-      peer.#credit[0] = (peer.#credit[0] as number) + bytes / 8
-      peer.#credit[1] = (peer.#credit[1] as number) + receives
+      peer.#credit[0] = peer.#credit[0]! + bytes / 8
+      peer.#credit[1] = peer.#credit[1]! + receives
       if (wake) peer.#tell(() => peer.cameSignal(Signal.Wake, 0))
     })
     return true
@@ -193,11 +193,11 @@ export class MemoryLink extends RingLink {
     this.#underWay += 1
     this.#towards.put(() => {
       this.#underWay -= 1
-      const peer = this.#peer as MemoryLink
+      const peer = this.#peer!
       if (peer.open) apply(peer)
       if (this.#underWay === 0) this.wakeSoon()
     })
-    ;(this.#peer as MemoryLink).#tick()
+    this.#peer!.#tick()
   }
 
   #tell(what: () => void): void {
@@ -211,7 +211,7 @@ export class MemoryLink extends RingLink {
     this.#ticking = true
     setImmediate(() => {
       this.#ticking = false
-      const from = this.#from as Wire
+      const from = this.#from!
       from.turn()
       if (from.length > 0) this.#tick()
     })

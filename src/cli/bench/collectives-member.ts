@@ -89,7 +89,7 @@ process.on('message', (order: PeerAddress[] | CollectivesCell) => {
         await peers.connectAll(order, { timeoutMs: 60_000 })
         group = peers.group()
         process.send?.('connected')
-      } else process.send?.(await carryOut(group as PeerGroup, order))
+      } else process.send?.(await carryOut(group!, order))
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
       process.exit(1)

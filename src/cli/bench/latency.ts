@@ -42,7 +42,7 @@ export async function benchLatency(options: LatencyBenchOptions = {}): Promise<B
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
     rows.push(await row)
-    onRow?.(rows.at(-1) as BenchRow)
+    onRow?.(rows.at(-1)!)
   }
   try {
     for (const bytes of sizes) await keep(oneSided('write', link, bytes, timeMs))

@@ -49,7 +49,7 @@ export class BenchLink {
       maxReceiveRequests: RECEIVE_DEPTH,
     })
     this.#child = child
-    this.otherEnd = new OtherEnd(child.pid as number)
+    this.otherEnd = new OtherEnd(child.pid!)
     this.#endpoint = endpoint
     this.remote = remote
   }
@@ -126,7 +126,7 @@ export class BenchLink {
       if (rows === 0) otherEnd.missed()
       for (let row = 0; row < rows; row += 1)
         if (batch.status[row] !== 0)
-          throw new Error(`the benchmark's request ended with ${statusName(batch.status[row] as number)}`)
+          throw new Error(`the benchmark's request ended with ${statusName(batch.status[row]!)}`)
       left -= rows
     }
   }

@@ -47,7 +47,7 @@ export async function benchMessaging(options: MessagingBenchOptions = {}): Promi
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
     rows.push(await row)
-    onRow?.(rows.at(-1) as BenchRow)
+    onRow?.(rows.at(-1)!)
   }
   const own = await benchSpinning(device, sizes, timeMs, keep)
   const long = sizes.filter((bytes) => bytes >= RENDEZVOUS_MESSAGE_BYTES_MIN)
@@ -149,7 +149,7 @@ class MessagingPeer {
 
   private constructor(endpoint: Endpoint, child: ReturnType<typeof fork>) {
     this.endpoint = endpoint
-    this.otherEnd = new OtherEnd(child.pid as number)
+    this.otherEnd = new OtherEnd(child.pid!)
     this.#child = child
   }
 

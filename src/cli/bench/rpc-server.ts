@@ -55,7 +55,7 @@ const server = createServer().serve(benchService, {
   async fetch(_, { source, allocate }) {
     fetched = room(fetched, source.length, allocate)
     await source.read({ buffer: fetched, length: source.length })
-    return fetched.bytes[source.length - 1] as number
+    return fetched.bytes[source.length - 1]!
   },
   async store(_, { target, allocate }) {
     stored = room(stored, target.length, allocate)

@@ -30,7 +30,7 @@ export function splitBlocks(offsets: Uint32Array, members: number, pageBytes: nu
     return offsets[vertex]! + vertex * vertexWeight
   }
   const bounds = new Uint32Array(members + 1)
-  for (let member = 1; member < members; member++) {
+  for (let member = 1; member < members; member += 1) {
     const share = (costBefore(blocks) * member) / members
     let bound = bounds[member - 1]!
     // The border nearest to the share: go on while the middle of the next page is still before it.

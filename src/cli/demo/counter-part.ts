@@ -95,7 +95,7 @@ async function measureMessages(
   let counter = 0
   for (const member of crew) {
     member.onMessage((reply) => {
-      counter++
+      counter += 1
       if (reply.kind === 'ask') member.answer(counter)
     })
   }

@@ -76,7 +76,7 @@ class EdgeListBuilder {
   }
 
   #addLine(bytes: Buffer, start: number, end: number): void {
-    this.#lineNumber++
+    this.#lineNumber += 1
     const tooLong = end - start > lineBytesMax
     const kind = tooLong ? `longer than ${lineBytesMax} bytes` : this.#line.parse(bytes, start, end)
     if (kind === LineKind.Blank) return

@@ -72,10 +72,10 @@ function drawEdges(from: Uint32Array, to: Uint32Array, scale: number, random: Ra
   let s1 = random[1]!
   let s2 = random[2]!
   let s3 = random[3]!
-  for (let edge = 0; edge < from.length; edge++) {
+  for (let edge = 0; edge < from.length; edge += 1) {
     let row = 0
     let column = 0
-    for (let level = 0; level < scale; level++) {
+    for (let level = 0; level < scale; level += 1) {
       const product = Math.imul(s1, 5)
       const draw = Math.imul((product << 7) | (product >>> 25), 9)
       const shifted = s1 << 9
@@ -102,7 +102,7 @@ function drawEdges(from: Uint32Array, to: Uint32Array, scale: number, random: Ra
 /** Fisher-Yates. */
 function drawPermutation(length: number, random: RandomState): Uint32Array {
   const permutation = new Uint32Array(length)
-  for (let i = 0; i < length; i++) {
+  for (let i = 0; i < length; i += 1) {
     // A 32-bit draw scaled down; the bias is below length / 2^32.
     const j = Math.floor((nextRandom(random) / 2 ** 32) * (i + 1))
     permutation[i] = permutation[j]!
@@ -112,7 +112,7 @@ function drawPermutation(length: number, random: RandomState): Uint32Array {
 }
 
 function relabel(from: Uint32Array, to: Uint32Array, permutation: Uint32Array): void {
-  for (let edge = 0; edge < from.length; edge++) {
+  for (let edge = 0; edge < from.length; edge += 1) {
     from[edge] = permutation[from[edge]!]!
     to[edge] = permutation[to[edge]!]!
   }

@@ -56,7 +56,7 @@ export async function computePageRank(state: RankState, options: PageRankOptions
   let totals = await finish(0)
   let iteration = 0
   while (totals.change >= tolerance && iteration < iterationsMax) {
-    iteration++
+    iteration += 1
     const { dangling } = totals
     clock.compute(() => iterateBlocks(state, iteration, dangling, firstBlock, lastBlock))
     totals = await finish(iteration)

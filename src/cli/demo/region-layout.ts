@@ -61,11 +61,11 @@ export function openRankState(layout: RegionLayout, open: OpenWindow): RankState
 function planSlots({ vertexCount, bounds, pageBytes }: LayoutInput): { slots: Uint32Array; lengthBytes: number } {
   const slots = new Uint32Array(countBlocks(vertexCount))
   const cursor = new RegionCursor(pageBytes)
-  for (let member = 0; member + 1 < bounds.length; member++) {
+  for (let member = 0; member + 1 < bounds.length; member += 1) {
     const first = bounds[member]!
     const last = bounds[member + 1]!
     const start = cursor.place((last - first) * partialsPerBlock * Float64Array.BYTES_PER_ELEMENT)
-    for (let block = first; block < last; block++) {
+    for (let block = first; block < last; block += 1) {
       slots[block] = start / Float64Array.BYTES_PER_ELEMENT + (block - first) * partialsPerBlock
     }
   }

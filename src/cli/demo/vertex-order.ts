@@ -40,20 +40,20 @@ export function clusterHubs(edges: EdgeSet): EdgeSet {
  */
 function sortByOutDegree({ from, vertexCount }: EdgeSet): { sorted: Uint32Array; givers: number } {
   const degrees = new Uint32Array(vertexCount)
-  for (let edge = 0; edge < from.length; edge++) degrees[from[edge]!]!++
+  for (let edge = 0; edge < from.length; edge += 1) degrees[from[edge]!]! += 1
   const largest = degrees.reduce((most, degree) => Math.max(most, degree), 0)
   // starts[d] first counts the vertices of degree d, then is where the next of them goes.
   const starts = new Uint32Array(largest + 1)
-  for (let vertex = 0; vertex < vertexCount; vertex++) starts[degrees[vertex]!]!++
+  for (let vertex = 0; vertex < vertexCount; vertex += 1) starts[degrees[vertex]!]! += 1
   let start = 0
-  for (let degree = largest; degree >= 0; degree--) {
+  for (let degree = largest; degree >= 0; degree -= 1) {
     const count = starts[degree]!
     starts[degree] = start
     start += count
   }
   const givers = starts[0]!
   const sorted = new Uint32Array(vertexCount)
-  for (let vertex = 0; vertex < vertexCount; vertex++) sorted[starts[degrees[vertex]!]!++] = vertex
+  for (let vertex = 0; vertex < vertexCount; vertex += 1) sorted[starts[degrees[vertex]!]!++] = vertex
   return { sorted, givers }
 }
 
@@ -65,7 +65,7 @@ function sortByOutDegree({ from, vertexCount }: EdgeSet): { sorted: Uint32Array;
 function dealLines(vertices: Uint32Array): void {
   const sorted = vertices.slice()
   let next = 0
-  for (let part = 0; part < parts; part++) {
+  for (let part = 0; part < parts; part += 1) {
     for (let first = reverseBits(part) * lineVertices; first < sorted.length; first += parts * lineVertices) {
       const line = sorted.subarray(first, first + lineVertices)
       vertices.set(line, next)
@@ -76,6 +76,6 @@ function dealLines(vertices: Uint32Array): void {
 
 function reverseBits(part: number): number {
   let reversed = 0
-  for (let bit = 0; bit < partBits; bit++) reversed = (reversed << 1) | ((part >> bit) & 1)
+  for (let bit = 0; bit < partBits; bit += 1) reversed = (reversed << 1) | ((part >> bit) & 1)
   return reversed
 }

@@ -58,7 +58,7 @@ export class RecordedMachine implements Machine {
     const prefix = `${path}/`
     const present = Object.keys(access).filter((each) => access[each] !== 'missing')
     const inside = [...Object.keys(files), ...present].filter((each) => each.startsWith(prefix))
-    return [...new Set(inside.map((each) => each.slice(prefix.length).split('/')[0] as string))].sort()
+    return [...new Set(inside.map((each) => each.slice(prefix.length).split('/')[0]!))].sort()
   }
 
   access(path: string): Access {

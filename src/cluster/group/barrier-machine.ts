@@ -106,7 +106,7 @@ export class BarrierMachine {
     const { rank: own, size } = this.#options
     if (own !== ROOT && rank !== ROOT) return
     const { passed } = this
-    if (own === ROOT) for (let other = 1; other < size; other++) this.#send(other, Kind.Failed, passed, rank)
+    if (own === ROOT) for (let other = 1; other < size; other += 1) this.#send(other, Kind.Failed, passed, rank)
     this.#fail(rank, passed)
   }
 

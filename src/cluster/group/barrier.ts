@@ -143,7 +143,7 @@ export class Barrier {
 
   #missing(timeoutMs: number): MissingMembersError {
     const ranks: number[] = []
-    for (let rank = 0; rank < this.#size; rank++) {
+    for (let rank = 0; rank < this.#size; rank += 1) {
       const word = Atomics.load(this.#words, BarrierWord.Missing + (rank >>> 5))
       if ((word & (1 << (rank & 31))) !== 0) ranks.push(rank)
     }

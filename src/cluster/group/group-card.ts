@@ -24,7 +24,7 @@ export function encodeGroupCard(card: GroupCard): Uint8Array {
   const words = new Uint32Array(HEAD_WORDS + 2 * card.size)
   words.set([MAGIC, card.rank, card.size, localIdentifierOf(card)])
   card.endpoints.forEach(({ gid, queuePairNumber, psn }, rank) => {
-    for (let part = 0; part < 4; part++) words[4 + part] = Number((gid >> BigInt(32 * (3 - part))) & 0xffffffffn)
+    for (let part = 0; part < 4; part += 1) words[4 + part] = Number((gid >> BigInt(32 * (3 - part))) & 0xffffffffn)
     words.set([queuePairNumber, psn], HEAD_WORDS + 2 * rank)
   })
   return new Uint8Array(words.buffer)
@@ -37,7 +37,7 @@ export function decodeGroupCard(bytes: Uint8Array, size: number): GroupCard | un
   const rank = words[1]!
   if (words[0] !== MAGIC || words[2] !== size || rank >= size) return undefined
   let gid = 0n
-  for (let part = 0; part < 4; part++) gid = (gid << 32n) | BigInt(words[4 + part]!)
+  for (let part = 0; part < 4; part += 1) gid = (gid << 32n) | BigInt(words[4 + part]!)
   const localIdentifier = words[3]!
   const endpoints = Array.from({ length: size }, (_, peer) => ({
     gid,

@@ -449,7 +449,7 @@ export class GroupMachine {
   }
 
   #broadcast(control: ControlMessage): void {
-    for (let peer = 0; peer < this.#start.size; peer++) if (peer !== this.#start.rank) this.#control(peer, control)
+    for (let peer = 0; peer < this.#start.size; peer += 1) if (peer !== this.#start.rank) this.#control(peer, control)
   }
 
   #control(to: number, control: ControlMessage): void {

@@ -87,7 +87,7 @@ export class Link {
     // In shared memory the peer may still be starting, and its death is told by its process, not by a time-out.
     const timeout = linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT
     this.#pair.connect(remote, { timeout, ...(pathMtu === undefined ? {} : { pathMtu }) })
-    for (let slot = 0; slot < RECEIVES_PER_LINK; slot++) this.repost(slot)
+    for (let slot = 0; slot < RECEIVES_PER_LINK; slot += 1) this.repost(slot)
   }
 
   send(bytes: Uint8Array): void {
@@ -172,7 +172,7 @@ export class Link {
 
   #post(request: PreparedRequest): void {
     if (this.broken !== undefined) return
-    this.#posted++
+    this.#posted += 1
     request.signaled = this.#posted % SIGNAL_EVERY === 0 || this.#isAwaited(this.#posted)
     request.post(this.#posted)
   }

@@ -153,7 +153,7 @@ export class Mesh {
     if (left === 0) done()
     for (const link of links) {
       link.afterWrites(() => {
-        left--
+        left -= 1
         if (left === 0) done()
       })
     }
@@ -221,7 +221,7 @@ export class Mesh {
   #reap(): void {
     const batch = this.#batch
     for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
-      for (let row = 0; row < count; row++) this.#complete(batch, row)
+      for (let row = 0; row < count; row += 1) this.#complete(batch, row)
     }
   }
 
@@ -237,7 +237,7 @@ export class Mesh {
 
   #handleInbox(): boolean {
     const count = this.#inbox.length
-    for (let left = count; left > 0; left--) {
+    for (let left = count; left > 0; left -= 1) {
       // A handler may bury a peer, and that handles all that is here.
       const received = this.#inbox.shift()
       if (received === undefined) break

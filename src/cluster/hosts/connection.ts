@@ -158,7 +158,7 @@ export class Connection {
       return
     }
     // Before it is admitted, a deadline runs that no sign of life puts off.
-    this.#heard++
+    this.#heard += 1
     if (this.#admitted) this.#deadline.refresh()
     if (message.length === 0) return
     if (message.equals(UNHEARD)) {

@@ -68,7 +68,7 @@ function slotCounts(hosts: readonly HostSlots[], ranks: number): readonly number
     const wanted = slots ?? Math.ceil(shared / sharers)
     if (slots === undefined) {
       shared -= wanted
-      sharers--
+      sharers -= 1
     }
     const count = Math.min(wanted, left)
     left -= count

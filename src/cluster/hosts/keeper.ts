@@ -215,7 +215,7 @@ export class Keeper {
 
   #refused(address: string, reason: string): void {
     if (this.#closed) return
-    this.#refusals++
+    this.#refusals += 1
     if (this.#refusals > REFUSALS_TOLD_MAX) return
     this.#options.log(`the rendezvous refused ${address}: ${reason}`)
     if (this.#refusals === REFUSALS_TOLD_MAX) this.#options.log('further refusals are not told')

@@ -71,7 +71,7 @@ class Helper {
   }
 
   async #runRank(rank: RankProcess): Promise<void> {
-    this.#running++
+    this.#running += 1
     this.#ranks.set(rank.rank, rank)
     const ended = rank.ended()
     const drained = rank.drained()

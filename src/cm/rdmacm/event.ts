@@ -115,6 +115,6 @@ export class EventWords {
   }
 
   #word(at: number): number {
-    return this.words[at] as number
+    return this.words[at]!
   }
 }

@@ -24,7 +24,7 @@ export class EventStream {
   /** Tell of a look. `log` is all that is kept, `logged` how many lines there ever were. */
   send(frame: Frame, log: readonly LogFrame[], logged: number, source: PageSource): void {
     if (this.#response.writableNeedDrain || this.#response.destroyed) {
-      this.skipped++
+      this.skipped += 1
       return
     }
     for (const { event, data } of this.#telling.next(frame, log, logged, this.#regions, source))

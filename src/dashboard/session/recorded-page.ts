@@ -180,9 +180,9 @@ class PageKnowledge {
     if (what !== EventKind.Wanted && what !== EventKind.Copy) return
     const copy = this.copies.get(rank) ?? { state: undefined, faults: 0, losses: 0 }
     this.copies.set(rank, copy)
-    if (what === EventKind.Wanted) copy.faults++
+    if (what === EventKind.Wanted) copy.faults += 1
     else {
-      if (this.#mayRead(before) && !this.#mayRead(after)) copy.losses++
+      if (this.#mayRead(before) && !this.#mayRead(after)) copy.losses += 1
       copy.state = after
     }
   }

@@ -156,7 +156,7 @@ export class SessionRecorder {
 
   #note(line: LogFrame): void {
     this.#log.push(line)
-    this.#logged++
+    this.#logged += 1
     if (this.#log.length > LOG_LINES_MAX) this.#log.shift()
   }
 

@@ -104,8 +104,8 @@ function readPart(path: string): Part | undefined {
     const { region, size, pageSize, rank, ranks, records } = part ?? {}
     const isSound =
       typeof region === 'string' &&
-      [size, pageSize, rank, ranks].every((figure) => Number.isSafeInteger(figure) && (figure as number) >= 0) &&
-      (ranks as number) <= RANKS_MAX &&
+      [size, pageSize, rank, ranks].every((figure) => Number.isSafeInteger(figure) && figure! >= 0) &&
+      ranks! <= RANKS_MAX &&
       Array.isArray(records)
     return isSound ? (part as Part) : undefined
   } catch {

@@ -106,7 +106,7 @@ function closed(ranges: readonly ByteRange[], others: readonly ByteMap[]): ByteR
 }
 
 function isWritten(begin: number, end: number, maps: readonly ByteMap[]): boolean {
-  for (let byte = begin; byte < end; byte++) if (maps.some((map) => map.has(byte))) return true
+  for (let byte = begin; byte < end; byte += 1) if (maps.some((map) => map.has(byte))) return true
   return false
 }
 

@@ -25,7 +25,7 @@ export class BounceCounts {
   lost(page: number, nowNs: number): boolean {
     const place = this.#placeOf(page, nowNs)
     if (place === undefined) return false
-    this.#counts[place]!++
+    this.#counts[place]! += 1
     if (this.#counts[place]! < BOUNCES_MIN) return false
     this.#pages[place] = NOBODY
     return true
@@ -35,7 +35,7 @@ export class BounceCounts {
   #placeOf(page: number, nowNs: number): number | undefined {
     const first = setOf(page) * PAGES_PER_SET
     let free: number | undefined
-    for (let place = first; place < first + PAGES_PER_SET; place++) {
+    for (let place = first; place < first + PAGES_PER_SET; place += 1) {
       if (nowNs - this.#sinceNs[place]! > WINDOW_NS) this.#pages[place] = NOBODY
       if (this.#pages[place] === page) return place
       if (this.#pages[place] === NOBODY) free ??= place
@@ -51,7 +51,7 @@ export class BounceCounts {
   }
 
   #takeOff(first: number): void {
-    for (let place = first; place < first + PAGES_PER_SET; place++)
+    for (let place = first; place < first + PAGES_PER_SET; place += 1)
       if (--this.#counts[place]! === 0) this.#pages[place] = NOBODY
   }
 }

@@ -82,7 +82,7 @@ export class SharingWatch {
     // With a fence the right to write goes, and comes back: one tenure.
     if (record === undefined || record.isWritten) return
     record.isWritten = true
-    record.tenures++
+    record.tenures += 1
     if (record.samples >= SAMPLES_AT_ONCE && record.tenures % SAMPLE_EVERY !== 0) return
     const twin = this.#takeTwin()
     if (twin === undefined) return
@@ -127,8 +127,8 @@ export class SharingWatch {
       record = this.#newRecord(page, nowNs)
       if (record === undefined) return
     }
-    record[how]++
-    this.#seen++
+    record[how] += 1
+    this.#seen += 1
     record.lastLostNs = nowNs
     this.#counters.add('bounces', 1)
   }
@@ -168,14 +168,14 @@ export class SharingWatch {
       if (cold !== undefined) this.#giveTwinBack(cold)
       return this.#spare.pop()
     }
-    this.#twins++
+    this.#twins += 1
     return new Uint8Array(this.#options.pageBytes)
   }
 
   #compare(record: Record, twin: Uint8Array): void {
-    record.samples++
-    this.#seen++
-    if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed++
+    record.samples += 1
+    this.#seen += 1
+    if (markChanges(record.written, twin, this.#options.bytesOf(record.page))) record.changed += 1
     this.#giveTwinBack(record)
   }
 

@@ -58,7 +58,7 @@ export class Allocations {
     }
     let largestBytes = 0
     let begin = 0
-    for (let index = 0; index <= this.#records.length; index++) {
+    for (let index = 0; index <= this.#records.length; index += 1) {
       const next = this.#records[index]
       const gapBytes = (next?.offsetBytes ?? this.#sizeBytes) - begin
       if (gapBytes >= lengthBytes) return this.#insert(index, { offsetBytes: begin, lengthBytes, name })

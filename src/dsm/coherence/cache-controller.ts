@@ -362,7 +362,7 @@ export class CacheController {
         entry.acksMissing += message.count
         return entry.acksMissing === 0 ? 'GrantLast' : 'GrantMore'
       case MessageKind.Acknowledge:
-        entry.acksMissing--
+        entry.acksMissing -= 1
         return entry.granted && entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
       case MessageKind.Asked:
         entry.granted = true
@@ -381,7 +381,7 @@ export class CacheController {
         return receivedEvent(entry, this.#tokens)
       }
       case MessageKind.Deactivated:
-        entry.acksMissing--
+        entry.acksMissing -= 1
         return entry.acksMissing === 0 ? 'AckLast' : 'AckMore'
       default:
         throw new ProtocolError('cache', message.page, this.stateName(entry), `message kind ${message.kind}`)
@@ -390,7 +390,7 @@ export class CacheController {
 
   #answered(entry: CacheEntry, tokens: number, bytes: boolean, owner: boolean): CacheEvent {
     addTokens(entry, tokens, bytes, owner)
-    entry.acksMissing--
+    entry.acksMissing -= 1
     return entry.granted && entry.acksMissing === 0 ? this.#allAnswered(entry) : 'AnswerMore'
   }
 

@@ -103,7 +103,7 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
   removeSharer: (_port, entry, _page, message) => entry.sharers.delete(message!.requester),
   setOwner: (_port, entry, _page, message) => {
     entry.owner = message!.requester
-    entry.version++
+    entry.version += 1
   },
   clearOwner: (_port, entry) => {
     entry.owner = -1
@@ -125,12 +125,12 @@ const meaning: Readonly<Record<DirectoryAction, Act>> = {
   expectOwner: (_port, entry, _page, message) => {
     if (entry.owner >= 0) entry.sharers.add(entry.owner)
     entry.owner = message!.requester
-    entry.version++
+    entry.version += 1
   },
   expectAlone: (_port, entry, _page, message) => {
     entry.sharers.clear()
     entry.owner = message!.requester
-    entry.version++
+    entry.version += 1
   },
   takeTokens: (port, _entry, page, message) => {
     const owner = message!.kind === MessageKind.PutOwner

@@ -172,11 +172,11 @@ export class CoherentRegion extends Region {
     await this.#bring(offsetBytes, lengthBytes, rightOf(access), PAGES_AT_ONCE, options?.signal)
     let end = from
     const unpin = (): void => {
-      for (let page = from; page < end; page++) this.#access.unpin(page)
+      for (let page = from; page < end; page += 1) this.#access.unpin(page)
     }
     try {
       // In ascending order everywhere, so that two who want the same pages do not wait for each other.
-      for (; end < to; end++) await this.#access.pin(end, rightOf(access), options?.signal)
+      for (; end < to; end += 1) await this.#access.pin(end, rightOf(access), options?.signal)
     } catch (error) {
       unpin()
       throw error

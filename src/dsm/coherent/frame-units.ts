@@ -78,7 +78,7 @@ export class FrameUnits {
   #some(offsetBytes: number, lengthBytes: number, test: (page: number) => boolean): boolean {
     const { pageBytes, pages } = this.#options
     const end = Math.min(pages, (offsetBytes + lengthBytes) / pageBytes)
-    for (let page = offsetBytes / pageBytes; page < end; page++) if (test(page)) return true
+    for (let page = offsetBytes / pageBytes; page < end; page += 1) if (test(page)) return true
     return false
   }
 }
@@ -91,7 +91,7 @@ function unitPages(options: FrameUnitsOptions): number {
   const run = runPages(placement)
   if (run === Number.POSITIVE_INFINITY) return wanted
   const most = registeredPages(options, limitBytes)
-  for (let divisor = Math.min(run, wanted); divisor >= Math.ceil(most / REGISTRATIONS_MAX); divisor--)
+  for (let divisor = Math.min(run, wanted); divisor >= Math.ceil(most / REGISTRATIONS_MAX); divisor -= 1)
     if (run % divisor === 0) return divisor
   return Math.max(wanted, Math.ceil(pages / MIXED_UNITS_MAX))
 }
@@ -101,7 +101,7 @@ function registeredPages({ pages, pageBytes, placement, isHome }: FrameUnitsOpti
   // Where nobody knows yet, all may come to be ours.
   if (placement === 'first-touch') return pages
   let own = 0
-  for (let page = 0; page < pages; page++) if (isHome(page)) own++
+  for (let page = 0; page < pages; page += 1) if (isHome(page)) own += 1
   return Math.min(pages, own + Math.ceil(limitBytes / pageBytes))
 }
 

@@ -285,14 +285,14 @@ export class RegionServer implements EpochPort {
     const { pageSize } = this.plan
     const { rank } = this.#options.mesh
     const end = Math.min(this.#pages, (offsetBytes + lengthBytes) / pageSize)
-    for (let page = offsetBytes / pageSize; page < end; page++)
+    for (let page = offsetBytes / pageSize; page < end; page += 1)
       if (this.#homeOf(page) === rank) this.#words.markUntouched(page)
   }
 
   /** Pages that nobody waits for yet. What has no home is left alone: its first user is to be that. */
   #fetchAhead({ from, to }: PageRange, write: boolean): void {
     const right = write ? PageRight.Write : PageRight.Read
-    for (let page = from; page < to; page++) {
+    for (let page = from; page < to; page += 1) {
       const isWanted = this.#demands.has(page) || this.#words.right(page) >= right
       if (isWanted || !this.#claims.isKnown(page) || this.#failures.get(page) !== undefined) continue
       this.#counters.add('prefetches', 1)
@@ -428,7 +428,7 @@ export class RegionServer implements EpochPort {
 
   #giveUpSaved({ from, to }: PageRange, done: () => void): void {
     const pages = new Set<number>()
-    for (let page = from; page < to; page++)
+    for (let page = from; page < to; page += 1)
       if (this.#words.right(page) !== PageRight.None && !this.#isBusy(page) && this.#evict(page)) pages.add(page)
     this.#givingUp.add(pages, done)
   }
@@ -677,7 +677,7 @@ export class RegionServer implements EpochPort {
     const { unitBytes } = this.#units
     const begin = Math.floor((unit * unitBytes) / this.plan.pageSize)
     const end = Math.min(this.#pages, Math.ceil(((unit + 1) * unitBytes) / this.plan.pageSize))
-    for (let page = begin; page < end; page++) if (this.#isHome(page)) return true
+    for (let page = begin; page < end; page += 1) if (this.#isHome(page)) return true
     return false
   }
 

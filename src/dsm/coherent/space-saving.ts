@@ -26,7 +26,7 @@ export class SpaceSaving {
   /** It came once more. */
   add(key: number): void {
     const entry = this.#entries.get(key) ?? this.#newEntry(key)
-    entry.count++
+    entry.count += 1
     this.#sink(entry)
   }
 
@@ -48,7 +48,7 @@ export class SpaceSaving {
       this.#heap.push(entry)
       this.#rise(entry)
     } else {
-      entry = this.#heap[0] as Entry
+      entry = this.#heap[0]!
       this.#entries.delete(entry.key)
       entry.key = key
       entry.error = entry.count
@@ -59,7 +59,7 @@ export class SpaceSaving {
 
   #rise(entry: Entry): void {
     while (entry.at > 0) {
-      const above = this.#heap[(entry.at - 1) >> 1] as Entry
+      const above = this.#heap[(entry.at - 1) >> 1]!
       if (above.count <= entry.count) return
       this.#swap(above, entry)
     }

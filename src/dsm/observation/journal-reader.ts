@@ -159,7 +159,7 @@ export class JournalReader {
     const floats = new Float64Array(Math.min(this.ranks, LINKS_MAX) * LINK_FLOATS)
     this.#read(new Uint8Array(floats.buffer), LINKS_OFFSET)
     const links: JournalLink[] = []
-    for (let peer = 0; peer * LINK_FLOATS < floats.length; peer++) {
+    for (let peer = 0; peer * LINK_FLOATS < floats.length; peer += 1) {
       const at = (float: number): number => floats[peer * LINK_FLOATS + float]!
       const [messages, pages, answers] = [at(LinkFloat.Messages), at(LinkFloat.Pages), at(LinkFloat.Answers)]
       if (messages + pages + answers === 0) continue
@@ -180,7 +180,7 @@ export class JournalReader {
 
   regions(): readonly JournalRegion[] {
     const regions: JournalRegion[] = []
-    for (let index = 0; index < SHOWN_REGIONS_MAX; index++) {
+    for (let index = 0; index < SHOWN_REGIONS_MAX; index += 1) {
       const at = HEADS_OFFSET + index * HEAD_BYTES
       const region = readHead(this.#bytes(512, at), index)
       // Another may have come there while it was read.
@@ -210,7 +210,7 @@ export class JournalReader {
     const before = this.#changes.get(number)
     this.#changes.set(number, now)
     const changed: number[] = []
-    for (let block = 0; block < now.length; block++) if (now[block] !== (before?.[block] ?? 0)) changed.push(block)
+    for (let block = 0; block < now.length; block += 1) if (now[block] !== (before?.[block] ?? 0)) changed.push(block)
     return changed
   }
 
@@ -250,7 +250,7 @@ export class JournalReader {
     const records = this.#records(first, count)
     // What was overwritten meanwhile may be anything.
     const overwritten = Math.max(0, ((this.#written() - first) >>> 0) - EVENTS_KEPT)
-    for (let index = overwritten; index < count; index++) take(eventAt(records, index * EVENT_BYTES, this.rank))
+    for (let index = overwritten; index < count; index += 1) take(eventAt(records, index * EVENT_BYTES, this.rank))
     this.#seen = written
     return behind - count + Math.min(count, overwritten)
   }

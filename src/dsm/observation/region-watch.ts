@@ -156,7 +156,7 @@ export class RegionWatch {
   /** Write some more of what is unwritten; true where some is left. */
   fill(pages: number): boolean {
     if (this.#advice !== undefined) this.#tellAdvice(this.#advice)
-    for (let left = pages; left > 0 && this.#unwritten !== undefined; left--) {
+    for (let left = pages; left > 0 && this.#unwritten !== undefined; left -= 1) {
       const { done, value } = this.#unwritten.next()
       if (done === true) this.#unwritten = undefined
       else this.#write(value)

@@ -178,7 +178,7 @@ export class CollectiveRun {
   }
 
   #combine(from: Range, into: Range, fromFirst: boolean): void {
-    const kernel = this.#kernel as Kernel
+    const kernel = this.#kernel!
     kernel(this.#arrays[into.buffer], into.offset, this.#arrays[from.buffer], from.offset, from.count, fromFirst)
   }
 

@@ -75,8 +75,8 @@ export class EarlyCalls {
     const list = last === undefined || last === sequence ? undefined : this.#calls.get(last)
     if (list === undefined) return
     const left = list.filter((early) => early.rank !== rank || early.kind !== FrameKind.Announce)
-    if (left.length > 0) this.#calls.set(last as number, left)
-    else this.#calls.delete(last as number)
+    if (left.length > 0) this.#calls.set(last!, left)
+    else this.#calls.delete(last!)
   }
 
   #countGrant(rank: number): boolean {

@@ -217,9 +217,8 @@ export class Hub implements ChannelOwner {
   dropGroup(engine: GroupEngine): void {
     this.#groups.delete(engine.group)
     this.#agreements.close(engine.group, new ClosedError('the group'))
-    this.#closedGroups.set(engine.group, engine.lastWord as LastWord)
-    if (this.#closedGroups.size > CLOSED_GROUPS_MAX)
-      this.#closedGroups.delete(this.#closedGroups.keys().next().value as number)
+    this.#closedGroups.set(engine.group, engine.lastWord!)
+    if (this.#closedGroups.size > CLOSED_GROUPS_MAX) this.#closedGroups.delete(this.#closedGroups.keys().next().value!)
   }
 
   doneOf(group: number): number {

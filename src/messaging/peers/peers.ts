@@ -84,7 +84,7 @@ export class Peers {
     const owner: HubOwner = {
       attached: (attached) => this.#attached(attached),
       detached: (peer, error) => this.#detached(peer, error),
-      merged: (channel, number) => this.#settle(channel)?.resolve(this.#peers.get(number) as Peer),
+      merged: (channel, number) => this.#settle(channel)?.resolve(this.#peers.get(number)!),
       turnedAway: (channel, error) => this.#turnedAway(channel, error),
     }
     this.#hub = new Hub(number, this.limits, owner)
@@ -169,7 +169,7 @@ export class Peers {
       this.#accepting.push(waiter)
     })
     const forget = (): void => {
-      const at = this.#accepting.indexOf(waiter as Waiter)
+      const at = this.#accepting.indexOf(waiter!)
       if (at >= 0) this.#accepting.splice(at, 1)
     }
     return options.signal === undefined ? accepted : untilAborted(accepted, options.signal, forget)
@@ -199,7 +199,7 @@ export class Peers {
     })
     try {
       await Promise.all([gathering.over, ...connecting])
-      for (const number of higher) this.#forgetArrived(this.#peers.get(number) as Peer)
+      for (const number of higher) this.#forgetArrived(this.#peers.get(number)!)
     } finally {
       gathering.end(new ClosedError('connectAll'))
       this.#gatherings.delete(gathering)
@@ -368,7 +368,7 @@ export class Peers {
     // Who has sent something and gone is still let in, so that it can be received.
     if (peer?.waiting === 0) this.#forgetArrived(peer)
     const gone = this.#arrived.filter(({ connected }) => !connected)
-    if (gone.length > this.limits.peersMax) this.#forgetArrived(gone[0] as Peer)
+    if (gone.length > this.limits.peersMax) this.#forgetArrived(gone[0]!)
     if (error !== undefined)
       this.#note(
         new PeerError('ERR_AETHER_PEER_LOST', number, `peer ${number} is lost: ${error.message}`, { cause: error }),

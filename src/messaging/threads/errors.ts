@@ -47,7 +47,7 @@ export class IoThreadError extends AetherError {
 function rangesOf(numbers: readonly number[]): string {
   const parts: string[] = []
   for (let first = 0, last = 0; first < numbers.length; first = last + 1) {
-    for (last = first; numbers[last + 1] === (numbers[last] as number) + 1; last += 1);
+    for (last = first; numbers[last + 1] === numbers[last]! + 1; last += 1);
     parts.push(first === last ? `${numbers[first]}` : `${numbers[first]}-${numbers[last]}`)
   }
   return parts.join(',')

@@ -161,7 +161,7 @@ export class ThreadListener implements AsyncDisposable {
     const { length } = this.#threads
     let least: IoThreadHandle | undefined
     for (let offset = 0; offset < length; offset += 1) {
-      const thread = this.#threads[(this.#turn + offset) % length] as IoThreadHandle
+      const thread = this.#threads[(this.#turn + offset) % length]!
       if (thread.running && (least === undefined || thread.load < least.load)) least = thread
     }
     this.#turn = least === undefined ? 0 : (least.index + 1) % length

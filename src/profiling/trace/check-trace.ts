@@ -95,7 +95,7 @@ class Check {
   #unfinished = 0
 
   add(event: TraceEvent): void {
-    this.#events++
+    this.#events += 1
     const { ph, tid, ts = 0, dur = 0, bp, id } = event
     if (!this.#isSound(event) || ph === 'M') return
     this.#timed.push({ ph, tid, ts, dur, ...(bp !== undefined && { bp }), ...(id !== undefined && { id }) })

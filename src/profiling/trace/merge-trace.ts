@@ -156,8 +156,8 @@ class EventWriter {
 
   add(event: TraceEvent): void {
     this.#text += `${this.count === 0 ? '' : ','}\n${JSON.stringify(event)}`
-    this.count++
-    if (event.ph === 's' && event.name === CAUSED) this.flows++
+    this.count += 1
+    if (event.ph === 's' && event.name === CAUSED) this.flows += 1
     if (this.#text.length >= WRITE_BYTES) this.#write()
   }
 

@@ -112,7 +112,7 @@ function writeToPart(message: unknown): void {
   const { level = defaultLevel.file, filter, file, fileBytesMax } = traceSettings()
   if (event.level > level || event.slice?.phase === 'start' || filter?.(event) === false) return
   if (part === undefined) {
-    const made = new TracePart(file as string, fileBytesMax)
+    const made = new TracePart(file!, fileBytesMax)
     part = made
     process.on('exit', () => made.flush())
   }

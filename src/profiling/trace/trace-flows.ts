@@ -100,7 +100,7 @@ export class TraceFlows {
           yield* arrow({ name: 'answered', cat, id: ++id }, insideEnd(reply, replyEnd), insideEnd(from, end))
         }
         if (hops.length === 0) continue
-        id++
+        id += 1
         const flow = { name: CAUSED, cat, id }
         yield { ...flow, ph: 's', ts: from.at + INSIDE, pid: from.pid, tid: from.tid }
         hops.sort((one, other) => one.at - other.at)

@@ -147,12 +147,12 @@ export class TracePart {
       }
     }
     if (this.#bytes >= this.#bytesMax) {
-      this.#dropped++
+      this.#dropped += 1
       return undefined
     }
     const lane = this.#lanes.begin(slice.track, slice.id)
     if (lane === undefined) {
-      this.#crowded++
+      this.#crowded += 1
       return undefined
     }
     const tid = laneLine(lane.number)
@@ -167,7 +167,7 @@ export class TracePart {
   /** `always`: also beyond the limit. */
   #add(event: TraceEvent, always: boolean): void {
     if (this.#bytes >= this.#bytesMax && !always) {
-      this.#dropped++
+      this.#dropped += 1
       return
     }
     const line = `${JSON.stringify(event)}\n`

@@ -38,9 +38,9 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
       RequestSlot.Access,
     ] as const
     slots.forEach((slot, index) => {
-      this.#fields[index] = words[slot] as number
+      this.#fields[index] = words[slot]!
     })
-    const memory = words[RequestSlot.Memory] as number
+    const memory = words[RequestSlot.Memory]!
     const errno = verbs.bindWindow((pair as IbverbsQueuePair).handle, this.token, memory, this.#fields)
     if (errno === 0) this.remoteKey = verbs.windowKey(this.token)
     return errno

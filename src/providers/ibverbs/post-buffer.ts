@@ -37,7 +37,7 @@ export class PostBuffer {
   }
 
   static isInline(request: EncodedRequest): boolean {
-    return ((request.words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0
+    return (request.words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0
   }
 
   /** Lay out the first `count`; returns how many, fewer where one cannot be posted. */
@@ -46,7 +46,7 @@ export class PostBuffer {
     this.#staged = 0
     this.refusal = 0
     for (let index = 0; index < count; index += 1) {
-      const request = requests[index] as EncodedRequest
+      const request = requests[index]!
       const at = index * this.stride
       this.#words.set(request.words, at)
       if (PostBuffer.isInline(request) && !this.#stage(request, at)) {
@@ -59,8 +59,7 @@ export class PostBuffer {
 
   #makeRoom(requests: readonly EncodedRequest[], count: number): void {
     let stride = 0
-    for (let index = 0; index < count; index += 1)
-      stride = Math.max(stride, (requests[index] as EncodedRequest).words.length)
+    for (let index = 0; index < count; index += 1) stride = Math.max(stride, requests[index]!.words.length)
     this.stride = stride
     if (this.#words.length < stride * count) {
       this.#words = new Float64Array(stride * count)
@@ -75,10 +74,10 @@ export class PostBuffer {
    * cannot be inline.
    */
   #stage(request: EncodedRequest, at: number): boolean {
-    const opcode = request.words[RequestSlot.Opcode] as number
+    const opcode = request.words[RequestSlot.Opcode]!
     if (opcode >= Opcode.Read && opcode !== Opcode.SendWithInvalidate) return false
     const first = this.#staged
-    const segments = Math.min(request.words[RequestSlot.SegmentCount] as number, request.segmentCapacity)
+    const segments = Math.min(request.words[RequestSlot.SegmentCount]!, request.segmentCapacity)
     for (let index = 0; index < segments; index += 1) {
       const source = request.sources[index]
       if (source === undefined || this.#staged - first + source.length > this.#maxInlineBytes) return false

@@ -210,7 +210,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const taken = takenOf(result)
     this.lastErrno = errno === 0 ? refusal : errno
     for (let index = 0; index < taken; index += 1) {
-      const { words } = requests[index] as EncodedRequest
+      const { words } = requests[index]!
       if (words[RequestSlot.Opcode] === Opcode.BindMemoryWindow) this.#noteBind(words)
     }
     return taken
@@ -238,9 +238,9 @@ export class IbverbsQueuePair implements ProviderQueuePair {
 
   /** A window has the key of the last bind that was posted. */
   #noteBind(words: Float64Array): void {
-    const window = this.#domain.device.windows.get(words[RequestSlot.Window] as number)
+    const window = this.#domain.device.windows.get(words[RequestSlot.Window]!)
     if (window === undefined) return
-    window.remoteKey = words[RequestSlot.RemoteKey] as number
+    window.remoteKey = words[RequestSlot.RemoteKey]!
     window.boundThrough = this
   }
 }

@@ -40,8 +40,8 @@ export class Block {
 
 /** The geometry a peer's block claims, or undefined where that cannot be true. */
 export function claimedGeometry(words: Int32Array, pages: number): BlockGeometry | undefined {
-  const ringSize = words[BlockWord.RingSize] as number
-  const segments = words[BlockWord.Segments] as number
+  const ringSize = words[BlockWord.RingSize]!
+  const segments = words[BlockWord.Segments]!
   if (ringSize < 1 || ringSize > MAX_REQUESTS || (ringSize & (ringSize - 1)) !== 0) return undefined
   if (segments < 1 || segments > MAX_SEGMENTS) return undefined
   const geometry = blockGeometry(ringSize, segments)

@@ -41,15 +41,15 @@ export class ClaimedRing {
 
   /** 0 or an errno. The caller has checked the capacity. */
   post(request: EncodedRequest): number {
-    const segments = request.words[RequestSlot.SegmentCount] as number
+    const segments = request.words[RequestSlot.SegmentCount]!
     if (segments > this.block.segments) return Errno.EINVAL
     const { requests, requestStride, mask } = this.block
     const slot = this.#posted & mask
-    this.#ids[slot] = request.words[RequestSlot.Id] as number
+    this.#ids[slot] = request.words[RequestSlot.Id]!
     const at = slot * requestStride
     requests[at] = segments
     for (let index = 0; index < 3 * segments; index += 1)
-      requests[at + 1 + index] = request.words[RequestSlot.Segments + index] as number
+      requests[at + 1 + index] = request.words[RequestSlot.Segments + index]!
     this.#publish()
     return 0
   }
@@ -66,7 +66,7 @@ export class ClaimedRing {
       const state = claimState(word)
       if (state === ClaimState.Posted) return true
       if (state === ClaimState.Done) {
-        if (!sink(slot, this.#ids[slot] as number)) return false
+        if (!sink(slot, this.#ids[slot]!)) return false
         this.#free(slot)
       } else if (this.#visitors.hasEnded(claimVisitor(word))) this.#postAnew(slot)
       else return false
@@ -89,7 +89,7 @@ export class ClaimedRing {
       const free = claimWord(ClaimState.Free, this.#collected, this.#shift)
       // Who claims it now has won, and it is collected in the next round.
       if (Atomics.compareExchange(claims, slot, posted, free) !== posted) continue
-      flushed(this.#ids[slot] as number)
+      flushed(this.#ids[slot]!)
       this.#free(slot)
     }
   }
@@ -109,7 +109,7 @@ export class ClaimedRing {
     for (let position = this.#collected; position !== this.#posted; position = (position + 1) | 0) {
       const slot = position & mask
       const from = requests.subarray(slot * requestStride, (slot + 1) * requestStride)
-      other.#copyIn(this.#ids[slot] as number, from)
+      other.#copyIn(this.#ids[slot]!, from)
     }
   }
 
@@ -146,7 +146,7 @@ export class ClaimedRing {
   #postAnew(slot: number): void {
     const { requests, requestStride } = this.block
     const request = requests.slice(slot * requestStride, (slot + 1) * requestStride)
-    const id = this.#ids[slot] as number
+    const id = this.#ids[slot]!
     this.#free(slot)
     this.#copyIn(id, request)
   }

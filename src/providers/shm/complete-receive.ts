@@ -22,21 +22,21 @@ export function completeReceive(
 ): number {
   const { results } = block
   const at = slot * RESULT_WORDS
-  const status = (results[at + ResultWord.Status] as number) & 0xff
-  const opcode = (results[at + ResultWord.Opcode] as number) & 0xff
+  const status = results[at + ResultWord.Status]! & 0xff
+  const opcode = results[at + ResultWord.Opcode]! & 0xff
   const row = queue.push(owner, covered, id, status, opcode, lengthOf(block, slot))
   queue.annotate(
     row,
-    results[at + ResultWord.Flags] as number,
-    (results[at + ResultWord.Immediate] as number) >>> 0,
-    (results[at + ResultWord.SourceNumber] as number) >>> 0,
-    results[at + ResultWord.VendorError] as number,
+    results[at + ResultWord.Flags]!,
+    results[at + ResultWord.Immediate]! >>> 0,
+    results[at + ResultWord.SourceNumber]! >>> 0,
+    results[at + ResultWord.VendorError]!,
   )
   return status
 }
 
 /** How many bytes a message had, as its sender says; 0 where that is nonsense. */
 export function lengthOf(block: Block, slot: number): number {
-  const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2] as number
+  const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2]!
   return length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
 }

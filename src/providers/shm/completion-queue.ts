@@ -142,7 +142,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
    * when the queue was armed.
    */
   #arrivals(): number {
-    return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at]) as number
+    return (this.#armRequested ? Atomics.load(this.#words, this.#at) : this.#words[this.#at])!
   }
 
   /** Room for `count` more rows. */
@@ -220,7 +220,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   removeShared(source: SharedSource): void {
-    const left = (this.#shared.get(source) as number) - 1
+    const left = this.#shared.get(source)! - 1
     if (left === 0) this.#shared.delete(source)
     else this.#shared.set(source, left)
   }
@@ -309,8 +309,8 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
       const at = (this.#head + row) & this.#mask
       rows.copyRow(row, this.#rows, at)
       owners[row] = this.#owners[at]
-      generations[row] = this.#generations[at] as number
-      covered[row] = this.#covered[at] as number
+      generations[row] = this.#generations[at]!
+      covered[row] = this.#covered[at]!
     }
     this.#rows = rows
     this.#owners = owners
@@ -352,10 +352,10 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   #take(batch: CompletionBatch, row: number): boolean {
     const at = this.#head & this.#mask
     this.#head = (this.#head + 1) | 0
-    const pair = this.#owners[at] as CompletionOwner
+    const pair = this.#owners[at]!
     if (pair.generation !== this.#generations[at]) return false
     this.#copyOut(batch, row, at)
-    const covered = this.#covered[at] as number
+    const covered = this.#covered[at]!
     if (covered === 0) pair.retireReceive()
     else if (covered > 0) pair.retireSends(covered)
     return true
@@ -364,19 +364,19 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   /** Columns that mean nothing for this completion are left as they are. */
   #copyOut(batch: CompletionBatch, row: number, at: number): void {
     const rows = this.#rows
-    const flags = rows.flags[at] as number
-    const status = rows.status[at] as number
-    batch.id[row] = rows.id[at] as number
+    const flags = rows.flags[at]!
+    const status = rows.status[at]!
+    batch.id[row] = rows.id[at]!
     batch.status[row] = status
-    batch.opcode[row] = rows.opcode[at] as number
+    batch.opcode[row] = rows.opcode[at]!
     batch.flags[row] = flags
-    batch.byteLength[row] = rows.byteLength[at] as number
-    batch.queuePairNumber[row] = rows.queuePairNumber[at] as number
+    batch.byteLength[row] = rows.byteLength[at]!
+    batch.queuePairNumber[row] = rows.queuePairNumber[at]!
     if ((flags | status) !== 0) {
-      batch.immediate[row] = rows.immediate[at] as number
-      batch.vendorError[row] = rows.vendorError[at] as number
+      batch.immediate[row] = rows.immediate[at]!
+      batch.vendorError[row] = rows.vendorError[at]!
     }
-    batch.sourceQueuePair[row] = rows.sourceQueuePair[at] as number
+    batch.sourceQueuePair[row] = rows.sourceQueuePair[at]!
   }
 
   #overflow(): number {

@@ -36,21 +36,21 @@ export class ReliableTransport implements Transport {
 
   connect(attributes: QueuePairAttributes): void {
     const { device, block } = this.parts
-    const gid = attributes.addressVector?.gid as bigint
+    const gid = attributes.addressVector!.gid
     this.peer = device.openPeer(gid)
-    this.target = this.makeTarget(this.peer, attributes.destinationQueuePair as number, gidWords(device.gid))
+    this.target = this.makeTarget(this.peer, attributes.destinationQueuePair!, gidWords(device.gid))
     gidWords(gid).forEach((word, index) => {
       block.words[BlockWord.DestinationGid + index] = word
     })
   }
 
   start(attributes: QueuePairAttributes): void {
-    ;(this.target as Target).sendPsn = attributes.sendPsn as number
+    this.target!.sendPsn = attributes.sendPsn!
     this.initiator.maxReadAtomic = attributes.maxReadAtomic ?? 0
   }
 
   execute(request: EncodedRequest): number {
-    return this.initiator.execute(request, this.target as Target)
+    return this.initiator.execute(request, this.target!)
   }
 
   get rnrTimer(): number {
@@ -85,7 +85,7 @@ const LAST_LOCAL_STATUS: number = CompletionStatus.MemoryWindowBindError
  */
 export class UnreliableTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
-    const status = this.initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.target as Target)
+    const status = this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
     const lost = status > LAST_LOCAL_STATUS || status === Outcome.NotReady || status === Outcome.NoReceive
     return lost ? CompletionStatus.Success : status
   }

@@ -129,7 +129,7 @@ export class SharedInbox implements Inbox {
     const slot = this.#position & mask
     writeResult(this.block, slot, opcode, flags, immediate, status, byteLength, source, destination)
     Atomics.store(claims, slot, claimWord(ClaimState.Done, this.#position, this.#shift, this.#visitor))
-    const limit = words[BlockWord.Limit] as number
+    const limit = words[BlockWord.Limit]!
     if (limit !== 0 && this.#left < limit) this.peer.ring()
   }
 

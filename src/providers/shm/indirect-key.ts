@@ -47,7 +47,7 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
   /** A CompletionStatus, or Outcome.PeerInside while the former layout may still be in use. */
   configure(request: EncodedRequest): number {
     const { keys } = this.domain.device
-    const access = request.words[RequestSlot.Access] as number
+    const access = request.words[RequestSlot.Access]!
     const pieces = piecesOf(request, this.maxPieces)
     if (pieces === undefined || accessProblem(access) !== undefined)
       return CompletionStatus.LocalQueuePairOperationError

@@ -55,9 +55,8 @@ export class Initiator {
   /** A CompletionStatus, or an Outcome. Where it failed at the peer, the peer's queue pair has been told. */
   execute(request: EncodedRequest, target: Target): number {
     const { words } = request
-    const opcode = words[RequestSlot.Opcode] as number
-    const plain =
-      words[RequestSlot.SegmentCount] === 1 && ((words[RequestSlot.Flags] as number) & RequestFlag.Inline) === 0
+    const opcode = words[RequestSlot.Opcode]!
+    const plain = words[RequestSlot.SegmentCount] === 1 && (words[RequestSlot.Flags]! & RequestFlag.Inline) === 0
     if (plain && opcode === Opcode.WriteWithImmediate) return this.#directTelling(request, target)
     if (plain && (opcode === Opcode.Write || opcode === Opcode.Read)) return this.#direct(request, opcode, target)
     return this.carryOut(request, opcode, target)
@@ -69,16 +68,16 @@ export class Initiator {
    */
   #direct(request: EncodedRequest, opcode: number, target: Target): number {
     const { words } = request
-    const address = words[RequestSlot.Segments] as number
-    const length = words[RequestSlot.Segments + 1] as number
-    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
+    const address = words[RequestSlot.Segments]!
+    const length = words[RequestSlot.Segments + 1]!
+    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2]!)
     if (entry === undefined || target.peer.died || !target.enter()) return this.carryOut(request, opcode, target)
     const memory = this.#directMemory(request, opcode, target, entry.access, length)
     if (memory === undefined) {
       target.leave()
       return this.carryOut(request, opcode, target)
     }
-    const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = words[RequestSlot.RemoteAddress]! - memory.address
     if (opcode === Opcode.Read) copySpan(entry.span, address - entry.address, memory.span, offset, length, request)
     else copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
     target.leave()
@@ -92,13 +91,13 @@ export class Initiator {
    */
   #directTelling(request: EncodedRequest, target: Target): number {
     const { words } = request
-    const address = words[RequestSlot.Segments] as number
-    const length = words[RequestSlot.Segments + 1] as number
-    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2] as number)
+    const address = words[RequestSlot.Segments]!
+    const length = words[RequestSlot.Segments + 1]!
+    const entry = this.#keys.covering(this.#domainId, address, length, words[RequestSlot.Segments + 2]!)
     if (entry === undefined || target.peer.died || !target.enter())
       return this.carryOut(request, Opcode.WriteWithImmediate, target)
     const { peer } = target
-    const block = target.block as Block
+    const block = target.block!
     const inbox = target.ownInbox
     const memory = this.#remoteMemory(request, target, Access.RemoteWrite, length)
     const isRight = memory?.direct === true && enabled(block, Access.RemoteWrite) && length <= MAX_MESSAGE_BYTES
@@ -106,12 +105,12 @@ export class Initiator {
       target.leave()
       return this.carryOut(request, Opcode.WriteWithImmediate, target)
     }
-    const offset = (words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = words[RequestSlot.RemoteAddress]! - memory.address
     copySpan(memory.span, offset, entry.span, address - entry.address, length, request)
-    const immediate = words[RequestSlot.Immediate] as number
+    const immediate = words[RequestSlot.Immediate]!
     const opcode = CompletionOpcode.ReceiveWriteWithImmediate
     inbox.publish(opcode, CompletionFlag.WithImmediate, immediate, 0, length, this.#number, target.number)
-    peer.announce(target.queueIndex, ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0)
+    peer.announce(target.queueIndex, (words[RequestSlot.Flags]! & RequestFlag.Solicited) !== 0)
     target.leave()
     this.byteLength = length
     return CompletionStatus.Success
@@ -125,7 +124,7 @@ export class Initiator {
     localAccess: number,
     length: number,
   ): RemoteMemory | undefined {
-    const block = target.block as Block
+    const block = target.block!
     const right = opcode === Opcode.Read ? Access.RemoteRead : Access.RemoteWrite
     if (
       opcode === Opcode.Read &&
@@ -151,8 +150,7 @@ export class Initiator {
     let status: number
     try {
       const responder = target.responder(request)
-      status =
-        typeof responder === 'number' ? responder : this.#perform(request, opcode, responder, target.block as Block)
+      status = typeof responder === 'number' ? responder : this.#perform(request, opcode, responder, target.block!)
     } catch (error) {
       status = this.#copyFailed(error, target)
     }
@@ -193,18 +191,11 @@ export class Initiator {
     const { words } = request
     const list = this.#local
     list.clear()
-    if (((words[RequestSlot.Flags] as number) & RequestFlag.Inline) !== 0) return this.#gatherInline(request)
+    if ((words[RequestSlot.Flags]! & RequestFlag.Inline) !== 0) return this.#gatherInline(request)
     const writable = opcode === Opcode.Read || isAtomic(opcode)
     let at = RequestSlot.Segments as number
-    for (let left = words[RequestSlot.SegmentCount] as number; left > 0; left -= 1) {
-      const taken = this.#keys.gather(
-        list,
-        this.#domainId,
-        words[at] as number,
-        words[at + 1] as number,
-        words[at + 2] as number,
-        writable,
-      )
+    for (let left = words[RequestSlot.SegmentCount]!; left > 0; left -= 1) {
+      const taken = this.#keys.gather(list, this.#domainId, words[at]!, words[at + 1]!, words[at + 2]!, writable)
       if (!taken) return CompletionStatus.LocalProtectionError
       at += 3
     }
@@ -218,11 +209,9 @@ export class Initiator {
   #gatherInline(request: EncodedRequest): number {
     const { words } = request
     let at = RequestSlot.Segments as number
-    for (let index = 0; index < (words[RequestSlot.SegmentCount] as number); index += 1) {
-      const key = words[at + 2] as number
-      const known =
-        key !== 0 &&
-        this.#keys.gather(this.#local, this.#domainId, words[at] as number, words[at + 1] as number, key, false)
+    for (let index = 0; index < words[RequestSlot.SegmentCount]!; index += 1) {
+      const key = words[at + 2]!
+      const known = key !== 0 && this.#keys.gather(this.#local, this.#domainId, words[at]!, words[at + 1]!, key, false)
       const source = request.sources[index]
       if (!known && source !== undefined && source.length > 0) this.#local.add(new Span(source, 0, 0), 0, source.length)
       at += 3
@@ -258,7 +247,7 @@ export class Initiator {
 
   #atomic(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
     if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
-    const address = request.words[RequestSlot.RemoteAddress] as number
+    const address = request.words[RequestSlot.RemoteAddress]!
     if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
     const memory = this.#remoteMemory(request, target, Access.RemoteAtomic, 8)
     if (memory === undefined) return CompletionStatus.RemoteAccessError
@@ -300,9 +289,9 @@ export class Initiator {
    * access.
    */
   #remoteMemory(request: EncodedRequest, target: Responder, right: number, length: number): RemoteMemory | undefined {
-    const memory = target.peer.memory(request.words[RequestSlot.RemoteKey] as number)
+    const memory = target.peer.memory(request.words[RequestSlot.RemoteKey]!)
     if (memory === undefined || (memory.access & right) === 0 || memory.domainId !== target.domainId) return undefined
-    const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = request.words[RequestSlot.RemoteAddress]! - memory.address
     return offset >= 0 && offset + length <= memory.length ? memory : undefined
   }
 
@@ -310,7 +299,7 @@ export class Initiator {
   #reach(request: EncodedRequest, target: Responder, right: number, length: number): boolean {
     const memory = this.#remoteMemory(request, target, right, length)
     if (memory === undefined) return false
-    const offset = (request.words[RequestSlot.RemoteAddress] as number) - memory.address
+    const offset = request.words[RequestSlot.RemoteAddress]! - memory.address
     return this.#find(target, memory, offset, length, right)
   }
 
@@ -346,7 +335,7 @@ export class Initiator {
   }
 
   #invalidate(request: EncodedRequest, target: Responder): boolean {
-    const key = request.words[RequestSlot.Immediate] as number
+    const key = request.words[RequestSlot.Immediate]!
     return target.peer.invalidate(key, target.number, target.domainId)
   }
 
@@ -401,11 +390,11 @@ export class Initiator {
     const { requests, requestStride } = ring
     list.clear()
     let at = slot * requestStride
-    const segments = requests[at] as number
+    const segments = requests[at]!
     at += 1
     for (let left = segments <= ring.segments ? segments : 0; left > 0 && list.total < length; left -= 1) {
-      const room = Math.min(requests[at + 1] as number, length - list.total)
-      if (room !== 0 && !this.#scatterInto(target, ring, requests[at] as number, room, requests[at + 2] as number)) {
+      const room = Math.min(requests[at + 1]!, length - list.total)
+      if (room !== 0 && !this.#scatterInto(target, ring, requests[at]!, room, requests[at + 2]!)) {
         return CompletionStatus.LocalProtectionError
       }
       at += 3
@@ -442,16 +431,8 @@ export class Initiator {
     // Targets that many initiators share go on.
     if (status !== CompletionStatus.Success && block.words[BlockWord.Kind] !== BlockKind.DynamicTarget)
       Atomics.store(block.words, BlockWord.Fault, 1)
-    inbox.publish(
-      opcode,
-      flags,
-      words[RequestSlot.Immediate] as number,
-      status,
-      byteLength,
-      this.#number,
-      target.number,
-    )
-    const solicited = status !== 0 || ((words[RequestSlot.Flags] as number) & RequestFlag.Solicited) !== 0
+    inbox.publish(opcode, flags, words[RequestSlot.Immediate]!, status, byteLength, this.#number, target.number)
+    const solicited = status !== 0 || (words[RequestSlot.Flags]! & RequestFlag.Solicited) !== 0
     target.peer.announce(target.queueIndex, solicited)
   }
 
@@ -489,12 +470,12 @@ function isAboutMemory(status: number): boolean {
 }
 
 function enabled(block: Block, right: number): boolean {
-  return ((block.words[BlockWord.Access] as number) & right) !== 0
+  return (block.words[BlockWord.Access]! & right) !== 0
 }
 
 /** READ and atomics also need the responder's resources. */
 function readable(block: Block, right: number): boolean {
-  return enabled(block, right) && (block.words[BlockWord.MaxReadAtomic] as number) > 0
+  return enabled(block, right) && block.words[BlockWord.MaxReadAtomic]! > 0
 }
 
 /** Take the oldest receive request, whatever it holds. */

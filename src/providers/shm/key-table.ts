@@ -204,7 +204,7 @@ export class KeyTable {
     keys[words + KeyWord.Base] = base
     keys[words + KeyWord.Pieces] = pieces
     keys[words + KeyWord.Repeat] = repeat
-    keys[words + KeyWord.Generation] = ((keys[words + KeyWord.Generation] as number) + 1) | 0
+    keys[words + KeyWord.Generation] = (keys[words + KeyWord.Generation]! + 1) | 0
     keyDoubles[doubles + KeyDouble.Address] = entry.address
     keyDoubles[doubles + KeyDouble.Length] = entry.length
     keyDoubles[doubles + KeyDouble.Offset] = offset

@@ -67,11 +67,11 @@ export class OpenedPair implements ProviderQueuePair {
     return {
       state: this.state,
       currentState: this.state,
-      access: words[BlockWord.Access] as number,
-      destinationQueuePair: words[BlockWord.DestinationNumber] as number,
-      receivePsn: words[BlockWord.ReceivePsn] as number,
-      minRnrTimer: words[BlockWord.MinRnrTimer] as number,
-      maxDestinationReadAtomic: words[BlockWord.MaxReadAtomic] as number,
+      access: words[BlockWord.Access]!,
+      destinationQueuePair: words[BlockWord.DestinationNumber]!,
+      receivePsn: words[BlockWord.ReceivePsn]!,
+      minRnrTimer: words[BlockWord.MinRnrTimer]!,
+      maxDestinationReadAtomic: words[BlockWord.MaxReadAtomic]!,
     }
   }
 

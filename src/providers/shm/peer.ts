@@ -180,8 +180,8 @@ export class Peer {
     const at = (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS
     const { directory } = this.views
     if (!this.has(number)) return undefined
-    const first = directory[at + DirectoryWord.FirstPage] as number
-    const pages = directory[at + DirectoryWord.Pages] as number
+    const first = directory[at + DirectoryWord.FirstPage]!
+    const pages = directory[at + DirectoryWord.Pages]!
     if (first < FIXED_BYTES / PAGE_BYTES || pages < 1 || pages > MAX_BLOCK_PAGES) return undefined
     if ((first + pages) * PAGE_BYTES > native.describeMemory(this.#descriptor).lengthBytes) return undefined
     const buffer = native.mapMemory(this.#descriptor, first * PAGE_BYTES, pages * PAGE_BYTES, 0)
@@ -225,14 +225,14 @@ export class Peer {
     const armed = Atomics.load(queues, at + QueueWord.Armed)
     if (armed === 0 || (!solicited && queues[at + QueueWord.SolicitedOnly] === 1)) return
     // Ring first, disarm after: killed in between, the owner gets one event too many instead of none.
-    this.#ringDescriptor((queues[at + QueueWord.Channel] as number) - 1, queues[at + QueueWord.ChannelInode] as number)
+    this.#ringDescriptor(queues[at + QueueWord.Channel]! - 1, queues[at + QueueWord.ChannelInode]!)
     Atomics.compareExchange(queues, at + QueueWord.Armed, armed, 0)
   }
 
   /** Wake the peer's device: it has work that could not go on. */
   ring(): void {
     const { header } = this.views
-    this.#ringDescriptor(header[HeaderWord.Doorbell] as number, header[HeaderWord.DoorbellInode] as number)
+    this.#ringDescriptor(header[HeaderWord.Doorbell]!, header[HeaderWord.DoorbellInode]!)
   }
 
   #ringDescriptor(theirs: number, inode: number): void {

@@ -210,7 +210,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
 
   postSendList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postSend(requests[index] as EncodedRequest)
+      this.lastErrno = this.postSend(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -254,7 +254,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     let taken = 0
     this.lastErrno = this.state === QueuePairState.Reset ? Errno.EINVAL : 0
     while (taken < count && this.lastErrno === 0) {
-      this.lastErrno = this.#receives.post(requests[taken] as EncodedRequest)
+      this.lastErrno = this.#receives.post(requests[taken]!)
       if (this.lastErrno === 0) taken += 1
     }
     if (taken > 0) this.#tellPosted()

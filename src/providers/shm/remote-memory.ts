@@ -93,17 +93,17 @@ export function readClaim(views: FixedViews, index: number, key: number): KeyCla
   if (Atomics.load(keys, words + KeyWord.Key) !== (key | 0)) return undefined
   const generation = Atomics.load(keys, words + KeyWord.Generation)
   const claim: KeyClaim = {
-    address: keyDoubles[doubles + KeyDouble.Address] as number,
-    length: keyDoubles[doubles + KeyDouble.Length] as number,
-    access: keys[words + KeyWord.Access] as number,
-    domainId: keys[words + KeyWord.Domain] as number,
-    descriptor: keys[words + KeyWord.Descriptor] as number,
-    offset: keyDoubles[doubles + KeyDouble.Offset] as number,
-    kind: keys[words + KeyWord.Kind] as number,
-    queuePair: keys[words + KeyWord.QueuePair] as number,
-    base: keys[words + KeyWord.Base] as number,
-    pieces: keys[words + KeyWord.Pieces] as number,
-    repeat: keys[words + KeyWord.Repeat] as number,
+    address: keyDoubles[doubles + KeyDouble.Address]!,
+    length: keyDoubles[doubles + KeyDouble.Length]!,
+    access: keys[words + KeyWord.Access]!,
+    domainId: keys[words + KeyWord.Domain]!,
+    descriptor: keys[words + KeyWord.Descriptor]!,
+    offset: keyDoubles[doubles + KeyDouble.Offset]!,
+    kind: keys[words + KeyWord.Kind]!,
+    queuePair: keys[words + KeyWord.QueuePair]!,
+    base: keys[words + KeyWord.Base]!,
+    pieces: keys[words + KeyWord.Pieces]!,
+    repeat: keys[words + KeyWord.Repeat]!,
     generation,
   }
   // The key first: its owner writes the generation before it.

@@ -35,7 +35,7 @@ export class SharedTarget {
 
   /** The ring of the block that `open` has just given. */
   inbox(visitor: number): SharedInbox {
-    this.#inbox ??= new SharedInbox(this.peer, this.#block as Block, visitor)
+    this.#inbox ??= new SharedInbox(this.peer, this.#block!, visitor)
     return this.#inbox
   }
 

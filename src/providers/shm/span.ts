@@ -77,11 +77,11 @@ export function copySpan(
 }
 
 function copyWords(target: BigInt64Array, to: number, source: BigInt64Array, from: number, count: number): void {
-  for (let index = 0; index < count; index += 1) target[to + index] = source[from + index] as bigint
+  for (let index = 0; index < count; index += 1) target[to + index] = source[from + index]!
 }
 
 function copyBytes(target: Uint8Array, to: number, source: Uint8Array, from: number, length: number): void {
-  for (let index = 0; index < length; index += 1) target[to + index] = source[from + index] as number
+  for (let index = 0; index < length; index += 1) target[to + index] = source[from + index]!
 }
 
 function sourceView(bytes: Uint8Array, from: number, length: number, request: EncodedRequest): Uint8Array {

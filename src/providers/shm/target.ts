@@ -40,7 +40,7 @@ export class Target implements Reachable, Responder {
   }
 
   get domainId(): number {
-    return (this.block as Block).words[BlockWord.Domain] as number
+    return this.block!.words[BlockWord.Domain]!
   }
 
   /**
@@ -48,8 +48,8 @@ export class Target implements Reachable, Responder {
    * queue.
    */
   get inbox(): Inbox | undefined {
-    const shared = (this.block as Block).words[BlockWord.SharedQueue] as number
-    return shared === 0 ? (this.#own as OwnInbox) : this.#sharedInbox(shared)
+    const shared = this.block!.words[BlockWord.SharedQueue]!
+    return shared === 0 ? this.#own! : this.#sharedInbox(shared)
   }
 
   /**
@@ -57,11 +57,11 @@ export class Target implements Reachable, Responder {
    * queue.
    */
   get ownInbox(): OwnInbox | undefined {
-    return (this.block as Block).words[BlockWord.SharedQueue] === 0 ? this.#own : undefined
+    return this.block!.words[BlockWord.SharedQueue] === 0 ? this.#own : undefined
   }
 
   get queueIndex(): number {
-    return (this.block as Block).words[BlockWord.ReceiveQueue] as number
+    return this.block!.words[BlockWord.ReceiveQueue]!
   }
 
   responder(_request: EncodedRequest): Responder | number {
@@ -87,7 +87,7 @@ export class Target implements Reachable, Responder {
   leave(): void {
     if (this.#visiting) this.#endVisit()
     this.#inside = (this.#inside + 1) | 0
-    Atomics.store((this.block as Block).words, BlockWord.Inside, this.#inside)
+    Atomics.store(this.block!.words, BlockWord.Inside, this.#inside)
   }
 
   /**
@@ -100,9 +100,9 @@ export class Target implements Reachable, Responder {
 
   /** Tell the owner that its queue pair is to go to the error state. */
   fault(): void {
-    const { words } = this.block as Block
+    const { words } = this.block!
     Atomics.store(words, BlockWord.Fault, 1)
-    this.#tell(words[BlockWord.ReceiveQueue] as number)
+    this.#tell(words[BlockWord.ReceiveQueue]!)
   }
 
   /** Ask to be woken, or no longer, when the owner posts a receive request. */
@@ -156,8 +156,7 @@ export class Target implements Reachable, Responder {
    * established).
    */
   #establish(block: Block): void {
-    if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0)
-      this.#tell(block.words[BlockWord.ReceiveQueue] as number)
+    if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0) this.#tell(block.words[BlockWord.ReceiveQueue]!)
   }
 
   #connected(block: Block): boolean {

@@ -42,8 +42,8 @@ export class ShmXrcDomain implements ProviderXrcDomain {
   }
 
   describe(words: Int32Array): void {
-    words[BlockWord.XrcDomain] = this.#key[0] as number
-    words[BlockWord.XrcDomain + 1] = this.#key[1] as number
+    words[BlockWord.XrcDomain] = this.#key[0]!
+    words[BlockWord.XrcDomain + 1] = this.#key[1]!
   }
 
   /** Whether that is the block of one of its receive queue pairs. */

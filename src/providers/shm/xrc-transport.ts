@@ -19,7 +19,7 @@ import { sharedQueueOwner } from './xrc-domain.ts'
  */
 export class XrcTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
-    return this.initiator.carryOut(request, request.words[RequestSlot.Opcode] as number, this.target as Target)
+    return this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
   }
 
   protected override makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
@@ -39,8 +39,8 @@ class XrcTarget extends Target {
   }
 
   override responder(request: EncodedRequest): Responder | number {
-    const number = request.words[RequestSlot.RemoteQueuePair] as number
-    const block = this.block as Block
+    const number = request.words[RequestSlot.RemoteQueuePair]!
+    const block = this.block!
     const owner = this.#ownerOf(number, block)
     const visit = owner?.visit()
     if (owner === undefined || visit === undefined) return CompletionStatus.RemoteInvalidRequest
@@ -86,8 +86,8 @@ class XrcResponder implements Responder {
   constructor(peer: Peer, number: number, queue: Block, inbox: Inbox | undefined) {
     this.peer = peer
     this.number = number
-    this.domainId = queue.words[BlockWord.Domain] as number
-    this.queueIndex = queue.words[BlockWord.ReceiveQueue] as number
+    this.domainId = queue.words[BlockWord.Domain]!
+    this.queueIndex = queue.words[BlockWord.ReceiveQueue]!
     this.inbox = inbox
   }
 }

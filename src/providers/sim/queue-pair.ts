@@ -212,7 +212,7 @@ export class SimQueuePair
     const { state } = this
     const taken = isFailed(state) || state === QueuePairState.ReadyToSend || state === QueuePairState.SendQueueDrained
     if (!taken) return Errno.EINVAL
-    const opcode = request.words[RequestSlot.Opcode] as number
+    const opcode = request.words[RequestSlot.Opcode]!
     const refused = refusal(this.type, this.capacities, request, opcode)
     if (refused !== 0) return refused
     if (!this.#destination.admits(request)) return Errno.EINVAL
@@ -227,7 +227,7 @@ export class SimQueuePair
 
   postSendList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postSend(requests[index] as EncodedRequest)
+      this.lastErrno = this.postSend(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -242,7 +242,7 @@ export class SimQueuePair
 
   postReceiveList(requests: readonly EncodedRequest[], count: number): number {
     for (let index = 0; index < count; index += 1) {
-      this.lastErrno = this.postReceive(requests[index] as EncodedRequest)
+      this.lastErrno = this.postReceive(requests[index]!)
       if (this.lastErrno !== 0) return index
     }
     return count
@@ -422,7 +422,7 @@ export class SimQueuePair
       frees,
       id,
       status,
-      opcode: completionOpcodeOf[opcode] as number,
+      opcode: completionOpcodeOf[opcode]!,
       byteLength: status === CompletionStatus.Success ? lengthBytes : 0,
       flags: 0,
       immediate: 0,
@@ -455,8 +455,8 @@ export class SimQueuePair
   }
 
   #bindPosted({ words }: EncodedRequest): void {
-    const window = this.device.windows.get(words[RequestSlot.Window] as number)
-    window?.posted(words[RequestSlot.RemoteKey] as number)
+    const window = this.device.windows.get(words[RequestSlot.Window]!)
+    window?.posted(words[RequestSlot.RemoteKey]!)
   }
 }
 

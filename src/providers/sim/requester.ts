@@ -204,14 +204,14 @@ export class Requester {
       packets,
       packetBytes,
       firstPsn: this.#nextPsn,
-      remoteAddress: words[RequestSlot.RemoteAddress] as number,
-      remoteKey: words[RequestSlot.RemoteKey] as number,
-      immediate: words[RequestSlot.Immediate] as number,
+      remoteAddress: words[RequestSlot.RemoteAddress]!,
+      remoteKey: words[RequestSlot.RemoteKey]!,
+      immediate: words[RequestSlot.Immediate]!,
       solicited: (entry.flags & RequestFlag.Solicited) !== 0,
       request,
-      sharedQueue: words[RequestSlot.RemoteQueuePair] as number,
+      sharedQueue: words[RequestSlot.RemoteQueuePair]!,
       session: this.#session,
-      accessKey: bits[RequestSlot.AccessKey] as bigint,
+      accessKey: bits[RequestSlot.AccessKey]!,
       queueKey: this.#queueKey(request),
       route: this.#destination.route(request, lengthBytes),
     }
@@ -221,7 +221,7 @@ export class Requester {
   }
 
   #queueKey(request: EncodedRequest): number {
-    const key = request.words[RequestSlot.QueueKey] as number
+    const key = request.words[RequestSlot.QueueKey]!
     return key >= OWN_QUEUE_KEY ? (this.#attributes.queueKey ?? 0) : key
   }
 

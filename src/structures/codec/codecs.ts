@@ -111,8 +111,8 @@ export const number: Codec<number> = {
     return floatBytes
   },
   decode(value) {
-    for (let at = 0; at < 8; at += 1) floatBytes[at] = value[at] as number
-    return float[0] as number
+    for (let at = 0; at < 8; at += 1) floatBytes[at] = value[at]!
+    return float[0]!
   },
 }
 

@@ -64,5 +64,5 @@ function room(command: Command): number {
 
 /** In host order, as devices leave it. */
 function wordAt(bytes: Uint8Array, at: number): bigint {
-  return new BigUint64Array(bytes.buffer, bytes.byteOffset + at, 1)[0] as bigint
+  return new BigUint64Array(bytes.buffer, bytes.byteOffset + at, 1)[0]!
 }

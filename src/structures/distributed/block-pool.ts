@@ -161,9 +161,9 @@ export class BlockPool {
   }
 
   #begin(block: OwnBlock): OwnBlock {
-    const own = this.#owner(block) as OwnChunk
+    const own = this.#owner(block)!
     const at = indexOf(own, block)
-    const tag = ((own.tags[at] as number) + 1) & TAG_MASK || 1
+    const tag = (own.tags[at]! + 1) & TAG_MASK || 1
     own.tags[at] = tag
     own.states[at] = State.Busy
     this.#made += 1
@@ -256,7 +256,7 @@ export class BlockPool {
 
   async #giveBackIfFree(own: OwnChunk, kept: number): Promise<void> {
     const { chunk, sizeClass, states, tags } = own
-    const free = this.#free[sizeClass] as OwnBlock[]
+    const free = this.#free[sizeClass]!
     if (!states.every((state) => state === State.Free) || free.length < (1 + kept) * states.length) return
     this.#own.delete(chunk.index)
     this.#free[sizeClass] = free.filter(({ offset }) => Math.floor(offset / CHUNK_BYTES) !== chunk.index)
@@ -318,5 +318,5 @@ function indexOf({ sizeClass }: OwnChunk, { offset }: { readonly offset: number 
 
 function blockAt({ chunk, sizeClass, tags }: OwnChunk, at: number): OwnBlock {
   const offset = chunkOffset(chunk.index) + at * bytesOfClass(sizeClass)
-  return { sizeClass, offset, tag: tags[at] as number }
+  return { sizeClass, offset, tag: tags[at]! }
 }

@@ -110,7 +110,7 @@ async function lookThroughMap(home: HomeWords, name: BlockName, entry: NameEntry
   for (let map = readMapBody(entry); ; ) {
     let entries = 0
     for (const table of tablesOf(map.nodes)) entries += await lookThroughTable(home, table, map.buckets, found)
-    const again = readMapBody((await readName(home, name)) as NameEntry)
+    const again = readMapBody((await readName(home, name))!)
     if (Buffer.compare(again.nodes, map.nodes) === 0) {
       // While a table is split its entries may be met twice.
       if (isBounded(entry) && !isSplitting(map.nodes)) {

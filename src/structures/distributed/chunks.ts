@@ -108,7 +108,7 @@ export class Chunks {
   /** The chunk `index` as it is now. */
   async at(index: number): Promise<Chunk> {
     const [chunk] = await this.#read(index - this.#first, 1)
-    return chunk as Chunk
+    return chunk!
   }
 
   /** Make it this rank's own. Undefined where it is not as it was. */

@@ -319,7 +319,7 @@ export class GroupStructures implements AsyncDisposable {
   #homeOf(name: string): Home {
     const bytes = Buffer.from(String(name))
     // Another seed than that of the place among the names of a home, which would else be the same few for all.
-    return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length] as Home
+    return this.#homes[hashBytes(bytes, bytes.length, HOME_SEED) % this.#homes.length]!
   }
 
   #checkOpen(): void {

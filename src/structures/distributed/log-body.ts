@@ -38,6 +38,6 @@ export function writeLogBody(tables: readonly number[], ranks: number): Uint8Arr
 /** Where the tables are. The first parameter of a log's entry is its capacity. */
 export function readLogBody({ parameters, body }: NameEntry, ranks: number): readonly number[] {
   const view = new DataView(body.buffer, body.byteOffset, body.length)
-  const count = tablesForLog(parameters[0] as number)
+  const count = tablesForLog(parameters[0]!)
   return Array.from({ length: count }, (_, at) => view.getFloat64(logMarksBytes(ranks) + at * 8, true))
 }

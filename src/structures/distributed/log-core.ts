@@ -188,7 +188,7 @@ export class LogCore {
       const older = there.filter(({ index }) => index < last)
       const heads = await this.#reader.heads(older)
       const stays = heads.findIndex((head) => head !== undefined && !isTooMuch(head.bytes - head.lengthBytes))
-      at = stays < 0 ? Math.min(next, last) : (older[stays] as ThereSlot).index
+      at = stays < 0 ? Math.min(next, last) : older[stays]!.index
       await this.#empty(stays < 0 ? older : older.slice(0, stays), at)
       const oldest = heads[stays]
       const dropped = heads.at(-1)

@@ -84,7 +84,7 @@ export class LogReader {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, RECORD_BYTES))
     await this.#home.run(reads)
     return slots.map(({ index, block }, at) => {
-      const head = readRecordHead(block, (reads[at] as ReadCommand).bytes)
+      const head = readRecordHead(block, reads[at]!.bytes)
       return head?.index === index ? head : undefined
     })
   }
@@ -103,7 +103,7 @@ export class LogReader {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, bytesOfClass(block.sizeClass)))
     await this.#home.run(reads)
     return slots.flatMap(({ index, block }, at) => {
-      const record = readRecord(block, (reads[at] as ReadCommand).bytes)
+      const record = readRecord(block, reads[at]!.bytes)
       return record?.index === index ? [record] : []
     })
   }

@@ -37,7 +37,7 @@ export class LogSlots {
   /** Where the slot of an index is. */
   place(index: number): number {
     const slot = index % this.capacity
-    return (this.#tables[Math.floor(slot / TABLE_SLOTS)] as number) + (slot % TABLE_SLOTS) * SLOT_BYTES
+    return this.#tables[Math.floor(slot / TABLE_SLOTS)]! + (slot % TABLE_SLOTS) * SLOT_BYTES
   }
 
   /** READs of the slots of `count` indexes in a row, at most as many as there are slots; for a batch. */

@@ -132,7 +132,7 @@ export class MapBuckets {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, bytesOfClass(block.sizeClass)))
     await this.#home.run(reads)
     return slots.map((slot, at) => {
-      const entry = readMapEntry(slot.block, (reads[at] as ReadCommand).bytes)
+      const entry = readMapEntry(slot.block, reads[at]!.bytes)
       return entry && { ...slot, entry }
     })
   }

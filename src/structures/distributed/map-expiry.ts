@@ -47,7 +47,7 @@ export class MapExpiry {
 const NOBODY: PassedBy = { commands: [], over: () => [] }
 
 function bytesOf(commands: readonly ReadCommand[], at: number): Uint8Array {
-  return (commands[at] as ReadCommand).bytes
+  return commands[at]!.bytes
 }
 
 function isHeadOver(head: { readonly endOfLife: number } | undefined, nowMs: number): boolean {

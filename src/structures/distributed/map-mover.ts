@@ -140,7 +140,7 @@ export class MapMover {
     for (const [at, chunk] of taken.entries()) {
       await this.#chunks.write(chunk, tableBytes(this.#buckets, unsetSlot(chunk.tagFloor)))
       const word = nodeWord({ chunk: chunk.index, generation: chunk.tagFloor })
-      const before = await this.#home.compareExchange64(this.#tree.place(nodes[at] as number), 0n, word)
+      const before = await this.#home.compareExchange64(this.#tree.place(nodes[at]!), 0n, word)
       if (before !== 0n) await this.#chunks.giveBack(chunk, chunk.tagFloor)
     }
     return true
@@ -184,7 +184,7 @@ export class MapMover {
     const [lefts, rights] = [left.slots(), right.slots()]
     const places = from
       .slots()
-      .map((slot, at): Place => ({ from: slot, left: lefts[at] as Slot, right: rights[at] as Slot }))
+      .map((slot, at): Place => ({ from: slot, left: lefts[at]!, right: rights[at]! }))
       .filter((place) => place.left.unset || place.right.unset)
     if (places.length === 0) return
     const frozen = await this.#freeze(split, places)
@@ -203,7 +203,7 @@ export class MapMover {
       await this.#run([...swaps, still])
       if (still.word() !== word) return undefined
       const now = left.map((place, at): Place => {
-        const { swapped, before, desired } = swaps[at] as CompareExchangeCommand
+        const { swapped, before, desired } = swaps[at]!
         return { ...place, from: withWord(place.from, swapped ? desired : before) }
       })
       frozen.push(...now.filter(({ from }) => from.frozen))
@@ -216,7 +216,7 @@ export class MapMover {
     const full = places.map(({ from }) => from).filter(isFull)
     const heads = full.map(({ block }) => new ReadCommand(block.offset, HEAD_BYTES))
     await this.#run([...ages, ...heads])
-    const headOf = new Map(full.map((slot, at) => [slot.place, readHead(slot.block, (heads[at] as ReadCommand).bytes)]))
+    const headOf = new Map(full.map((slot, at) => [slot.place, readHead(slot.block, heads[at]!.bytes)]))
     const empties: Command[] = []
     const entries: Command[] = []
     for (const place of places) {
@@ -268,7 +268,7 @@ function agesOf(from: BucketsRead, ...below: readonly (readonly Slot[])[]): Comm
   return from.slots().flatMap(({ place }, at) => {
     const ages = at % BUCKET_SLOTS === 0 ? from.ages(place) : undefined
     if (ages === undefined || ages === 0n) return []
-    return below.map((slots) => new CompareExchangeCommand(agesPlace((slots[at] as Slot).place), 0n, ages))
+    return below.map((slots) => new CompareExchangeCommand(agesPlace(slots[at]!.place), 0n, ages))
   })
 }
 

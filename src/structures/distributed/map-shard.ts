@@ -210,7 +210,7 @@ export class MapShard {
     met: Set<bigint>,
   ): Promise<boolean> {
     if (change.kind === 'keep' || (change.kind === 'remove' && there === undefined)) return true
-    if (change.kind === 'remove') return await this.#removeAll([there as FoundEntry])
+    if (change.kind === 'remove') return await this.#removeAll([there!])
     this.#expiry.note(change.endOfLife)
     const block = await this.#takeBlock(ENTRY_BYTES + key.bytes.length + change.value.length)
     const write = new WriteCommand(block.offset, writeMapEntry(block.tag, key, change.value, change.endOfLife))
@@ -325,7 +325,7 @@ const EVICTED_AT_A_TIME = 8
 const EVICTIONS_MAX = 8
 
 function allGone(slots: readonly FullSlot[], befores: readonly bigint[]): boolean {
-  return befores.every((before, at) => before === liveWord(slots[at] as FullSlot))
+  return befores.every((before, at) => before === liveWord(slots[at]!))
 }
 
 function wordOf({ fingerprint }: KeyBytes, block: OwnBlock, tentative: boolean): bigint {

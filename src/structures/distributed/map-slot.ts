@@ -133,7 +133,7 @@ export class BucketsRead {
   isFrozen(): boolean {
     return this.commands.some(({ bytes }) => {
       for (let high = 7; high < bytes.length; high += 8)
-        if (high % BUCKET_BYTES < BUCKET_SLOTS * 8 && (bytes[high] as number) >= 0x80) return true
+        if (high % BUCKET_BYTES < BUCKET_SLOTS * 8 && bytes[high]! >= 0x80) return true
       return false
     })
   }

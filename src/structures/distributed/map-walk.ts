@@ -94,7 +94,7 @@ export class MapWalk {
 export function whereMoved(here: BucketsRead, below: readonly BucketsRead[]): (readonly [FullSlot, number])[] {
   const [left, right] = below.map((read) => read.slots()) as [Slot[], Slot[]]
   return here.slots().flatMap((slot, index) => {
-    const moved = [left[index] as Slot, right[index] as Slot]
+    const moved = [left[index]!, right[index]!]
     const now = moved.some(({ unset }) => unset) ? [slot] : moved
     return now.filter(isFull).map((full) => [full, index] as const)
   })

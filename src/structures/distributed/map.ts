@@ -199,7 +199,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   /** By other bits than those that the buckets follow from. */
   #partOf({ first, second }: KeyBytes): MapPart {
     const mixed = Math.imul(first ^ (second >>> 5), SPREAD) >>> 0
-    return this.#parts[Math.floor((mixed / 2 ** 32) * this.#parts.length)] as MapPart
+    return this.#parts[Math.floor((mixed / 2 ** 32) * this.#parts.length)]!
   }
 
   #put(value: V, options: SetOptions | undefined, endOfLife?: number): MapChange {
@@ -219,7 +219,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   #nowMs(): number {
-    return (this.#parts[0] as MapPart).shard.home.words.nowMs()
+    return this.#parts[0]!.shard.home.words.nowMs()
   }
 
   #decode({ value }: MapEntry): V {

@@ -56,7 +56,7 @@ async function lookThroughTable(home: HomeWords, table: number, blocks: Set<numb
     const reads = chains.map(({ offset }) => new ReadCommand(offset, VERSION_BYTES))
     await runAll(home, reads)
     chains = chains.flatMap((name, at) => {
-      const older = readVersionHead(name, (reads[at] as ReadCommand).bytes)?.older ?? 0n
+      const older = readVersionHead(name, reads[at]!.bytes)?.older ?? 0n
       const below = addVersion(older, blocks)
       return below === undefined ? [] : [below]
     })
@@ -65,7 +65,7 @@ async function lookThroughTable(home: HomeWords, table: number, blocks: Set<numb
 
 function addVersion(word: bigint, blocks: Set<number>): BlockName | undefined {
   if (!namesVersion(word)) return undefined
-  const name = decodeBlock(word) as BlockName
+  const name = decodeBlock(word)!
   blocks.add(name.offset)
   return name
 }

@@ -157,5 +157,5 @@ export class CommitClock {
 
 /** The same word, of a write set that is finished. */
 function finished(word: bigint): bigint {
-  return encodeBlock({ ...(decodeBlock(word) as BlockName), tentative: false })
+  return encodeBlock({ ...decodeBlock(word)!, tentative: false })
 }

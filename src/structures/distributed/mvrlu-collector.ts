@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { runAll } from './batches.ts'
 import type { BlockPool } from './block-pool.ts'
-import { type BlockName, decodeBlock } from './block-word.ts'
+import { decodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
 import type { GroupGracePeriodState } from './grace-periods.ts'
 import type { HomeWords } from './home-words.ts'
@@ -182,7 +182,7 @@ export class Collector {
     if (reads.length > 0) await runAll(this.#home, reads)
     return same.map(({ place, lock, head }, at) => {
       const read = heads[at]
-      const version = read && readVersionHead(decodeBlock(head) as BlockName, read.bytes)
+      const version = read && readVersionHead(decodeBlock(head)!, read.bytes)
       const nothing = { place, lock, clock: 0, version: 0n, older: 0n, freed: undefined }
       if (version === undefined) return nothing
       const { clock, older, object, isGone } = version
@@ -192,7 +192,7 @@ export class Collector {
 }
 
 function readOf(head: bigint): ReadCommand | undefined {
-  return namesVersion(head) ? new ReadCommand((decodeBlock(head) as BlockName).offset, VERSION_BYTES) : undefined
+  return namesVersion(head) ? new ReadCommand(decodeBlock(head)!.offset, VERSION_BYTES) : undefined
 }
 
 function cutOf({ place, lock, version, older, freed }: Superseded): {
@@ -205,6 +205,6 @@ function cutOf({ place, lock, version, older, freed }: Superseded): {
     return { cut: new CompareExchangeCommand(place + SlotOffset.Head, version, empty), open }
   }
   if (version === 0n || older === 0n) return { cut: undefined, open }
-  const { offset } = decodeBlock(version) as BlockName
+  const { offset } = decodeBlock(version)!
   return { cut: new CompareExchangeCommand(offset + OLDER_OFFSET, older, 0n), open }
 }

@@ -127,11 +127,11 @@ export class MvRluWrites {
 
   /** @throws HeapFullError */
   async assign(place: number, value: Uint8Array): Promise<void> {
-    await this.#fill(this.#locked.get(place) as Locked, value)
+    await this.#fill(this.#locked.get(place)!, value)
   }
 
   async free(place: number): Promise<void> {
-    const locked = this.#locked.get(place) as Locked
+    const locked = this.#locked.get(place)!
     if (!locked.isMade) await this.#fill(locked, undefined)
     else if (locked.filled !== undefined) {
       // Nobody else has seen it.

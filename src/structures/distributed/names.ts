@@ -126,7 +126,7 @@ function wordOf(block: OwnBlock): bigint {
 
 function nameOfKind(kind: number): StructureKindName {
   const names = Object.keys(StructureKind) as StructureKindName[]
-  return names.find((name) => StructureKind[name] === kind) as StructureKindName
+  return names.find((name) => StructureKind[name] === kind)!
 }
 
 function checked(found: NamedStructure, request: NameRequest): NamedStructure {

@@ -162,7 +162,7 @@ function checkSize(size: Size): number {
 
 function checkHomes(group: Group, homes: readonly number[] | undefined): readonly number[] {
   if (homes === undefined) return Array.from({ length: group.size }, (_, rank) => rank)
-  const ascends = homes.every((rank, at) => at === 0 || rank > (homes[at - 1] as number))
+  const ascends = homes.every((rank, at) => at === 0 || rank > homes[at - 1]!)
   if (homes.length > 0 && ascends && homes.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < group.size))
     return homes
   throw new ArgumentError('options.homes', `homes are ranks of the group, ascending, not ${JSON.stringify(homes)}`)

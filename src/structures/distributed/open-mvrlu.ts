@@ -41,6 +41,6 @@ export function mvRluCoreAt(
 async function makeBody(home: Home): Promise<NewBody> {
   const { places, undo } = await takeTables(home, 1)
   const bytes = new Uint8Array(MV_RLU_BYTES)
-  new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0] as number), true)
+  new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0]!), true)
   return { bytes, undo }
 }

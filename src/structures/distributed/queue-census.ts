@@ -1,4 +1,4 @@
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { namesBlock, placeOf, readSegment, SEGMENT_HEAD_BYTES, segmentNameIn } from './queue-segment.ts'
@@ -18,7 +18,7 @@ export async function lookThroughQueue(home: HomeWords, body: number, blocks: Se
 async function lookOnce(home: HomeWords, body: number, blocks: Set<number>): Promise<boolean> {
   let name = segmentNameIn(await home.load64(body))
   for (;;) {
-    const { offset, sizeClass } = decodeBlock(name) as BlockName
+    const { offset, sizeClass } = decodeBlock(name)!
     const all = new ReadCommand(offset, bytesOfClass(sizeClass))
     const after = new ReadCommand(offset, SEGMENT_HEAD_BYTES)
     await home.run([all, after])
@@ -27,7 +27,7 @@ async function lookOnce(home: HomeWords, body: number, blocks: Set<number>): Pro
     blocks.add(offset)
     for (let index = 0; index < segment.places; index += 1) {
       const word = all.word(placeOf({ segment, index }) - offset)
-      if (namesBlock(word)) blocks.add((decodeBlock(word) as BlockName).offset)
+      if (namesBlock(word)) blocks.add(decodeBlock(word)!.offset)
     }
     const next = all.word(NEXT)
     if (!namesBlock(next)) return true

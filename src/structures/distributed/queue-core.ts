@@ -1,5 +1,5 @@
 import type { BlockPool, OwnBlock } from './block-pool.ts'
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { GroupListCore } from './group-list.ts'
@@ -185,7 +185,7 @@ export class QueueCore implements GroupListCore {
     this.#ahead =
       found === undefined ? undefined : { cursor: following, word: found, read: found === next ? read : undefined }
     if (!take.swapped) return false
-    this.#pool.release(decodeBlock(word) as BlockName)
+    this.#pool.release(decodeBlock(word)!)
     if (this.#shape.capacity !== 0) void this.emptied.ring(ends)
     this.#head.tell()
     return true
@@ -244,7 +244,7 @@ export class QueueCore implements GroupListCore {
 
   /** What a block says; undefined where it is not the one that the place meant. */
   async #read({ cursor, word, read }: Found): Promise<Uint8Array | undefined> {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const bytes = read?.bytes ?? (await this.#home.read(name.offset, bytesOfClass(name.sizeClass))).bytes
     const block = readValueBlock(name, bytes)
     return block?.words[0] === cursor.segment.open ? block.value : undefined
@@ -347,7 +347,7 @@ function firstNot(look: Look, isSo: (word: bigint) => boolean): Cursor {
 }
 
 function readAhead(word: bigint): ReadCommand | undefined {
-  const { offset, sizeClass } = decodeBlock(word) as BlockName
+  const { offset, sizeClass } = decodeBlock(word)!
   const lengthBytes = bytesOfClass(sizeClass)
   return lengthBytes > AHEAD_BYTES_MAX ? undefined : new ReadCommand(offset, lengthBytes)
 }

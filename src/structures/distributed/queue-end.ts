@@ -109,7 +109,7 @@ export class QueueEnd {
   know(segment: Segment): void {
     this.#known.set(segment.name, segment)
     const [oldest] = this.#known.keys()
-    if (this.#known.size > KNOWN_MAX) this.#known.delete(oldest as bigint)
+    if (this.#known.size > KNOWN_MAX) this.#known.delete(oldest!)
   }
 
   /** What it says, if it was at this end before and after that was read. */

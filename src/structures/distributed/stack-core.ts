@@ -1,5 +1,5 @@
 import type { BlockPool, OwnBlock } from './block-pool.ts'
-import { type BlockName, bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from './command.ts'
 import type { GroupBell } from './group-bell.ts'
 import type { GroupListCore } from './group-list.ts'
@@ -94,7 +94,7 @@ export class StackCore implements GroupListCore {
         const known = this.#top
         const top = known?.names === undefined || this.#isFull(known) ? await this.#look(HEAD_ONLY, there) : known
         if (this.#isFull(top)) return false
-        const names = namesAbove(top.word, top.depth, top.names as readonly bigint[])
+        const names = namesAbove(top.word, top.depth, top.names!)
         block = await this.#fitting(block, headBytes(names.length + 1) + value.length)
         there = await this.#cover(top, names, block, value)
         if (there !== undefined) continue
@@ -140,8 +140,8 @@ export class StackCore implements GroupListCore {
    * Take the top away, and read what lies below. Undefined when that is done; else the word of what is the top by now.
    */
   async #take(top: Top): Promise<bigint | undefined> {
-    const names = top.names as readonly bigint[]
-    const below = names[0] as bigint
+    const names = top.names!
+    const below = names[0]!
     const take = new CompareExchangeCommand(this.#place, top.word, below)
     const read = below === 0n ? undefined : readAhead(below)
     const waiting = this.#capacity === 0 ? undefined : this.emptied.read()
@@ -149,7 +149,7 @@ export class StackCore implements GroupListCore {
     this.#top = undefined
     if (!take.swapped) return take.before
     if (waiting !== undefined) void this.emptied.ring(waiting)
-    this.#pool.release(decodeBlock(top.word) as BlockName)
+    this.#pool.release(decodeBlock(top.word)!)
     const depth = top.depth - 1
     this.#top = below === 0n ? NOTHING : { word: below, depth, names: belowIn(names), value: undefined, read }
     return undefined
@@ -171,7 +171,7 @@ export class StackCore implements GroupListCore {
 
   /** What a block says, as far as so many bytes reach. */
   async #read(word: bigint, bytesMax: number, ahead?: ReadCommand): Promise<Top | undefined> {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const lengthBytes = Math.min(bytesMax, bytesOfClass(name.sizeClass))
     const { bytes } = ahead ?? (await this.#home.read(name.offset, lengthBytes))
     const block = bytesMax === WHOLE ? readValueBlock(name, bytes) : readBlockHead(name, bytes)
@@ -194,7 +194,7 @@ export class StackCore implements GroupListCore {
 }
 
 function readAhead(word: bigint): ReadCommand | undefined {
-  const { offset, sizeClass } = decodeBlock(word) as BlockName
+  const { offset, sizeClass } = decodeBlock(word)!
   const lengthBytes = bytesOfClass(sizeClass)
   return lengthBytes > AHEAD_BYTES_MAX ? undefined : new ReadCommand(offset, lengthBytes)
 }

@@ -1,4 +1,4 @@
-import { type BlockName, bytesOfClass, decodeBlock } from './block-word.ts'
+import { bytesOfClass, decodeBlock } from './block-word.ts'
 import type { HomeWords } from './home-words.ts'
 import { headBytes, readBlockHead } from './value-block.ts'
 
@@ -33,14 +33,14 @@ export async function lookThroughStack(home: HomeWords, place: number, blocks: S
 
 async function lookOnce(home: HomeWords, place: number, blocks: Set<number>): Promise<boolean> {
   for (let word = await home.load64(place); word !== 0n; ) {
-    const name = decodeBlock(word) as BlockName
+    const name = decodeBlock(word)!
     const lengthBytes = Math.min(STACK_HEAD_BYTES_MAX, bytesOfClass(name.sizeClass))
     const head = readBlockHead(name, (await home.read(name.offset, lengthBytes)).bytes)
     if (head === undefined) return false
     const [, ...names] = head.words
     blocks.add(name.offset)
     for (const other of names) blocks.add(decodeBlock(other)?.offset ?? name.offset)
-    word = names.at(-1) as bigint
+    word = names.at(-1)!
   }
   return true
 }

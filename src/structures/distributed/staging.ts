@@ -26,7 +26,7 @@ export class Staging {
     const free = this.#free.get(length) ?? []
     this.#free.set(length, free)
     if (free.length === 0) this.#makeSome(length, free)
-    return free.pop() as Staged
+    return free.pop()!
   }
 
   #makeSome(length: number, free: Staged[]): void {

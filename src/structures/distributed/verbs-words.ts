@@ -204,8 +204,8 @@ export class VerbsWords implements RemoteWords {
   }
 
   #complete(batch: CompletionBatch, row: number): void {
-    const link = this.#byNumber.get(batch.queuePairNumber[row] as number)
-    const status = batch.status[row] as number
+    const link = this.#byNumber.get(batch.queuePairNumber[row]!)
+    const status = batch.status[row]!
     if (status === CompletionStatus.Success) link?.completed()
     else link?.lose(explainStatus(status))
   }

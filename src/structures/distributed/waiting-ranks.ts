@@ -89,7 +89,7 @@ export class WaitingRanks {
         return undefined
       }
       const at = Math.floor(rank / BITS)
-      const word = seen[at] as bigint
+      const word = seen[at]!
       const before = await this.#swap(at, word, this.#living(at, word) & ~(1n << BigInt(rank % BITS)))
       if (before === word) return rank
       seen[at] = before

@@ -55,7 +55,7 @@ export class Allocator {
   allocate(lengthBytes: number, intent: Intent, into: Allocation, essential: boolean = false): boolean {
     const sizeClass = classFor(lengthBytes)
     if (sizeClass < 0) return this.#allocateSlabs(Math.ceil(lengthBytes / SLAB_BYTES), intent, into, essential)
-    const hints = this.#hints[sizeClass] as number[]
+    const hints = this.#hints[sizeClass]!
     for (;;) {
       const reference = hints.pop() ?? this.#refill(sizeClass, essential || sizeClass <= SMALL_CLASS_MAX)
       if (reference === 0) return false
@@ -78,7 +78,7 @@ export class Allocator {
       return
     }
     this.#blocks.free(reference, state)
-    const hints = this.#hints[slabDetail(word)] as number[]
+    const hints = this.#hints[slabDetail(word)]!
     if (hints.length < HINTS_MAX) hints.push(reference)
   }
 
@@ -122,7 +122,7 @@ export class Allocator {
    * none.
    */
   #refill(sizeClass: number, essential: boolean): number {
-    const own = this.#own[sizeClass] as number[]
+    const own = this.#own[sizeClass]!
     for (const slab of own) if (this.#lookThrough(slab, sizeClass)) return this.#hint(sizeClass)
     const fresh = this.#mayClaim(1, essential) ? this.#claimSlab(sizeClass) : -1
     if (fresh >= 0) {
@@ -137,7 +137,7 @@ export class Allocator {
   }
 
   #hint(sizeClass: number): number {
-    return (this.#hints[sizeClass] as number[]).pop() ?? 0
+    return this.#hints[sizeClass]!.pop() ?? 0
   }
 
   /** Remember the free blocks of a slab. False when there are none, or it has not changed since the last look. */
@@ -147,7 +147,7 @@ export class Allocator {
     const freed = blocks.freed(slab)
     if (this.#seen[slab] === freed) return false
     this.#seen[slab] = freed
-    const hints = this.#hints[sizeClass] as number[]
+    const hints = this.#hints[sizeClass]!
     const before = hints.length
     blocks.eachBlock(slab, (reference, state) => {
       if (kindOf(state) === BlockKind.Free) hints.push(reference)
@@ -160,7 +160,7 @@ export class Allocator {
     const slab = this.#claimAny()
     if (slab < 0) return -1
     const blocks = this.#blocks
-    const step = CLASS_GRANULES[sizeClass] as number
+    const step = CLASS_GRANULES[sizeClass]!
     for (let at = 0; at < blocksPerSlab(sizeClass); at += 1) {
       const reference = blocks.headOf(slab) + at * step
       const state = blocks.state(reference)
@@ -295,7 +295,7 @@ export class Allocator {
 
   #forget(slab: number, sizeClass: number): void {
     this.#seen[slab] = -1
-    const own = this.#own[sizeClass] as number[]
+    const own = this.#own[sizeClass]!
     const at = own.indexOf(slab)
     if (at >= 0) own.splice(at, 1)
   }
@@ -304,7 +304,7 @@ export class Allocator {
   static roundUp(lengthBytes: number): number {
     const sizeClass = classFor(lengthBytes)
     if (sizeClass < 0) return Math.ceil(lengthBytes / SLAB_BYTES) * SLAB_BYTES
-    return (CLASS_GRANULES[sizeClass] as number) * GRANULE_BYTES
+    return CLASS_GRANULES[sizeClass]! * GRANULE_BYTES
   }
 }
 

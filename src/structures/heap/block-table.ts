@@ -90,7 +90,7 @@ export class BlockTable {
   lengthOf(reference: number): number {
     const word = this.word(this.slabOf(reference))
     if (slabKind(word) === SlabKind.Head) return slabDetail(word) * GRANULES_PER_SLAB * GRANULE_BYTES
-    return (CLASS_GRANULES[slabDetail(word)] as number) * GRANULE_BYTES
+    return CLASS_GRANULES[slabDetail(word)]! * GRANULE_BYTES
   }
 
   /**
@@ -103,7 +103,7 @@ export class BlockTable {
     const head = this.headOf(slab)
     if (kind === SlabKind.Head) visit(head, this.state(head))
     if (kind !== SlabKind.Sized && kind !== SlabKind.Closing) return
-    const step = CLASS_GRANULES[slabDetail(word)] as number
+    const step = CLASS_GRANULES[slabDetail(word)]!
     const end = head + blocksPerSlab(slabDetail(word)) * step
     for (let reference = head; reference < end; reference += step) visit(reference, this.state(reference))
   }

@@ -136,7 +136,7 @@ export class Directory {
   #kindOf(reference: number): StructureKindName {
     const number = this.#heap.memory.peek(offsetOf(reference) + Offset.Kind)
     const names = Object.keys(StructureKind) as StructureKindName[]
-    return names.find((name) => StructureKind[name] === number) as StructureKindName
+    return names.find((name) => StructureKind[name] === number)!
   }
 
   #checked(reference: number, request: StructureRequest): FoundStructure {

@@ -164,8 +164,8 @@ export class Epochs {
   collect(): void {
     const now = this.#memory.load(HeaderOffset.Epoch)
     const { references, epochs } = this.#limbo
-    while (this.#limbo.at < references.length && (now - (epochs[this.#limbo.at] as number)) >>> 0 >= 2) {
-      const reference = references[this.#limbo.at] as number
+    while (this.#limbo.at < references.length && (now - epochs[this.#limbo.at]!) >>> 0 >= 2) {
+      const reference = references[this.#limbo.at]!
       this.#limbo.at += 1
       this.#allocator.free(reference, this.#blocks.peekState(reference))
     }

@@ -50,7 +50,7 @@ export class Key {
     memory.poke(entry + EntryOffset.Hash, this.hash)
     memory.poke(entry + EntryOffset.Key, this.meta)
     const room = keyRoom(this.meta)
-    for (let at = 0; at < room; at += 4) memory.poke(entry + EntryOffset.Bytes + at, this.#words[at >>> 2] as number)
+    for (let at = 0; at < room; at += 4) memory.poke(entry + EntryOffset.Bytes + at, this.#words[at >>> 2]!)
   }
 
   /** Whether it is the key of the entry at `entry`. */
@@ -67,7 +67,7 @@ export class Key {
   value(): MapKey {
     const length = this.meta & 0xffff
     const kind = this.meta >>> 16
-    if (kind === Kind.Number) return this.#floats[0] as number
+    if (kind === Kind.Number) return this.#floats[0]!
     const bytes = this.bytes.subarray(0, length)
     return kind === Kind.Text ? decoder.decode(bytes) : bytes.slice()
   }

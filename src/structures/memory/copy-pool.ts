@@ -33,7 +33,7 @@ export class CopyPool {
     const first = at >>> 2
     const count = (lengthBytes + 3) >>> 2
     if (lengthBytes <= LOOP_BYTES_MAX)
-      for (let word = 0; word < count; word += 1) words[first + word] = source[from + word] as number
+      for (let word = 0; word < count; word += 1) words[first + word] = source[from + word]!
     else words.set(source.subarray(from, from + count), first)
   }
 

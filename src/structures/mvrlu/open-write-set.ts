@@ -72,7 +72,7 @@ export class OpenWriteSet {
   }
 
   assign(object: number, value: Uint8Array): void {
-    this.#write(this.find(object) as Entry, value, value.length)
+    this.#write(this.find(object)!, value, value.length)
     this.changed = true
   }
 
@@ -93,7 +93,7 @@ export class OpenWriteSet {
   }
 
   free(object: number): void {
-    const entry = this.find(object) as Entry
+    const entry = this.find(object)!
     const { memory, epochs } = this.#heap
     this.changed = true
     if (entry.kind !== EntryKind.Make) {

@@ -178,7 +178,7 @@ export class MvRluSection<V> implements Disposable {
     const isRoot = object === this.#settings.root
     const state = isRoot ? ROOT_STATE : stateOf(this.#heap, object)
     const writes = state === undefined ? undefined : this.#open()
-    return writes?.lock(reference, state as number, write) ?? false
+    return writes?.lock(reference, state!, write) ?? false
   }
 
   #open(): OpenWriteSet | undefined {

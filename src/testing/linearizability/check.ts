@@ -64,7 +64,7 @@ function stepOf<State, Input, Output>(
   history: readonly HistoryCall<Input, Output>[],
   call: number,
 ): { readonly state: State } | undefined {
-  const { input, returned } = history[call] as HistoryCall<Input, Output>
+  const { input, returned } = history[call]!
   return model.step(state, input, returned === undefined ? undefined : { value: returned.output })
 }
 

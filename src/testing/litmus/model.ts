@@ -65,9 +65,9 @@ function* interleave(program: Program, processes: readonly (readonly Operation[]
       const before = isStore ? memory[location]! : codes[field]!
       if (isStore) memory[location] = value
       else codes[field] = memory[location]!
-      at[process]!++
+      at[process]! += 1
       yield* from()
-      at[process]!--
+      at[process]! -= 1
       if (isStore) memory[location] = before
       else codes[field] = before
     }

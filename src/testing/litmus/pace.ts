@@ -76,7 +76,7 @@ export class Pace {
   constructor(board: Board, rank: number, random: () => number) {
     this.#board = board
     this.#rank = rank
-    for (let index = 0; index < NOISE; index++) this.#noise[index] = Math.floor(random() * 65_536)
+    for (let index = 0; index < NOISE; index += 1) this.#noise[index] = Math.floor(random() * 65_536)
   }
 
   /** `kind` counts from 0 to {@link PACES} - 1; `others` are the ranks that play in this batch beside us. */
@@ -122,7 +122,7 @@ export class Pace {
 
   #await(slot: number, others: number, looks: number): void {
     this.#board.setProgress(this.#rank, slot)
-    for (let index = 0; index < this.#others.length; index++)
+    for (let index = 0; index < this.#others.length; index += 1)
       this.#board.awaitProgress(this.#others[index]!, others, looks)
   }
 
@@ -132,6 +132,6 @@ export class Pace {
   }
 
   #wait(steps: number): void {
-    for (let step = 0; step < steps; step++) Atomics.load(this.#idle, 0)
+    for (let step = 0; step < steps; step += 1) Atomics.load(this.#idle, 0)
   }
 }

@@ -69,7 +69,7 @@ class Rank {
   /** Of all ranks, so far. */
   #evicted(): number {
     let count = 0
-    for (let rank = 0; rank < this.#group.size; rank++)
+    for (let rank = 0; rank < this.#group.size; rank += 1)
       count += this.#group.profile(rank)?.total('dsm.pages', 'evictions') ?? 0
     return count
   }
@@ -80,7 +80,7 @@ class Rank {
     const player = new Player(options, program, run.axis, memory)
     let batch = this.#draw(run.axis.ranks, true)
     player.begin(batch)
-    for (let [rounds, count] = [0, 1]; rounds < run.rounds; count++) {
+    for (let [rounds, count] = [0, 1]; rounds < run.rounds; count += 1) {
       const next = this.#draw(run.axis.ranks, isAsleep(count))
       player.play(batch, next)
       rounds += player.roundsIn(batch)

@@ -110,9 +110,9 @@ class Exploration {
     this.#found(-1)
     const vector = new Int32Array(this.#world.length)
     let layerEnd = 1
-    for (let state = 0; state < this.#graph.states; state++) {
+    for (let state = 0; state < this.#graph.states; state += 1) {
       if (state === layerEnd) {
-        this.#depth++
+        this.#depth += 1
         layerEnd = this.#graph.states
       }
       if (this.#graph.states >= statesMax) return this.#result(false)
@@ -173,13 +173,13 @@ class Exploration {
   #factsOf(vector: Int32Array): number {
     const { model, freshAt, locals, channels, channelCount } = this.#world
     let facts = 0
-    for (let at = model.nodes; at < freshAt; at++) {
+    for (let at = model.nodes; at < freshAt; at += 1) {
       const length = channels.contents(vector[at]!).length
       if (length > 0) facts |= 1 << (at - model.nodes)
       if (length > this.#channelMax) this.#channelMax = length
     }
     const groups = 2 * model.pages
-    for (let node = 0; node < model.nodes; node++) {
+    for (let node = 0; node < model.nodes; node += 1) {
       const { waiting, awake } = locals.at(vector[node]!).facts
       facts |= waiting << (channelCount + node * groups)
       facts |= awake << (channelCount + (model.nodes + node) * groups)

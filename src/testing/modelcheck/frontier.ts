@@ -17,7 +17,7 @@ export class Frontier {
     const block = Math.floor(this.#count / BLOCK_STATES)
     this.#blocks[block] ??= new Int32Array(BLOCK_STATES * this.#length)
     this.#blocks[block].set(vector, (this.#count % BLOCK_STATES) * this.#length)
-    this.#count++
+    this.#count += 1
   }
 
   /** Puts state `index` into `vector`. States are asked for in order. */

@@ -135,7 +135,7 @@ export class LocalAutomaton {
 
   /** The mmu lets the program do exactly what the table says; with tokens, no more than that. */
   #assertMirror({ rank, node, program }: Found): void {
-    for (let page = 0; page < this.#model.pages; page++) {
+    for (let page = 0; page < this.#model.pages; page += 1) {
       const mmu = program.may(page, true) ? 'write' : program.may(page, false) ? 'read' : 'none'
       if (node.right(page) === mmu || (node.countsTokens && allows(node.right(page), mmu))) continue
       throw new Violation(
@@ -146,7 +146,7 @@ export class LocalAutomaton {
 
   /** Who asked for an eviction is told when it is over. */
   #assertEvicted({ rank, node, program }: Found): void {
-    for (let page = 0; page < this.#model.pages; page++) {
+    for (let page = 0; page < this.#model.pages; page += 1) {
       if (((program.evicting >>> page) & 1) === 0) continue
       const state = node.copyState(page)
       if (!this.#model.protocol.cache.states[state]!.transient)
@@ -161,7 +161,7 @@ export class LocalAutomaton {
     const { none, shared, owner: owned } = this.#model.protocol.recovery.directory
     // Where home does not tell them apart, tokens do.
     if (none === shared || shared === owned) return
-    for (let page = 0; page < this.#model.pages; page++) {
+    for (let page = 0; page < this.#model.pages; page += 1) {
       if (this.#homes[page] !== rank) continue
       const { state, owner, sharers } = node.directory(page)
       const isRight =
@@ -180,7 +180,7 @@ export class LocalAutomaton {
     const found: number[] = []
     const mayBegin = threads === 'many' || program.isIdle
     const events = (page: number): object => protocol.cache.states[node.copyState(page)]!.on
-    for (let page = 0; page < pages; page++) {
+    for (let page = 0; page < pages; page += 1) {
       const add = (operation: Operation): number => found.push(this.inputs.program(operation, page))
       if (program.wait(page, false) === Wait.Awake) add(Operation.RunReader)
       if (program.wait(page, true) === Wait.Awake) add(Operation.RunWriter)

@@ -23,7 +23,7 @@ export function firstWithoutProgress(graph: Graph, world: World, named: boolean)
   const good = new Uint8Array(graph.states)
   for (let changed = true; changed; ) {
     changed = false
-    for (let state = graph.states - 1; state >= 0; state--) {
+    for (let state = graph.states - 1; state >= 0; state -= 1) {
       if (good[state] === 1 || !isGood(graph, world, good, state)) continue
       good[state] = 1
       changed = true
@@ -48,14 +48,14 @@ function isGood(graph: Graph, world: World, good: Uint8Array, state: number): bo
   let forced = 0
   let timeouts = 0
   let timeoutsGood = true
-  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge++) {
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge += 1) {
     const [label, target] = [graph.label(edge), graph.target(edge)]
     if (label === OPTIONAL || target === state) continue
     if (label >= world.firstTimeoutLabel) {
-      timeouts++
+      timeouts += 1
       timeoutsGood &&= good[target] === 1
     } else {
-      forced++
+      forced += 1
       if (good[target] === 0) return false
     }
   }
@@ -69,13 +69,13 @@ function isGood(graph: Graph, world: World, good: Uint8Array, state: number): bo
  */
 export function whyStuck(graph: Graph, world: World, state: number): string | undefined {
   if (graph.facts(state) === 0) return undefined
-  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge++)
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge += 1)
     if (graph.label(edge) !== OPTIONAL && graph.target(edge) !== state) return undefined
   return describe(graph, world, state)
 }
 
 function describe(graph: Graph, world: World, state: number): string {
-  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge++) {
+  for (let edge = graph.firstEdge(state); edge < graph.endOfEdges(state); edge += 1) {
     const label = graph.label(edge)
     if (label !== OPTIONAL && graph.target(edge) !== state)
       return 'progress: without any new access the nodes can go on for ever from here and never come to rest'

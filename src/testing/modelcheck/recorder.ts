@@ -86,7 +86,7 @@ export class Recorder implements NodePort {
   evicted(page: number): void {
     this.#program.frames &= ~(1 << page)
     this.#program.evicting &= ~(1 << page)
-    this.#program.evictions++
+    this.#program.evictions += 1
   }
 
   failed(page: number): void {

@@ -22,10 +22,10 @@ export class Remnants {
 
   clear(vector: Int32Array): void {
     const { model, locals } = this.#world
-    for (let node = 0; node < model.nodes; node++) {
+    for (let node = 0; node < model.nodes; node += 1) {
       const { remnants, unproven } = locals.at(vector[node]!).facts
       vector[this.#world.freshAt]! &= ~(unproven << (node * model.pages))
-      for (let page = 0; page < model.pages; page++)
+      for (let page = 0; page < model.pages; page += 1)
         if (((remnants >>> page) & 1) === 1) this.#giveBack(vector, node, page)
     }
   }

@@ -14,7 +14,7 @@ import type { World } from './world.ts'
  */
 export function starved(graph: Graph, world: World): Stuck | undefined {
   const { nodes, pages } = world.model
-  for (let group = 0; group < 2 * nodes * pages; group++) {
+  for (let group = 0; group < 2 * nodes * pages; group += 1) {
     const waits = 1 << (world.channelCount + group)
     const isWaiting = (state: number): boolean => (graph.facts(state) & waits) !== 0
     const state = new FairCircles(graph, isWaiting, () => true).first()

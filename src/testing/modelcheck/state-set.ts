@@ -21,7 +21,7 @@ export class StateSet {
   add(vector: Int32Array, offset: number, length: number): number {
     let high = 0x9747b28c
     let low = 0x3c6ef372
-    for (let at = offset; at < offset + length; at++) {
+    for (let at = offset; at < offset + length; at += 1) {
       const word = vector[at]!
       high = Math.imul(high ^ mixed(word), 0xcc9e2d51)
       high = (high << 13) | (high >>> 19)
@@ -58,7 +58,7 @@ export class StateSet {
 
   #rehash(): void {
     this.#slots = new Int32Array(2 * this.#slots.length)
-    for (let index = 0; index < this.#size; index++)
+    for (let index = 0; index < this.#size; index += 1)
       this.#slots[this.#slotOf(this.#high[index]!, this.#low[index]!)] = index + 1
   }
 }

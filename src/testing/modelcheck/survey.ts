@@ -29,7 +29,7 @@ export function survey(
   }
   enter(world.initial(), -1, undefined)
   const vector = new Int32Array(world.length)
-  for (let state = 0; state < parents.length && parents.length < statesMax; state++) {
+  for (let state = 0; state < parents.length && parents.length < statesMax; state += 1) {
     frontier.read(state, vector)
     world.forEachAction(vector, 0, (action) => {
       visit(vector, action, () => wayTo(state, action))

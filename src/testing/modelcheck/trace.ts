@@ -86,8 +86,8 @@ function changes(world: World, node: number, before: Int32Array, after: Int32Arr
 function underWay(world: World, vector: Int32Array): string[] {
   const { nodes } = world.model
   const lines: string[] = []
-  for (let from = 0; from < nodes; from++) {
-    for (let to = 0; to < nodes; to++) {
+  for (let from = 0; from < nodes; from += 1) {
+    for (let to = 0; to < nodes; to += 1) {
       if (from === to) continue
       const envelopes = world.channels.contents(vector[world.channelAt(from, to)]!)
       if (envelopes.length === 0) continue

@@ -73,7 +73,7 @@ class Walk {
   run(steps: number, watch: WalkWatch): WalkResult {
     const vector = this.#world.initial()
     let end = WALK_STEPS
-    for (let step = 0; step < steps; step++) {
+    for (let step = 0; step < steps; step += 1) {
       if (this.#way.length === end) end = this.#startAgain(vector) + WALK_STEPS
       if (step % MOOD_STEPS === 0) this.#changeMood()
       const action = this.#draw(vector)

@@ -75,7 +75,7 @@ export class World {
   /** Nothing has been touched; home's memory is what counts. */
   initial(): Int32Array {
     const vector = new Int32Array(this.length)
-    for (let node = 0; node < this.model.nodes; node++) vector[node] = this.locals.initial(node)
+    for (let node = 0; node < this.model.nodes; node += 1) vector[node] = this.locals.initial(node)
     this.homes.forEach((home, page) => {
       vector[this.freshAt]! |= this.freshBit(home, page)
     })
@@ -96,12 +96,12 @@ export class World {
   /** Every action that is possible in a state, with its label. */
   forEachAction(vector: Int32Array, offset: number, visit: (action: Action, label: number) => void): void {
     const { nodes } = this.model
-    for (let node = 0; node < nodes; node++) {
+    for (let node = 0; node < nodes; node += 1) {
       for (const input of this.locals.at(vector[offset + node]!).inputs)
         visit({ do: 'program', node, input }, this.#programLabel(node, input))
     }
-    for (let from = 0; from < nodes; from++) {
-      for (let to = 0; to < nodes; to++) {
+    for (let from = 0; from < nodes; from += 1) {
+      for (let to = 0; to < nodes; to += 1) {
         if (from === to) continue
         const at = this.channelAt(from, to)
         const channel = vector[offset + at]!
@@ -136,7 +136,7 @@ export class World {
   /** Puts what `action` leads to into {@link next}. @throws Violation where a step is wrong by itself. */
   take(vector: Int32Array, offset: number, action: Action): void {
     const { next } = this
-    for (let at = 0; at < this.length; at++) next[at] = vector[offset + at]!
+    for (let at = 0; at < this.length; at += 1) next[at] = vector[offset + at]!
     if (action.do === 'program') this.#step(action.node, action.input)
     else if (action.do === 'deliver') this.#deliver(action.from, action.to)
     else this.#refuse(action.from, action.to, action.do === 'lose' ? MessageKind.Refused : MessageKind.NoMemory)
@@ -176,7 +176,7 @@ export class World {
   #refuse(from: number, to: number, kind: MessageKind): void {
     const request = this.messages.at(this.channels.messageOf(this.#pop(from, to)))
     const refusal = this.messages.idOf({ ...request, kind, from: to, count: to })
-    this.next[this.refusalsAt]!--
+    this.next[this.refusalsAt]! -= 1
     this.#append(to, from, this.channels.envelope(refusal, 0, 0))
   }
 
@@ -221,8 +221,8 @@ export class World {
   #store(node: number, page: number): void {
     const { nodes } = this.model
     let fresh = this.next[this.freshAt]!
-    for (let other = 0; other < nodes; other++) fresh &= ~this.freshBit(other, page)
+    for (let other = 0; other < nodes; other += 1) fresh &= ~this.freshBit(other, page)
     this.next[this.freshAt] = fresh | this.freshBit(node, page)
-    for (let at = nodes; at < this.freshAt; at++) this.next[at] = this.channels.stale(this.next[at]!, page)
+    for (let at = nodes; at < this.freshAt; at += 1) this.next[at] = this.channels.stale(this.next[at]!, page)
   }
 }

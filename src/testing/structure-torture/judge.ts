@@ -66,7 +66,7 @@ export class Judge<Shared> {
     await inTime(subject.judge({ shared: this.#shared, processes, common, wrong: note }), (text) =>
       note(`to look at it ${text}`),
     )
-    const sum = (word: number): number => processes.reduce((all, { words }) => all + (words[word] as number), 0)
+    const sum = (word: number): number => processes.reduce((all, { words }) => all + words[word]!, 0)
     return {
       structure: subject.name,
       operations: sum(Word.Done),

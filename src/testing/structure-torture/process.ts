@@ -9,7 +9,7 @@ import type { StructureFate, StructureMemory, StructureOrder, StructurePlan, Str
 import { regroup } from './regroup.ts'
 import { Workman } from './worker.ts'
 
-const plan = JSON.parse(process.argv[2] as string) as StructurePlan
+const plan = JSON.parse(process.argv[2]!) as StructurePlan
 // Whoever started us is gone.
 const orphaned = (): never => process.exit(1)
 process.once('disconnect', orphaned)

@@ -25,6 +25,6 @@ export function readStamped(value: Uint8Array, count: number): readonly number[]
 
 function sumOf(words: Int32Array): number {
   let sum = 0x811c_9dc5
-  for (let at = 1; at < words.length; at += 1) sum = Math.imul(sum ^ (words[at] as number), 0x0100_0193)
+  for (let at = 1; at < words.length; at += 1) sum = Math.imul(sum ^ words[at]!, 0x0100_0193)
   return sum | 0
 }

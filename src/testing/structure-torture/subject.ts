@@ -169,13 +169,13 @@ export async function forAtMost<T>(
 
 /** Sum of a word over processes. */
 export function sumOf(processes: readonly Pick<Ended, 'words'>[], word: number): number {
-  return processes.reduce((sum, { words }) => sum + (words[word] as number), 0)
+  return processes.reduce((sum, { words }) => sum + words[word]!, 0)
 }
 
 /** How many were killed while something of one of these kinds was under way; without kinds, of any. */
 export function underWay(processes: readonly Ended[], ...kinds: readonly number[]): number {
   return processes.filter(({ words }) => {
-    const kind = words[Word.UnderWay] as number
+    const kind = words[Word.UnderWay]!
     return kinds.length === 0 ? kind !== 0 : kinds.includes(kind)
   }).length
 }

@@ -101,9 +101,7 @@ export class VersionAges {
 
 /** How often versions were seen, by their age. */
 export function histogramOf(processes: readonly { readonly words: Int32Array }[]): readonly number[] {
-  return Array.from({ length: AGES }, (_, age) =>
-    processes.reduce((sum, { words }) => sum + (words[Word.Own + age] as number), 0),
-  )
+  return Array.from({ length: AGES }, (_, age) => processes.reduce((sum, { words }) => sum + words[Word.Own + age]!, 0))
 }
 
 /** In words, what is wrong with a histogram. */

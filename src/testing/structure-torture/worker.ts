@@ -68,7 +68,7 @@ export class Workman<Shared> {
     try {
       await step()
     } catch (error) {
-      const { name } = this.#subjects[index] as Subject<Shared>
+      const { name } = this.#subjects[index]!
       this.#wrong(name, error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
     Atomics.add(header, HeaderWord.Steps, 1)

@@ -88,7 +88,7 @@ const freshness: Check = (accesses) => {
   let next = 0
   let latest: TortureAccess | undefined
   for (const access of inOrder(accesses)) {
-    for (; next < ends.length && ends[next]!.endedUs < access.beganUs; next++)
+    for (; next < ends.length && ends[next]!.endedUs < access.beganUs; next += 1)
       if (latest === undefined || versionKnownBy(ends[next]!) > versionKnownBy(latest)) latest = ends[next]
     if (
       access.outcome === 'doubt' ||

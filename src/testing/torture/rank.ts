@@ -55,7 +55,7 @@ class Rank {
       else await this.#access(drawKind(random), page)
       if (random.below(PAUSE_EVERY) === 0) await sleep(random.below(PAUSE_MS_MAX + 1))
     }
-    for (let page = 0; page < this.#plan.pages; page++) await this.#access('read', page)
+    for (let page = 0; page < this.#plan.pages; page += 1) await this.#access('read', page)
   }
 
   async #access(kind: TortureAccessKind, page: number): Promise<void> {

@@ -90,7 +90,7 @@ test('sealed messages open in their order, and nothing else opens', () => {
   const frames = ['one', 'two', 'two'].map((text) => closing.close(Buffer.from(text)))
   assert.equal(opening.open(frames[0]!)?.toString(), 'one')
   assert.equal(opening.open(frames[2]!), undefined, 'one left out')
-  for (let byte = 0; byte < frames[1]!.length; byte++) {
+  for (let byte = 0; byte < frames[1]!.length; byte += 1) {
     const changed = Buffer.from(frames[1]!)
     changed[byte]! ^= 1
     const fresh = new Seal(key)

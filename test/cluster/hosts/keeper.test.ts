@@ -79,7 +79,7 @@ class Rank {
 
 /** Gives three rounds and waits for all of each. */
 async function complete(ranks: readonly Rank[]): Promise<void> {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 3; round += 1) {
     for (const [rank, each] of ranks.entries()) each.caller.give(round, `${round} of ${rank}`)
     await until(() => ranks.every((each) => each.gathered.length === round + 1), `round ${round}`)
   }
@@ -248,5 +248,5 @@ test('a port that is taken is an error that says so', async () => {
 
 /** The socket under a caller, to do to it what a network does. */
 function socketOf({ caller }: Rank): Socket {
-  return caller.socket as Socket
+  return caller.socket!
 }

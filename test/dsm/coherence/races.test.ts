@@ -168,7 +168,7 @@ race(
     stage.deliver(2, 0)
     stage.store(3)
     stage.deliver(3, 0)
-    for (let count = name === 'token' ? 3 : 1; count > 0; count--) stage.deliver(0, 2)
+    for (let count = name === 'token' ? 3 : 1; count > 0; count -= 1) stage.deliver(0, 2)
     stage.settle()
     assert.deepEqual(stage.members.map(({ value }) => value).slice(2), [2, 3])
   },
@@ -248,7 +248,7 @@ race(
 )
 
 race('a page that is granted is used once before it goes on', all('cache M ForwardModified'), (stage) => {
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 50; round += 1) {
     const before = stage.members.filter(({ wants }) => wants === 'none').length
     assert.equal(before, 3)
     stage.store(1)
@@ -298,7 +298,7 @@ for (const [name, protocol] of protocols) {
 
   test(`what was evicted can be had again, and no bytes come late (${name})`, () => {
     const stage = new Stage(protocol, 3)
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 5; round += 1) {
       own(stage, 1)
       share(stage, 2)
       assert.ok(stage.evict(2))

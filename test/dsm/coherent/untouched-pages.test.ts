@@ -27,7 +27,7 @@ describe('pages that are touched for the first time', { skip: noViews }, () => {
           const name = `first-${coherence}-${placement}-${downwards}`
           await ranks.all('open', name, { size: PAGES * 4096, coherence, placement })
           await ranks.all('addToPages', name, PAGES, downwards)
-          for (let rank = 0; rank < RANKS; rank++)
+          for (let rank = 0; rank < RANKS; rank += 1)
             assert.deepEqual(await ranks.on(rank, 'pagesOtherThan', name, PAGES, RANKS), [], `seen by rank ${rank}`)
         })
 

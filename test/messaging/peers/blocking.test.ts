@@ -117,7 +117,7 @@ async function pair(): Promise<{
 }> {
   const peers = [openPeers({ number: 0 }), openPeers({ number: 1 })] as const
   const links = memoryLinks({ ringBytes: 4096, delayTurnsMax: 0 })
-  await Promise.all(peers.map((each, number) => each.attach(links[number] as MemoryLink)))
+  await Promise.all(peers.map((each, number) => each.attach(links[number]!)))
   return { peers, links }
 }
 

@@ -128,9 +128,9 @@ test('how much can be sent inline is found by making queue pairs, when somebody 
   const run = await standIn.run(({ open }) => {
     const device = open('standin0')
     const { appendFileSync } = process.getBuiltinModule('node:fs')
-    appendFileSync(process.env['AETHER_STAND_IN_LOG'] as string, 'asked\n')
+    appendFileSync(process.env['AETHER_STAND_IN_LOG']!, 'asked\n')
     console.log(JSON.stringify([device.attributes.maxInlineBytes, device.attributes.maxInlineBytes]))
-    appendFileSync(process.env['AETHER_STAND_IN_LOG'] as string, 'answered\n')
+    appendFileSync(process.env['AETHER_STAND_IN_LOG']!, 'answered\n')
   })
   assert.deepEqual(printed(run), [220, 220])
   const asked = run.log.slice(run.log.indexOf('asked'), run.log.indexOf('answered'))

@@ -59,9 +59,9 @@ export class Initiator implements Disposable {
     const all: Outcome[] = []
     while (all.length < count) {
       const rows = this.queue.poll(this.#batch)
-      for (let row = 0; row < rows; row++) {
+      for (let row = 0; row < rows; row += 1) {
         const status = statusName(this.#batch.status[row] as CompletionStatus)
-        all.push({ id: this.#batch.id[row] as number, status })
+        all.push({ id: this.#batch.id[row]!, status })
       }
       if (Date.now() > deadline) throw new Error(`${all.length} of ${count} completions in ${patienceMs} ms`)
       if (rows === 0) await turn()

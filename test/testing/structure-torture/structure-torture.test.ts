@@ -46,7 +46,7 @@ test('a value of which some was overwritten is found out, and how much of it is 
   assert.deepEqual(readStamped(value, 2), [7, -1])
   for (const at of [0, 4, 8, 12, 60, value.length - 1]) {
     const torn = value.slice()
-    torn[at] = (torn[at] as number) ^ 1
+    torn[at] = torn[at]! ^ 1
     assert.equal(typeof readStamped(torn, 2), 'string', `byte ${at}`)
   }
   assert.match(String(readStamped(value.slice().fill(0xdb, 40), 2)), /[6-9]\d bytes of it are those of freed memory/)

@@ -43,7 +43,7 @@ test('a memory that is not shared is found out', async () => {
   const memory = new URL('./fixtures/private-memory.js', import.meta.url)
   const found: string[] = []
   // How far each gets is up to the machine.
-  for (let seed = 1; seed <= 4 && found.length === 0; seed++)
+  for (let seed = 1; seed <= 4 && found.length === 0; seed += 1)
     found.push(...(await oneGroup({ coherence: ['mesi'], places: ['machine'], pages: 2, memory, seed })).violations)
   assert.match(found.join('\n'), /stale: |lost update: /)
 })

@@ -23,7 +23,7 @@ export class RoundCarrier<M> {
   }
 
   send(from: number, to: number, message: M): void {
-    this.messages++
+    this.messages += 1
     this.#underWay.push({ from, to, message })
   }
 
@@ -32,7 +32,7 @@ export class RoundCarrier<M> {
     while (this.#underWay.length > 0) {
       const arriving = this.#underWay
       this.#underWay = []
-      this.rounds++
+      this.rounds += 1
       for (const { from, to, message } of arriving) this.#deliver(to, from, message)
       afterRound?.()
     }

@@ -75,7 +75,7 @@ export class CountedCluster {
     return {
       send: (to, message) => this.#carrier.send(rank, to, message),
       push: () => {
-        this.#pushed++
+        this.#pushed += 1
       },
       ownFrame: () => nowhere,
       mapReadOnly: nothing,

@@ -39,7 +39,7 @@ function firstAbove(sums: Float64Array, wanted: number): number {
   let [low, high] = [0, sums.length - 1]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((sums[middle] as number) > wanted) high = middle
+    if (sums[middle]! > wanted) high = middle
     else low = middle + 1
   }
   return low

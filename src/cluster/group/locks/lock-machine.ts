@@ -113,7 +113,7 @@ export class LockMachine {
     this.#dead.add(rank)
     for (const queue of this.#queues.values()) queue.memberDied(rank)
     for (const [token, own] of before) this.#tellSuccessor(token, own)
-    for (let other = 0; other < this.#options.size; other++)
+    for (let other = 0; other < this.#options.size; other += 1)
       if (!this.#dead.has(other)) this.#tell(other, { op: 'report', dead: rank })
     this.#grantAll()
   }
@@ -193,7 +193,7 @@ export class LockMachine {
   /** Every death that is known here has been reported by all who live. */
   #isSettled(): boolean {
     for (const dead of this.#dead)
-      for (let rank = 0; rank < this.#options.size; rank++)
+      for (let rank = 0; rank < this.#options.size; rank += 1)
         if (!this.#dead.has(rank) && !this.#reportsOf(dead).has(rank)) return false
     return true
   }
@@ -217,7 +217,7 @@ export class LockMachine {
   /** Who keeps the lock while everybody lives. */
   #firstOf(name: string): number {
     let hash = 0
-    for (let index = 0; index < name.length; index++) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0
+    for (let index = 0; index < name.length; index += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0
     return hash % this.#options.size
   }
 

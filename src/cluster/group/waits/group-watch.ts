@@ -130,7 +130,7 @@ export class GroupWatch {
       const isLate = due.has(wait)
       const isSlow = this.#backOff.ageNs(wait.key, nowNs) >= slowNs
       const isWanted = isLate || (isSlow && !this.#known.has(wait.key))
-      if (isWanted && !this.#examine(wait, isLate) && isLate) untold++
+      if (isWanted && !this.#examine(wait, isLate) && isLate) untold += 1
     }
     if (untold > 0) printLine(`rank ${this.#options.rank} has ${untold} more waits that last as long`)
   }

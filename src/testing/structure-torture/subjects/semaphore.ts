@@ -76,7 +76,7 @@ function turnsOf(common: Int32Array): readonly number[] {
 }
 
 function crowds(common: Int32Array): readonly { readonly atMs: number; readonly who: readonly number[] }[] {
-  const count = Math.min(CROWDS_MAX, common[INCARNATIONS_MAX] as number)
+  const count = Math.min(CROWDS_MAX, common[INCARNATIONS_MAX]!)
   return Array.from({ length: count }, (_, index) => {
     const begin = CROWDS + index * CROWD_WORDS
     const [millions = 0, rest = 0, ...who] = common.subarray(begin, begin + CROWD_WORDS)

@@ -118,7 +118,7 @@ class World {
       this.held.delete(key)
       this.waiting.delete(key)
     }
-    for (let to = 0; to < this.size; to++) {
+    for (let to = 0; to < this.size; to += 1) {
       this.channels[to * this.size + rank]!.length = 0
       if (this.alive.has(to)) this.news.push({ to, dead: rank })
     }
@@ -246,7 +246,7 @@ test('a writer is alone whatever dies when, and whoever waits gets the lock in t
       }
       world.settle()
       // Whoever holds it lets go, until nobody waits.
-      for (let round = 0; round < 20 && world.waiting.size + world.held.size > 0; round++) {
+      for (let round = 0; round < 20 && world.waiting.size + world.held.size > 0; round += 1) {
         assert.ok(world.held.size > 0, `${[...world.waiting].join()} wait for ever`)
         for (const key of [...world.held.keys()]) world.release(Number(key.split('/')[0]), Number(key.split('/')[1]))
         world.settle()
