@@ -1,5 +1,5 @@
 import MarkdownIt from 'markdown-it'
-import { CODE, wrongInParagraph } from './text.mjs'
+import { CODE, linesBefore, wrongInParagraph } from './text.mjs'
 
 const parser = new MarkdownIt({ html: true })
 
@@ -7,18 +7,18 @@ const parser = new MarkdownIt({ html: true })
 function paragraphOf(tokens) {
   let text = ''
   const spans = []
-  for (const token of tokens) {
-    if (token.type === 'code_inline') {
+  for (const { type, content } of tokens) {
+    if (type === 'code_inline') {
       text += CODE
-      spans.push(token.content)
-    } else if (token.type === 'softbreak' || token.type === 'hardbreak') text += '\n'
-    else if (token.type === 'text') text += token.content
+      spans.push(content)
+    } else if (type === 'softbreak' || type === 'hardbreak') text += '\n'
+    else if (type === 'text') text += content
   }
   return { text, spans }
 }
 
-/** What is wrong in a Markdown text: `{ line, rule, text }`, counted from 0. Headings, heads of tables and code are not prose. */
-export function* wrongInMarkdown(markdown) {
+/** What is wrong in a Markdown text, as `{ line, rule, text }`; lines count from 0. Headings, heads of tables and code are not prose. */
+export function* wrongInMarkdown(markdown, { lengths = true } = {}) {
   let line = 0
   let isProse = true
   for (const token of parser.parse(markdown, {})) {
@@ -27,7 +27,7 @@ export function* wrongInMarkdown(markdown) {
     else if (token.type === 'heading_close' || token.type === 'th_close') isProse = true
     if (token.type !== 'inline' || !isProse) continue
     const { text, spans } = paragraphOf(token.children)
-    for (const { at, ...wrong } of wrongInParagraph(text, spans))
-      yield { line: line + (text.slice(0, at).match(/\n/g)?.length ?? 0), ...wrong }
+    for (const { at, rule, text: shown } of wrongInParagraph(text, { spans, lengths }))
+      yield { line: line + linesBefore(text, at), rule, text: shown }
   }
 }

@@ -3,7 +3,7 @@ const table = [
   ['anew|afresh', 'again'],
   ['of late(?=\\s*[.,;:)])', 'recently'],
   ['so many(?!.*\\bthat\\b)', 'as many'],
-  ['so much(?!.*\\bthat\\b| as\\b| for\\b)', 'as much'],
+  ['so much(?!.*\\b(?:that|as)\\b| for\\b)', 'as much'],
   ["nobody(?:'s|’s)?", 'no one, or the subject that acts'],
   ["somebody(?:'s|’s)?", 'the subject that acts: a process, a rank, the caller'],
   ["anybody(?:'s|’s)?", 'any process, any caller'],
@@ -13,7 +13,7 @@ const table = [
   ["he|she|him|his|hers|himself|herself|he's|she's", 'it; or: you'],
   ['(?:that|which|who|it|this) (?:is|was) none(?! of)', 'is not a …'],
   ['(?:the|a|its|each|every|their|from|at|very) begin', 'start'],
-  ['some (?=\\d)', 'about'],
+  ['some(?= \\d)', 'about'],
   ['in turns', 'in turn, alternately'],
   ['there and back', 'round trip'],
   ['needs not|need be', 'does not need to, has to be'],
@@ -39,7 +39,7 @@ const table = [
 
 /** Of a whole sentence. */
 const sentenceTable = [
-  [/^(?:Who|Whom)\b(?: \S+){4,}[.:;]$/, 'the subject that acts: “A process that …”'],
+  [/^(?:Who|Whom)\b(?: \S+){4,}[.:;]$/, 'the subject that acts: "A process that …"'],
   [/^(?:Is|Are|Was|Were|Does|Did) (?:the|a|an|it|there|that|this|one|each|no|they)\b.*[.:;]$/, 'If …'],
   [/\p{L}!$/u, 'a full stop: no exclamation marks'],
 ]
@@ -49,10 +49,10 @@ const phrases = table.map(([expression, instead]) => [
   instead,
 ])
 
-/** `[what was found, what to write]` of a sentence. */
+/** What was found in a sentence, and what to write instead. */
 export function* phrasesIn(sentence) {
   for (const [expression, instead] of phrases)
-    for (const [found] of sentence.matchAll(expression)) yield [found.trim(), instead]
+    for (const [found] of sentence.matchAll(expression)) yield { found: found.trim(), instead }
   for (const [expression, instead] of sentenceTable)
-    if (expression.test(sentence)) yield [sentence.slice(0, 30), instead]
+    if (expression.test(sentence)) yield { found: sentence.split(' ').slice(0, 4).join(' '), instead }
 }
