@@ -1,4 +1,7 @@
-/** Phrases that are not English, or not this project's: what to look for, and what to write. `\b` is put around each expression. */
+/**
+ * Phrases that are not English, or not this project's: what to look for, and what to write. `\b` is put around each
+ * expression.
+ */
 const table = [
   ['anew|afresh', 'again'],
   ['of late(?=\\s*[.,;:)])', 'recently'],
