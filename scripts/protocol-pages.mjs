@@ -1,6 +1,6 @@
 /**
- * Writes the pages of the coherence protocols, docs/protocols/<name>.md, from their tables: `node scripts/protocol-pages.mjs`, which is part of
- * `npm run docs`. A test checks that what is there is current.
+ * Writes the pages of the coherence protocols, docs/protocols/<name>.md, from their tables:
+ * `node scripts/protocol-pages.mjs`, which is part of `npm run docs`. A test checks that what is there is current.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

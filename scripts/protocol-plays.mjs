@@ -1,7 +1,9 @@
 /**
- * Writes the record of the coherence protocols, src/testing/modelcheck/plays/<name>.ts, from their tables as they are: `npm run build && node scripts/protocol-plays.mjs`,
- * after a change of a table that is meant, or with names of protocols. Ways that still lead to their cells are kept, so that a difference is what has changed, to be
- * reviewed like any other. `npm run modelcheck` fails for tables that do something else than is recorded. A way written into a file by hand is kept, too.
+ * Writes the record of the coherence protocols, src/testing/modelcheck/plays/<name>.ts, from their tables as they are:
+ * `npm run build && node scripts/protocol-plays.mjs`, after a change of a table that is meant, or with names of
+ * protocols. Ways that still lead to their cells are kept, so that a difference is what has changed, to be reviewed
+ * like any other. `npm run modelcheck` fails for tables that do something else than is recorded. A way written into a
+ * file by hand is kept, too.
  */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

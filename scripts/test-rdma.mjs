@@ -1,10 +1,13 @@
 /**
- * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests: `node scripts/test-rdma.mjs [part of a path …]`.
+ * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests:
+ * `node scripts/test-rdma.mjs [part of a path …]`.
  *
- * Two boots at most: the files in test/rdma/ run one after the other in one guest; those in test/rdma/two-hosts/ in the first of two guests joined
- * by a cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the end a table says what ran, and what was skipped and why.
+ * Two boots at most: the files in test/rdma/ run one after the other in one guest; those in test/rdma/two-hosts/ in the
+ * first of two guests joined by a cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the
+ * end a table says what ran, and what was skipped and why.
  *
- * Where this machine cannot boot guests, that is said and the run is skipped; with AETHER_RDMA_REQUIRED=1 it fails instead.
+ * Where this machine cannot boot guests, that is said and the run is skipped; with AETHER_RDMA_REQUIRED=1 it fails
+ * instead.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'

@@ -1,11 +1,12 @@
 /**
  * Runs the compiled tests: `node scripts/test.mjs [--serial] [--timeout-ms=N] [part of a path …]`.
  *
- * Each file runs in a process of its own, so that one that crashes fails alone. Files named `*.stress.test.ts` load the machine on
- * purpose: they run one by one after the others. The list is made from the sources, so a compiled test whose source is gone never runs.
+ * Each file runs in a process of its own, so that one that crashes fails alone. Files named `*.stress.test.ts` load the
+ * machine on purpose: they run one by one after the others. The list is made from the sources, so a compiled test whose
+ * source is gone never runs.
  *
- * Tests of test/rdma/ need a machine with RDMA: they run where AETHER_RDMA_HOST is set, which is in the guests of `npm run test:rdma`.
- * `--report=FILE` writes what became of each test as JSON.
+ * Tests of test/rdma/ need a machine with RDMA: they run where AETHER_RDMA_HOST is set, which is in the guests of
+ * `npm run test:rdma`. `--report=FILE` writes what became of each test as JSON.
  *
  * The exit status is 0 only when at least one test ran, none failed, and no process of a test was left behind.
  */
@@ -19,7 +20,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** One file, its children included: many times what any takes on an idle machine, so that a busy one does not end it. */
+/**
+ * One file, its children included: many times what any takes on an idle machine, so that a busy one does not end it.
+ */
 const FILE_TIMEOUT_MS = 600_000
 /** How long the children of a finished file may take to be gone. */
 const GRACE_MS = 3000
@@ -89,7 +92,10 @@ const where = ({ data }) =>
   isFileItself({ data }) ? relative(root, data.name) : `${relative(root, data.file ?? '')}: ${data.name}`
 const reason = (skip) => (typeof skip === 'string' && skip !== '' ? skip : 'no reason given')
 
-/** Make a failure of what the runner lets pass (a file without a test), and say what it leaves out (how a file's process ended). */
+/**
+ * Make a failure of what the runner lets pass (a file without a test), and say what it leaves out (how a file's process
+ * ended).
+ */
 function judged(event) {
   if (!isVerdict(event) || !isFileItself(event)) return event
   if (event.type === 'test:pass') return failure(event, 'the file ended without running a test')

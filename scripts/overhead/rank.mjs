@@ -1,6 +1,7 @@
 /**
- * One rank of a group of two that does, as often as it is asked, what `aether bench dsm` and the demo do: `rank.mjs NAME RANK SCALE`.
- * Its answers: times as this rank saw them, in ns, and the processor time of this process with its agent.
+ * One rank of a group of two that does, as often as it is asked, what `aether bench dsm` and the demo do:
+ * `rank.mjs NAME RANK SCALE`. Its answers: times as this rank saw them, in ns, and the processor time of this process
+ * with its agent.
  */
 import process from 'node:process'
 import { Baton } from '../../dist/src/cli/bench/dsm-baton.js'
@@ -47,7 +48,7 @@ function act(kind) {
 /** Rank 0's median time of the last step. */
 function move({ steps }, turns) {
   const taken = []
-  for (let turn = 0; turn < turns; turn++)
+  for (let turn = 0; turn < turns; turn += 1)
     for (const [index, step] of steps.entries())
       baton.step(step.rank, () => {
         const isMeasured = index === steps.length - 1
@@ -65,7 +66,7 @@ function hit() {
   baton.step(0, () => {
     region.fetchAddSync(SHARED_AT, 1n)
     const began = native.monotonicNs()
-    for (let turn = 0; turn < HITS; turn++) region.fetchAddSync(SHARED_AT, 1n)
+    for (let turn = 0; turn < HITS; turn += 1) region.fetchAddSync(SHARED_AT, 1n)
     ns = (native.monotonicNs() - began) / HITS
   })
   return ns
@@ -120,7 +121,7 @@ const works = {
   PageRank: (turns) =>
     measure(turns, async () => {
       let ns = 0
-      for (let turn = 0; turn < turns; turn++) ns += (await pageRank()) / turns
+      for (let turn = 0; turn < turns; turn += 1) ns += (await pageRank()) / turns
       return { PageRank: ns }
     }),
 }

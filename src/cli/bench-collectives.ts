@@ -22,7 +22,10 @@ const bytesMax = 2 ** 28
 
 export const collectivesTakes: readonly BenchOption[] = ['device', 'collectives', 'processes', 'value-sizes', 'cell-ms']
 
-/** `aether bench collectives`. @throws UsageError, and AetherError where there is no such device: other processes would stumble over it. */
+/**
+ * `aether bench collectives`. @throws UsageError, and AetherError where there is no such device: other processes would
+ * stumble over it.
+ */
 export function collectivesBenchOf(values: BenchValues): PreparedBench {
   const options = {
     device: values.device ?? deviceDefault,

@@ -35,7 +35,10 @@ export interface PreparedBench {
   readonly name: string
   readonly about: string | undefined
   readonly interruption: Interruption
-  /** What measures it, beside an earlier run. @throws AetherError where that has rows of it that this version does not know. */
+  /**
+   * What measures it, beside an earlier run. @throws AetherError where that has rows of it that this version does not
+   * know.
+   */
   beside(earlier: EarlierRun | undefined): (telling: Telling) => Promise<BenchResult>
 }
 
@@ -63,8 +66,8 @@ export interface BenchOutput {
 }
 
 /**
- * Runs benchmarks one after the other and shows what they found. Of an `isOverview` each has its title, and what fails is said on standard error and makes
- * the status 1; the others run all the same.
+ * Runs benchmarks one after the other and shows what they found. Of an `isOverview` each has its title, and what fails
+ * is said on standard error and makes the status 1; the others run all the same.
  * @throws AetherError where a file cannot be read or written: before anything is measured.
  */
 export async function runBench(

@@ -1,6 +1,9 @@
 import type { Command } from './command.ts'
 
-/** A line of the list of commands. The command itself is loaded only when asked for, so that `aether help` is quick and runs anywhere. */
+/**
+ * A line of the list of commands. The command itself is loaded only when asked for, so that `aether help` is quick and
+ * runs anywhere.
+ */
 export interface CommandEntry {
   readonly name: string
   readonly summary: string

@@ -60,8 +60,8 @@ export class EndpointMeter {
 
   sent(bytes: number): void {
     const { slots } = this.#block
-    slots[Slot.messagesSent] = (slots[Slot.messagesSent] as number) + 1
-    slots[Slot.bytesSent] = (slots[Slot.bytesSent] as number) + bytes
+    slots[Slot.messagesSent] = slots[Slot.messagesSent]! + 1
+    slots[Slot.bytesSent] = slots[Slot.bytesSent]! + bytes
   }
 
   /** A message waits, or is fetched. The promise is the given one, as far as anybody can tell. */
@@ -76,8 +76,8 @@ export class EndpointMeter {
 
   received(bytes: number): void {
     const { slots } = this.#block
-    slots[Slot.messagesReceived] = (slots[Slot.messagesReceived] as number) + 1
-    slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
+    slots[Slot.messagesReceived] = slots[Slot.messagesReceived]! + 1
+    slots[Slot.bytesReceived] = slots[Slot.bytesReceived]! + bytes
   }
 
   close(): void {

@@ -89,7 +89,10 @@ function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', strin
   }
 }
 
-/** When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of its own. */
+/**
+ * When a call began of which the time is taken. An object for those few, so that no call has a place for a fraction of
+ * its own.
+ */
 export interface CallStart {
   readonly ns: number
 }
@@ -118,8 +121,8 @@ export class MethodMeter {
   /** A call begins, with so many bytes that came; when, for its end, or undefined: its time is not taken. */
   begin(bytesReceived = 0): CallStart | undefined {
     const { slots } = this.#calls
-    slots[Slot.calls] = (slots[Slot.calls] as number) + 1
-    if (bytesReceived !== 0) slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytesReceived
+    slots[Slot.calls] = slots[Slot.calls]! + 1
+    if (bytesReceived !== 0) slots[Slot.bytesReceived] = slots[Slot.bytesReceived]! + bytesReceived
     this.#began += 1
     return this.#began === this.#next ? this.#start() : undefined
   }
@@ -142,8 +145,8 @@ export class MethodMeter {
   /** Both at once, for a call with one answer. */
   answeredWith(began: CallStart | undefined, bytes: number): void {
     const { slots } = this.#calls
-    slots[Slot.answers] = (slots[Slot.answers] as number) + 1
-    slots[Slot.bytesReceived] = (slots[Slot.bytesReceived] as number) + bytes
+    slots[Slot.answers] = slots[Slot.answers]! + 1
+    slots[Slot.bytesReceived] = slots[Slot.bytesReceived]! + bytes
     this.#took(began)
   }
 
@@ -169,7 +172,7 @@ export class MethodMeter {
 
   #count(slot: number, by: number): void {
     const { slots } = this.#calls
-    slots[slot] = (slots[slot] as number) + by
+    slots[slot] = slots[slot]! + by
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * What tests need, ours and yours: the conformance suite that every verbs provider passes, litmus tests of shared memory, and clusters that are simulated.
+ * What tests need, ours and yours: the conformance suite that every verbs provider passes, litmus tests of shared
+ * memory, and clusters that are simulated.
  *
  * ```ts
  * import { formatReport, runProviderConformance } from 'aether-dsm/testing'

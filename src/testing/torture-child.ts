@@ -12,7 +12,10 @@ export interface TortureEnd {
   readonly atUs: number
 }
 
-/** A process of a torture, from the outside: it is given orders, and killed and stopped. It leads a session of its own, so that a guard can end it by its number. */
+/**
+ * A process of a torture, from the outside: it is given orders, and killed and stopped. It leads a session of its own,
+ * so that a guard can end it by its number.
+ */
 export class TortureChild<Order extends Serializable, Reply> {
   readonly ended: Promise<TortureEnd>
   end: TortureEnd | undefined

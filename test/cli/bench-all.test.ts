@@ -1,4 +1,7 @@
-/** `aether bench all`: its one array and its one page, and what it says where something is missing; nothing of how fast anything is. */
+/**
+ * `aether bench all`: its one array and its one page, and what it says where something is missing; nothing of how fast
+ * anything is.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'

@@ -1,4 +1,7 @@
-/** `aether bench dsm`: its times are the machine's, but what each access costs in messages and moved bytes is the protocol's. */
+/**
+ * `aether bench dsm`: its times are the machine's, but what each access costs in messages and moved bytes is the
+ * protocol's.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { benchDsm } from '../../src/cli/bench/dsm.ts'

@@ -1,4 +1,7 @@
-/** What is left of a benchmark that ends before it is done, wherever it is: no process, no directory, and nothing on standard error. */
+/**
+ * What is left of a benchmark that ends before it is done, wherever it is: no process, no directory, and nothing on
+ * standard error.
+ */
 import assert from 'node:assert/strict'
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'

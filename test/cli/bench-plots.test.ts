@@ -1,4 +1,7 @@
-/** What the rows of benchmarks are as data: the plots that are drawn of them, the page with these, and ratios to an earlier run. */
+/**
+ * What the rows of benchmarks are as data: the plots that are drawn of them, the page with these, and ratios to an
+ * earlier run.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** `aether bench scaling`: what misses and barriers cost is counted, so the document's table has to be what is counted now. */
+/**
+ * `aether bench scaling`: what misses and barriers cost is counted, so the document's table has to be what is counted
+ * now.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

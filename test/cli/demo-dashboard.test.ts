@@ -70,7 +70,7 @@ describe('the page beside real programs', { skip }, () => {
       await browser.until("document.body.innerText.includes('waiting for a space')", 'the page', PATIENCE_MS)
       // It may be over before a busy machine has drawn it: then once more.
       const seen = { nodes: false, flows: false }
-      for (let run = 0; run < 4 && !(seen.nodes && seen.flows); run++) {
+      for (let run = 0; run < 4 && !(seen.nodes && seen.flows); run += 1) {
         await using demo = new Command('demo', ...DEMO)
         while (demo.child.exitCode === null) {
           seen.nodes ||= await browser.evaluate<boolean>(nodes)
@@ -89,7 +89,7 @@ describe('the page beside real programs', { skip }, () => {
     await using replay = new Command('dashboard', '--replay', file)
     await using browser = await Chromium.start(chromium!, { width: 1280, height: 800 })
     await browser.goTo(await replay.address())
-    for (let press = 0; press < 4; press++) await browser.press(']')
+    for (let press = 0; press < 4; press += 1) await browser.press(']')
     await browser.until("document.querySelector('footer')?.innerText.includes('Recording')", 'a recording')
     await browser.until(TRAFFIC, 'the flows of then', PATIENCE_MS)
     await browser.press('6')
@@ -132,7 +132,8 @@ describe('the page beside real programs', { skip }, () => {
     const picture = "document.querySelectorAll('#pages canvas')[1].toDataURL()"
     const before = await browser.evaluate<string>(picture)
     await browser.until(`${picture} !== ${JSON.stringify(before)}`, 'its timeline goes on', PATIENCE_MS)
-    // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next write.
+    // Reading again: what a rank wrote, the next one reads, so pages become shared and are invalidated by the next
+    // write.
     await browser.until(`/shared [1-9]/.test(${legend})`, 'pages are read again', PATIENCE_MS)
     await browser.press('4')
     const protocol = "document.querySelector('#protocol').innerText"

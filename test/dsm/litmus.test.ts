@@ -1,4 +1,6 @@
-/** Real processes play litmus shapes on regions; on memories that are wrong on purpose the same runner has to notice. */
+/**
+ * Real processes play litmus shapes on regions; on memories that are wrong on purpose the same runner has to notice.
+ */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import {
@@ -125,7 +127,7 @@ describe('litmus shapes on memory that is wrong', () => {
   }
   const assertCaught = async (kind: string, ranks: number, names: readonly string[]): Promise<void> => {
     let left = names
-    for (let seed = 1; left.length > 0 && seed <= attemptsMax; seed++) {
+    for (let seed = 1; left.length > 0 && seed <= attemptsMax; seed += 1) {
       const seen = await caught(kind, ranks, left, seed)
       left = left.filter((name) => !seen.includes(name))
     }

@@ -19,7 +19,10 @@ export function askProcess<Message extends Said, K extends Message['kind']>(
   return answerOf<Message, K>(child, kind)
 }
 
-/** The next message that has a kind. Rejects with an AetherError when it tells of a failure, or the process ends instead. */
+/**
+ * The next message that has a kind. Rejects with an AetherError when it tells of a failure, or the process ends
+ * instead.
+ */
 export function answerOf<Message extends Said, K extends Message['kind']>(
   child: ChildProcess,
   kind: K,

@@ -10,8 +10,9 @@ import { windowsOf } from './windows.ts'
 const ATOMIC_BYTES = 8
 
 /**
- * How much goes through with many operations outstanding: one completion for each window of 32, the rest unsignaled, as a program that
- * wants throughput would post. SEND goes one way to a receiver that spins; `write-both` and `read-both` are windows of both ends at the same time.
+ * How much goes through with many operations outstanding: one completion for each window of 32, the rest unsignaled, as
+ * a program that wants throughput would post. SEND goes one way to a receiver that spins; `write-both` and `read-both`
+ * are windows of both ends at the same time.
  */
 export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -19,7 +20,7 @@ export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchR
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
     rows.push(await row)
-    onRow?.(rows.at(-1) as BenchRow)
+    onRow?.(rows.at(-1)!)
   }
   try {
     for (const bytes of sizes) await keep(oneSided('write', link, bytes, timeMs))

@@ -1,4 +1,6 @@
-/** One of the processes of `aether bench collectives`: connects to the others, and carries out cells as its parent says. */
+/**
+ * One of the processes of `aether bench collectives`: connects to the others, and carries out cells as its parent says.
+ */
 import { openPeers, type PeerAddress, type PeerGroup } from '../../messaging/index.ts'
 import { native } from '../../native/index.ts'
 import type { CollectivesCell, CollectivesReport } from './collectives-row.ts'
@@ -87,7 +89,7 @@ process.on('message', (order: PeerAddress[] | CollectivesCell) => {
         await peers.connectAll(order, { timeoutMs: 60_000 })
         group = peers.group()
         process.send?.('connected')
-      } else process.send?.(await carryOut(group as PeerGroup, order))
+      } else process.send?.(await carryOut(group!, order))
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
       process.exit(1)

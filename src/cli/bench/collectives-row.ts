@@ -7,7 +7,10 @@ export const ELEMENT_BYTES = 8
 export interface CollectivesRow {
   readonly op: CollectiveName
   readonly algorithm: string
-  /** `default`: it is taken where nobody names one; `deterministic`: it is where the order of ranks is asked for; both, or none. */
+  /**
+   * `default`: it is taken where nobody names one; `deterministic`: it is where the order of ranks is asked for; both,
+   * or none.
+   */
   readonly chosen: 'default' | 'deterministic' | 'both' | ''
   readonly processes: number
   /** Of what a rank gives, or, where ranks give parts of their own, of all parts together. */

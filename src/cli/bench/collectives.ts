@@ -22,7 +22,10 @@ export interface CollectivesBenchOptions {
   readonly onRow?: (row: CollectivesRow) => void
 }
 
-/** Every algorithm of every collective, by number of processes and length: measured among real processes, and counted in its schedules. */
+/**
+ * Every algorithm of every collective, by number of processes and length: measured among real processes, and counted in
+ * its schedules.
+ */
 export async function benchCollectives(options: CollectivesBenchOptions): Promise<CollectivesRow[]> {
   const { device, collectives, processes, sizes, cellMs, onRow } = options
   const rows: CollectivesRow[] = []

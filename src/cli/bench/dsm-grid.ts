@@ -3,7 +3,9 @@ import { native } from '../../native/index.ts'
 import { type DsmRow, nameOf, rowFrom } from './dsm-row.ts'
 import { type Traffic, trafficOf } from './dsm-traffic.ts'
 
-/** Percent of accesses that go to pages which all ranks use, and percent that are stores: the grid of MIND (SOSP 2021). */
+/**
+ * Percent of accesses that go to pages which all ranks use, and percent that are stores: the grid of MIND (SOSP 2021).
+ */
 const shares = [0, 50, 100] as const
 /** Pages that all ranks use, and pages that one rank uses alone; their homes are that rank. */
 const SHARED_PAGES = 64
@@ -27,7 +29,10 @@ interface Places {
   readonly own: Int32Array
 }
 
-/** All ranks load and store single words at random, at the same time: how long one access takes, how often it hits, what it sends. */
+/**
+ * All ranks load and store single words at random, at the same time: how long one access takes, how often it hits, what
+ * it sends.
+ */
 export class Grid {
   readonly #group: RegionGroup
   readonly #board: Int32Array
@@ -90,7 +95,7 @@ export class Grid {
 
   #accessesIn(window: number): number {
     let accesses = 0
-    for (let rank = 0; rank < this.#group.size; rank++)
+    for (let rank = 0; rank < this.#group.size; rank += 1)
       accesses += Atomics.load(this.#board, COUNTS + WINDOWS * rank + window)
     return accesses
   }
@@ -100,7 +105,7 @@ export class Grid {
     const windowNs = (this.#cellMs * 1e6 * this.#group.size) / WINDOWS
     const samples: number[] = []
     let waitedNs = 0
-    for (let window = 0; window < WINDOWS; window++) {
+    for (let window = 0; window < WINDOWS; window += 1) {
       waitedNs += windowNs
       const accesses = this.#accessesIn(window)
       if (accesses === 0) continue
@@ -112,7 +117,7 @@ export class Grid {
 
   #counted(before: Traffic, after: Traffic): Pick<DsmRow, 'messages' | 'bytes' | 'hitRate'> {
     let accesses = 0
-    for (let window = 0; window < WINDOWS; window++) accesses += this.#accessesIn(window)
+    for (let window = 0; window < WINDOWS; window += 1) accesses += this.#accessesIn(window)
     const round = (value: number): number => Math.round((1e4 * value) / Math.max(1, accesses)) / 1e4
     return {
       messages: round(after.messages - before.messages),
@@ -141,7 +146,7 @@ export class Grid {
   #play(count: number, words: Int32Array, wordsPerPage: number, places: Places, sharing: number, writes: number): void {
     let state = this.#state
     let sink = 0
-    for (let access = 0; access < count; access++) {
+    for (let access = 0; access < count; access += 1) {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
       const pages = (state >>> 8) % 100 < sharing ? places.shared : places.own
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0

@@ -1,4 +1,7 @@
-/** One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a {@link DsmRow} a line. */
+/**
+ * One rank of `aether bench dsm`: `node dsm-rank.js PLAN`, with PLAN a {@link DsmBenchPlan} as JSON. Rank 0 prints a
+ * {@link DsmRow} a line.
+ */
 import process from 'node:process'
 import { type CoherenceKind, join, probeUserfault, type Region, type RegionGroup } from '../../dsm/index.ts'
 import { native } from '../../native/index.ts'
@@ -55,7 +58,7 @@ class DsmBench {
   /** The agents' code is compiled before anything is measured: the first protocol would pay for the others. */
   #warm(region: Region): void {
     const scenario = scenarios.find(({ page }) => page === 'shared')!
-    for (let turn = 0; turn < Math.min(WARM_TURNS, this.#iterations); turn++)
+    for (let turn = 0; turn < Math.min(WARM_TURNS, this.#iterations); turn += 1)
       this.#once(
         region,
         scenario,
@@ -90,7 +93,7 @@ class DsmBench {
       return (1 + iteration) * this.#group.size + (scenario.page === 'fresh-own' ? 0 : 1)
     }
     const samples = new Float64Array(count)
-    for (let index = 0; index < count; index++)
+    for (let index = 0; index < count; index += 1)
       this.#once(
         region,
         scenario,
@@ -141,7 +144,7 @@ class DsmBench {
   #count(region: Region, scenario: Scenario, pageOf: (index: number) => number): { messages: number; bytes: number } {
     let messages = 0
     let bytes = 0
-    for (let index = 0; index < COUNTED; index++) {
+    for (let index = 0; index < COUNTED; index += 1) {
       let before: Traffic = { messages: 0, bytes: 0, faults: 0 }
       const mark = (): void => {
         before = trafficAtRest(this.#group)
@@ -155,14 +158,17 @@ class DsmBench {
     return { messages: Math.round((10 * messages) / COUNTED) / 10, bytes: Math.round(bytes / COUNTED) }
   }
 
-  /** One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and back. */
+  /**
+   * One word handed to and fro by two ranks that look for it without sleeping: each round trip moves the page there and
+   * back.
+   */
   #pingPong(region: Region): void {
     const words = region.int32
     const at = region.pageSize / 4
     const samples = new Float64Array(this.#iterations)
     this.#baton.step(0, () => Atomics.store(words, at, 0))
     this.#group.barrierSync()
-    for (let index = 0; index < this.#iterations && this.#group.rank < 2; index++) {
+    for (let index = 0; index < this.#iterations && this.#group.rank < 2; index += 1) {
       const began = native.monotonicNs()
       if (this.#group.rank === 0) Atomics.store(words, at, 2 * index + 1)
       const awaited = this.#group.rank === 0 ? 2 * index + 2 : 2 * index + 1
@@ -171,7 +177,7 @@ class DsmBench {
       samples[index] = native.monotonicNs() - began
     }
     this.#group.barrierSync()
-    const head = { op: 'ping-pong of a word in a page, there and back', ...this.#head(region) }
+    const head = { op: 'ping-pong of a word in a page, round trip', ...this.#head(region) }
     this.#report(rowFrom(head, samples.subarray(Math.floor(this.#iterations * WARM_SHARE))))
   }
 
@@ -185,7 +191,7 @@ class DsmBench {
       const view = region.view(Float64Array, { byteOffset: page, length })
       const plain = new Float64Array(length)
       // Both are warm before either is measured, and they take turns: the engine and the processor treat them alike.
-      for (let turn = 0; turn < 2000; turn++) sum(view) + sum(plain)
+      for (let turn = 0; turn < 2000; turn += 1) sum(view) + sum(plain)
       const [ofView, ofPlain] = alternate(
         () => sum(view),
         () => sum(plain),
@@ -199,7 +205,7 @@ class DsmBench {
 
   #barriers(pageBytes: number): void {
     const samples = new Float64Array(this.#iterations)
-    for (let index = 0; index < this.#iterations; index++) {
+    for (let index = 0; index < this.#iterations; index += 1) {
       const began = native.monotonicNs()
       this.#group.barrierSync()
       samples[index] = native.monotonicNs() - began
@@ -220,15 +226,15 @@ class DsmBench {
 
 function sum(array: Float64Array): number {
   let total = 0
-  for (let index = 0; index < array.length; index++) total += array[index]!
+  for (let index = 0; index < array.length; index += 1) total += array[index]!
   return total
 }
 
 function batches(act: () => void): Float64Array {
   const samples = new Float64Array(200)
-  for (let sample = -20; sample < samples.length; sample++) {
+  for (let sample = -20; sample < samples.length; sample += 1) {
     const began = native.monotonicNs()
-    for (let index = 0; index < BATCH; index++) act()
+    for (let index = 0; index < BATCH; index += 1) act()
     if (sample >= 0) samples[sample] = (native.monotonicNs() - began) / BATCH
   }
   return samples
@@ -236,10 +242,10 @@ function batches(act: () => void): Float64Array {
 
 function alternate(first: () => number, second: () => number): [Float64Array, Float64Array] {
   const samples = [new Float64Array(400), new Float64Array(400)] as const
-  for (let sample = 0; sample < 400; sample++) {
+  for (let sample = 0; sample < 400; sample += 1) {
     for (const [which, act] of [first, second].entries()) {
       const began = native.monotonicNs()
-      for (let index = 0; index < 8; index++) act()
+      for (let index = 0; index < 8; index += 1) act()
       samples[which]![sample] = (native.monotonicNs() - began) / 8
     }
   }

@@ -19,7 +19,10 @@ export interface DsmRow {
   readonly bytes: number | null
   /** The share of operations that needed no agent; null where it was not counted. */
   readonly hitRate: number | null
-  /** `op, coherence` of the row of the same run that this one is held against, and this median over that one; null where there is none. */
+  /**
+   * `op, coherence` of the row of the same run that this one is held against, and this median over that one; null where
+   * there is none.
+   */
   readonly baseline: string | null
   readonly ratio: number | null
 }

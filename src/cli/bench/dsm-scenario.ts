@@ -11,7 +11,10 @@ export interface Scenario {
   readonly op: string
   /** The fewest ranks that it needs. */
   readonly ranks: number
-  /** `shared`: one page whose home is rank 1, again and again; else a page that nobody has touched, with its home at rank 0 or rank 1. */
+  /**
+   * `shared`: one page whose home is rank 1, again and again; else a page that nobody has touched, with its home at
+   * rank 0 or rank 1.
+   */
   readonly page: 'shared' | 'fresh-own' | 'fresh-remote'
   readonly steps: readonly Step[]
 }
@@ -25,7 +28,10 @@ const of = (text: string): Step[] =>
 /** What the agent answers alone: the others are held against it, and it against a thread of C. */
 export const LOCAL_FAULT = 'load, never touched, home here'
 
-/** A load that faults, a store that faults, an upgrade of a page that is here for reading; and the same by explicit calls. */
+/**
+ * A load that faults, a store that faults, an upgrade of a page that is here for reading; and the same by explicit
+ * calls.
+ */
 export const scenarios: readonly Scenario[] = [
   { op: LOCAL_FAULT, ranks: 2, page: 'fresh-own', steps: of('0 load') },
   { op: 'load, never touched, home remote', ranks: 2, page: 'fresh-remote', steps: of('0 load') },

@@ -21,7 +21,7 @@ const nap = new Int32Array(new SharedArrayBuffer(4))
  */
 export function trafficAtRest(group: RegionGroup): Traffic {
   let last = trafficOf(group)
-  for (let look = 0, calm = 0; calm < CALM_LOOKS && look < LOOKS_MAX; look++) {
+  for (let look = 0, calm = 0; calm < CALM_LOOKS && look < LOOKS_MAX; look += 1) {
     Atomics.wait(nap, 0, 0, LOOK_MS)
     const now = trafficOf(group)
     calm = now.messages === last.messages && now.bytes === last.bytes ? calm + 1 : 0
@@ -32,7 +32,7 @@ export function trafficAtRest(group: RegionGroup): Traffic {
 
 export function trafficOf(group: RegionGroup): Traffic {
   let [messages, bytes, faults] = [0, 0, 0]
-  for (let rank = 0; rank < group.size; rank++) {
+  for (let rank = 0; rank < group.size; rank += 1) {
     const profile = group.profile(rank)
     messages += profile?.total('dsm.pages', 'messagesSent') ?? 0
     bytes += profile?.total('dsm.pages', 'bytesSent') ?? 0

@@ -27,8 +27,8 @@ export const DEFAULT_CELL_MS = 100
 export const protocolKinds: readonly string[] = coherenceKinds.filter((kind) => kind !== 'hardware')
 
 /**
- * How long accesses to coherent memory take that need another process, and those that need none. Before each measured one the agents sleep,
- * as they do in a program that computes: what is measured includes waking them.
+ * How long accesses to coherent memory take that need another process, and those that need none. Before each measured
+ * one the agents sleep, as they do in a program that computes: what is measured includes waking them.
  */
 export async function benchDsm(options: DsmBenchOptions = {}): Promise<DsmRow[]> {
   const { coherence = protocolKinds, pageBytes = defaultPageBytes, onRow } = options

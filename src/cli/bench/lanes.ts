@@ -6,14 +6,20 @@ const SAMPLES_MIN = 20
 const SAMPLES_MAX = 1 << 17
 /** By then the engine has compiled the code for good. */
 const WARM_OPERATIONS = 20_000
-/** Where operations take long, so many times the measured time is enough, up to a second: threads that compile have to share processors with ends that spin. */
+/**
+ * Where operations take long, so many times the measured time is enough, up to a second: threads that compile have to
+ * share processors with ends that spin.
+ */
 const WARM_TIMES = 5
 const WARM_NS_MAX = 1e9
 
 /** One operation, resolved when its answer has come. */
 export type Lane = () => Promise<unknown>
 
-/** Lanes side by side, each beginning its next operation when its last is done, so long that the engine has compiled them. */
+/**
+ * Lanes side by side, each beginning its next operation when its last is done, so long that the engine has compiled
+ * them.
+ */
 export async function warmLanes(lanes: readonly Lane[], timeMs: number): Promise<void> {
   const measuredNs = timeMs * 1e6
   const mostNs = Math.min(WARM_NS_MAX, WARM_TIMES * measuredNs)
@@ -26,7 +32,10 @@ export function runLanes(lanes: readonly Lane[], timeMs: number): Promise<LanesR
   return run(lanes, (count, ns) => ns > timeMs * 1e6 && count >= SAMPLES_MIN)
 }
 
-/** A row of what one or several processes found at the same time: p50, p99 and max of single operations, from begin to answer; the rates added. */
+/**
+ * A row of what one or several processes found at the same time: p50, p99 and max of single operations, from begin to
+ * answer; the rates added.
+ */
 export function laneRow(
   row: Pick<BenchRow, 'op' | 'provider' | 'bytes'>,
   runs: readonly LanesRun[],
@@ -64,7 +73,10 @@ export interface LanesRun {
   readonly tookNs: number
 }
 
-/** Until `isEnough` says so of the operations that all have done and the time that is over; every lane has done something then. */
+/**
+ * Until `isEnough` says so of the operations that all have done and the time that is over; every lane has done
+ * something then.
+ */
 async function run(lanes: readonly Lane[], isEnough: (count: number, ns: number) => boolean): Promise<LanesRun> {
   const samples = new Float64Array(SAMPLES_MAX)
   let count = 0

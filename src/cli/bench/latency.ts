@@ -31,8 +31,9 @@ export const DEFAULT_TIME_MS = 100
 const ATOMIC_BYTES = 8
 
 /**
- * How long one operation takes, the next begun when it is done: WRITE, READ, fetch-add and compare-swap from post to polled completion,
- * SEND and IPC as half of a round trip; `write-seen` as half of a WRITE answered by a WRITE, each end watching its memory. Two processes; memcpy, IPC and a SEND of libfabric in the same run.
+ * How long one operation takes, the next begun when it is done: WRITE, READ, fetch-add and compare-swap from post to
+ * polled completion, SEND and IPC as half of a round trip; `write-seen` as half of a WRITE answered by a WRITE, each
+ * end watching its memory. Two processes; memcpy, IPC and a SEND of libfabric in the same run.
  */
 export async function benchLatency(options: LatencyBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -41,7 +42,7 @@ export async function benchLatency(options: LatencyBenchOptions = {}): Promise<B
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
     rows.push(await row)
-    onRow?.(rows.at(-1) as BenchRow)
+    onRow?.(rows.at(-1)!)
   }
   try {
     for (const bytes of sizes) await keep(oneSided('write', link, bytes, timeMs))

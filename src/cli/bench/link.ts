@@ -49,7 +49,7 @@ export class BenchLink {
       maxReceiveRequests: RECEIVE_DEPTH,
     })
     this.#child = child
-    this.otherEnd = new OtherEnd(child.pid as number)
+    this.otherEnd = new OtherEnd(child.pid!)
     this.#endpoint = endpoint
     this.remote = remote
   }
@@ -73,7 +73,10 @@ export class BenchLink {
     await ask(this.#child, { kind: 'ipc', payload }, 'ipc')
   }
 
-  /** Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over that while. */
+  /**
+   * Have the other end serve messages of `bytes` while `work` runs; it tells the processor time of the other end over
+   * that while.
+   */
   async serving<T>(
     kind: 'echo' | 'sink' | 'watch' | 'write-back',
     bytes: number,
@@ -93,8 +96,8 @@ export class BenchLink {
   }
 
   /**
-   * Have the other end post windows of the same while `work` runs, from and to the second halves of both memories. `work` is given what sends a {@link DriveMark}: with `End` the other end has to be
-   * told that it is over.
+   * Have the other end post windows of the same while `work` runs, from and to the second halves of both memories.
+   * `work` is given what sends a {@link DriveMark}: with `End` the other end has to be told that it is over.
    */
   async driving<T>(
     op: 'write' | 'read',
@@ -123,7 +126,7 @@ export class BenchLink {
       if (rows === 0) otherEnd.missed()
       for (let row = 0; row < rows; row += 1)
         if (batch.status[row] !== 0)
-          throw new Error(`the benchmark's request ended with ${statusName(batch.status[row] as number)}`)
+          throw new Error(`the benchmark's request ended with ${statusName(batch.status[row]!)}`)
       left -= rows
     }
   }

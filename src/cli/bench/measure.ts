@@ -8,8 +8,10 @@ const BATCH_MAX = 1 << 14
 /** By then the engine has compiled the code for good. */
 const WARM_OPERATIONS = 50_000
 /**
- * They may take so long at most, whatever time is measured. Where that would be too few of them, code that is not compiled yet would be measured: an operation may take long by nature,
- * or because two ends that spin leave no processor to the threads that compile. So it may be more, in times of the measured time: ten up to two seconds, three beyond.
+ * They may take so long at most, whatever time is measured. Where that would be too few of them, code that is not
+ * compiled yet would be measured: an operation may take long by nature, or because two ends that spin leave no
+ * processor to the threads that compile. So it may be more, in times of the measured time: ten up to two seconds, three
+ * beyond.
  */
 const WARM_NS_MAX = 300e6
 const WARM_TIMES_SHORT = 10
@@ -26,7 +28,10 @@ const BATCHES_MAX = 1 << 17
 /** Runs `count` operations, each begun when the one before is done. */
 export type Operations = (count: number) => void
 
-/** Measure for about `timeMs` after warming up. `remoteCpuNs` reads the other end's processor time; it is read outside of the measured time. */
+/**
+ * Measure for about `timeMs` after warming up. `remoteCpuNs` reads the other end's processor time; it is read outside
+ * of the measured time.
+ */
 export async function measure(
   operations: Operations,
   timeMs: number,

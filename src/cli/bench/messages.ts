@@ -6,11 +6,17 @@ export type ToPeer =
   | { readonly kind: 'connect'; readonly endpoint: RemoteEndpoint }
   /** Answer every message with one of the same length until one with an immediate comes. */
   | { readonly kind: 'echo'; readonly bytes: number }
-  /** Answer every WRITE with an immediate by one of the same length into the memory, until one comes with {@link DriveMark.End}. */
+  /**
+   * Answer every WRITE with an immediate by one of the same length into the memory, until one comes with
+   * {@link DriveMark.End}.
+   */
   | { readonly kind: 'write-back'; readonly bytes: number; readonly token: RegionToken }
   /** Take every message without answering until one with an immediate comes. */
   | { readonly kind: 'sink'; readonly bytes: number }
-  /** Answer every WRITE into the memory, seen by its last byte, with a WRITE of the same length; until a message with an immediate comes. */
+  /**
+   * Answer every WRITE into the memory, seen by its last byte, with a WRITE of the same length; until a message with an
+   * immediate comes.
+   */
   | { readonly kind: 'watch'; readonly bytes: number; readonly token: RegionToken }
   /** Post windows of WRITEs into the memory, or READs of it, until a message with {@link DriveMark.End} comes. */
   | { readonly kind: 'drive'; readonly op: 'write' | 'read'; readonly bytes: number; readonly token: RegionToken }

@@ -1,4 +1,7 @@
-/** The other end of `aether bench messaging`, in a process of its own: an endpoint that answers, spinning where it is told to. */
+/**
+ * The other end of `aether bench messaging`, in a process of its own: an endpoint that answers, spinning where it is
+ * told to.
+ */
 import { connectEndpoint } from '../../messaging/index.ts'
 import { endWithParent } from './ended-by-parent.ts'
 import { Mark, PEER_OPTIONS } from './messaging-marks.ts'

@@ -18,8 +18,9 @@ export interface RendezvousMeasuring {
 }
 
 /**
- * A message that is too long for the ring, until its receiver has fetched it and said so; one at a time, both ends in their event loops. `rendezvous`: from bytes of the program, which are copied into registered memory
- * first; `rendezvous-placed`: from registered memory, where they lie already.
+ * A message that is too long for the ring, until its receiver has fetched it and said so; one at a time, both ends in
+ * their event loops. `rendezvous`: from bytes of the program, which are copied into registered memory first;
+ * `rendezvous-placed`: from registered memory, where they lie already.
  */
 export async function rendezvousRows(measuring: RendezvousMeasuring): Promise<BenchRow[]> {
   const { endpoint, bytes } = measuring

@@ -36,8 +36,10 @@ export interface MessagingBenchOptions extends BenchOptions {
 }
 
 /**
- * Messages between two processes. Half of a round trip with both ends spinning (`message`), and in their event loops (`message-loop`); messages one way, as fast as they are taken
- * (`message-stream`, `stream-loop`); from 64 KiB on also by rendezvous (`rendezvous`, `rendezvous-placed`). Beside them in the same run: bare SEND, UCX and libfabric (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
+ * Messages between two processes. Half of a round trip with both ends spinning (`message`), and in their event loops
+ * (`message-loop`); messages one way, as fast as they are taken (`message-stream`, `stream-loop`); from 64 KiB on also
+ * by rendezvous (`rendezvous`, `rendezvous-placed`). Beside them in the same run: bare SEND, UCX and libfabric
+ * (spinning); child_process, a Unix socket, a stream of gRPC and PUBLISH of Redis (event loops); memcpy.
  */
 export async function benchMessaging(options: MessagingBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -45,7 +47,7 @@ export async function benchMessaging(options: MessagingBenchOptions = {}): Promi
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
     rows.push(await row)
-    onRow?.(rows.at(-1) as BenchRow)
+    onRow?.(rows.at(-1)!)
   }
   const own = await benchSpinning(device, sizes, timeMs, keep)
   const long = sizes.filter((bytes) => bytes >= RENDEZVOUS_MESSAGE_BYTES_MIN)
@@ -147,7 +149,7 @@ class MessagingPeer {
 
   private constructor(endpoint: Endpoint, child: ReturnType<typeof fork>) {
     this.endpoint = endpoint
-    this.otherEnd = new OtherEnd(child.pid as number)
+    this.otherEnd = new OtherEnd(child.pid!)
     this.#child = child
   }
 
@@ -213,7 +215,10 @@ async function roundTrip({ endpoint, otherEnd }: MessagingPeer, bytes: number, t
   return rowOf('message', providerOf(endpoint), bytes, withPeer(await measure(operations, timeMs, noRemote)), 2)
 }
 
-/** Each batch ends with a question, which is answered while the next batch runs: at most one batch is under way when the clock is read. */
+/**
+ * Each batch ends with a question, which is answered while the next batch runs: at most one batch is under way when the
+ * clock is read.
+ */
 async function stream({ endpoint, otherEnd }: MessagingPeer, bytes: number, timeMs: number): Promise<BenchRow> {
   const data = new Uint8Array(bytes).fill(1)
   const nothing = new Uint8Array(0)

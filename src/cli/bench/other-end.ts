@@ -3,7 +3,10 @@ import { AetherError, isEnding } from '../../native/index.ts'
 /** Empty polls between two looks. */
 const CHECK_POLLS = 1 << 14
 
-/** The process at the other end, for who waits for it spinning: the event loop, which would tell that it has ended, has no turn. */
+/**
+ * The process at the other end, for who waits for it spinning: the event loop, which would tell that it has ended, has
+ * no turn.
+ */
 export class OtherEnd {
   readonly #pid: number
   #polls = 0

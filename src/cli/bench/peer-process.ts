@@ -45,22 +45,22 @@ class Peer {
   }
 
   connect(endpoint: Parameters<QueuePair['connect']>[0]): FromPeer {
-    ;(this.#pair as QueuePair).connect(endpoint)
+    this.#pair!.connect(endpoint)
     return { kind: 'connected' }
   }
 
   /** Answer SENDs, or take them. Blocks this thread, spinning. */
   serve(bytes: number, answer: boolean): void {
-    const memory = this.#memory as MemoryRegion
-    const pair = this.#pair as QueuePair
+    const memory = this.#memory!
+    const pair = this.#pair!
     const receive = pair.prepareReceive({ local: memory.subarray(0, bytes) })
     this.#answer(receive, answer ? pair.prepareSend({ local: memory.subarray(bytes, 2 * bytes) }) : undefined)
   }
 
   /** Answer WRITEs with an immediate by such. Blocks this thread, spinning. */
   writeBack(bytes: number, token: RegionToken): void {
-    const memory = this.#memory as MemoryRegion
-    const pair = this.#pair as QueuePair
+    const memory = this.#memory!
+    const pair = this.#pair!
     const remote = { address: token.address + bytes, key: token.key }
     const local = memory.subarray(bytes, 2 * bytes)
     this.#answer(pair.prepareReceive({ local: [] }), pair.prepareWrite({ local, remote, immediate: 0 }))
@@ -68,7 +68,7 @@ class Peer {
 
   /** Until an immediate says that it is over. */
   #answer(receive: PreparedReceive, reply: PreparedRequest | undefined): void {
-    const queue = this.#queue as CompletionQueue
+    const queue = this.#queue!
     for (let index = 0; index < RECEIVE_DEPTH; index += 1) receive.post(index)
     say({ kind: 'ready' })
     const batch = this.#batch
@@ -80,7 +80,7 @@ class Peer {
         if (batch.status[row] !== 0) process.exit(1)
         const opcode = batch.opcode[row]
         if (opcode !== CompletionOpcode.Receive && opcode !== CompletionOpcode.ReceiveWriteWithImmediate) continue
-        const isMarked = ((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0
+        const isMarked = (batch.flags[row]! & CompletionFlag.WithImmediate) !== 0
         if (isMarked && batch.immediate[row] === DriveMark.End) serving = false
         else {
           receive.post(1)
@@ -93,9 +93,9 @@ class Peer {
 
   /** Watch the last byte that the other end writes, and write back. Blocks this thread, spinning. */
   watch(bytes: number, token: RegionToken): void {
-    const memory = this.#memory as MemoryRegion
-    const pair = this.#pair as QueuePair
-    const queue = this.#queue as CompletionQueue
+    const memory = this.#memory!
+    const pair = this.#pair!
+    const queue = this.#queue!
     const seen = memory.bytes
     const last = bytes - 1
     const answer = pair.prepareWrite({
@@ -118,7 +118,7 @@ class Peer {
       let isOver = false
       for (let row = 0; row < count; row += 1) {
         if (batch.status[row] !== 0) process.exit(1)
-        if (((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0) isOver = true
+        if ((batch.flags[row]! & CompletionFlag.WithImmediate) !== 0) isOver = true
       }
       if (isOver) break
     }
@@ -127,8 +127,8 @@ class Peer {
 
   /** Post windows of the same request, counting those between the marks. Blocks this thread, spinning. */
   drive(op: 'write' | 'read', bytes: number, token: RegionToken): FromPeer {
-    const memory = this.#memory as MemoryRegion
-    const pair = this.#pair as QueuePair
+    const memory = this.#memory!
+    const pair = this.#pair!
     const fields = {
       local: memory.subarray(bytes, 2 * bytes),
       remote: { address: token.address + bytes, key: token.key },
@@ -163,10 +163,10 @@ class Peer {
     const batch = this.#batch
     let mark: number | undefined
     for (let isDone = false; !isDone; ) {
-      const count = (this.#queue as CompletionQueue).poll(batch)
+      const count = this.#queue!.poll(batch)
       for (let row = 0; row < count; row += 1) {
         if (batch.status[row] !== 0) process.exit(1)
-        if (((batch.flags[row] as number) & CompletionFlag.WithImmediate) !== 0) mark = batch.immediate[row]
+        if ((batch.flags[row]! & CompletionFlag.WithImmediate) !== 0) mark = batch.immediate[row]
         else isDone = true
       }
     }
@@ -175,7 +175,7 @@ class Peer {
 
   /** A queue pair in RESET forgets the receives that are left, so that the next phase may have other lengths. */
   #renew(): void {
-    ;(this.#pair as QueuePair).toReset()
+    this.#pair!.toReset()
   }
 }
 

@@ -1,4 +1,7 @@
-/** The shares of the samples at which every benchmark tells their distribution: `quantilesNs` has a time for each, the last is the longest. */
+/**
+ * The shares of the samples at which every benchmark tells their distribution: `quantilesNs` has a time for each, the
+ * last is the longest.
+ */
 export const quantileShares: readonly number[] = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1]
 
 /** How long the operations of a row took, in nanoseconds, rounded to tenths. */

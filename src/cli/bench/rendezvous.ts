@@ -18,8 +18,9 @@ export const rendezvousBaselines: Readonly<Record<string, string>> = {
 }
 
 /**
- * One way only, one call at a time, both ends in their event loops. `rdma-source`: the server reads the bytes out of a buffer of the caller's into one of its own; `rdma-target`: it writes them there. `body-request`
- * and `body-answer`: the same bytes in the body of a call.
+ * One way only, one call at a time, both ends in their event loops. `rdma-source`: the server reads the bytes out of a
+ * buffer of the caller's into one of its own; `rdma-target`: it writes them there. `body-request` and `body-answer`:
+ * the same bytes in the body of a call.
  */
 export async function benchRendezvous(
   peer: RpcPeer,

@@ -29,8 +29,9 @@ export interface Measurement {
 }
 
 /**
- * A row from a measurement. p50 and p99 are those of batch means, since one operation is shorter than the clock can tell; max is what one
- * operation took in the slowest batch if all others in it took the median. `perOperation` divides further (2 for a round trip of two).
+ * A row from a measurement. p50 and p99 are those of batch means, since one operation is shorter than the clock can
+ * tell; max is what one operation took in the slowest batch if all others in it took the median. `perOperation` divides
+ * further (2 for a round trip of two).
  */
 export function rowOf(
   op: string,

@@ -1,4 +1,7 @@
-/** The other end of `aether bench rpc`, in a process of its own: a server of calls, a Unix socket and, where it is installed, gRPC, each giving back what comes. */
+/**
+ * The other end of `aether bench rpc`, in a process of its own: a server of calls, a Unix socket and, where it is
+ * installed, gRPC, each giving back what comes.
+ */
 import { native } from '../../native/index.ts'
 import { createServer, type RdmaBuffer } from '../../rpc/index.ts'
 import { echoSocketIn, grpcSocketIn } from './calls/call-meeting.ts'
@@ -14,8 +17,8 @@ const parent = process.ppid
 let spinning = false
 
 /**
- * Look at what comes until somebody says that it is over, blocking this thread; only where nothing comes for long the event loop has its turn: an answer that is longer than the ring goes on
- * from there.
+ * Look at what comes until somebody says that it is over, blocking this thread; only where nothing comes for long the
+ * event loop has its turn: an answer that is longer than the ring goes on from there.
  */
 function spin(): void {
   for (let idle = 0; spinning && idle < IDLE_POLLS; ) idle = server.poll() === 0 ? idle + 1 : 0
@@ -52,7 +55,7 @@ const server = createServer().serve(benchService, {
   async fetch(_, { source, allocate }) {
     fetched = room(fetched, source.length, allocate)
     await source.read({ buffer: fetched, length: source.length })
-    return fetched.bytes[source.length - 1] as number
+    return fetched.bytes[source.length - 1]!
   },
   async store(_, { target, allocate }) {
     stored = room(stored, target.length, allocate)

@@ -41,10 +41,14 @@ export interface RpcBenchOptions extends BenchOptions {
 }
 
 /**
- * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client
- * a process; `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes; `rdma-source`, `rdma-target`, `body-request` and `body-answer`: {@link benchRendezvous}.
- * Beside the calls, in the same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call of gRPC, ECHO of Redis; right after the `call-sync` of
- * its length a bare SEND and one back (`send-return`), both ends spinning, which is what `call-sync` is held against, and the same with a WRITE with an immediate (`write-return`), by which calls travel; and memcpy.
+ * Calls between processes, there and back. `call-sync`: blocking, both ends spinning; `call-D`: D at a time of one
+ * client, both ends in their event loops; `clients-N`: N clients with 16 calls each, every client a process;
+ * `object-sync` and `object-64`: an object of three properties and a number, in the default codec, instead of bytes;
+ * `rdma-source`, `rdma-target`, `body-request` and `body-answer`: {@link benchRendezvous}. Beside the calls, in the
+ * same run and with as many under way: child_process messages and a Unix socket that give back what comes, a unary call
+ * of gRPC, ECHO of Redis; right after the `call-sync` of its length a bare SEND and one back (`send-return`), both ends
+ * spinning, which is what `call-sync` is held against, and the same with a WRITE with an immediate (`write-return`), by
+ * which calls travel; and memcpy.
  */
 export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultRpcSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
@@ -84,7 +88,10 @@ export async function benchRpc(options: RpcBenchOptions = {}): Promise<BenchRow[
   })
 }
 
-/** What only this package's calls can do: block, and carry objects. After each blocking call over `link` what it is made of, without the call. */
+/**
+ * What only this package's calls can do: block, and carry objects. After each blocking call over `link` what it is made
+ * of, without the call.
+ */
 async function benchOwn(
   peer: RpcPeer,
   link: BenchLink,
@@ -102,7 +109,9 @@ async function benchOwn(
   keep(laneRow({ op: `object-${OBJECT_DEPTH}`, provider, bytes: ORDER_BYTES }, [run], cpuNs))
 }
 
-/** Calls of a thread that has a processor to itself, as SENDs and WRITEs beside them have: no answer finds it asleep. */
+/**
+ * Calls of a thread that has a processor to itself, as SENDs and WRITEs beside them have: no answer finds it asleep.
+ */
 async function benchBlocking(
   peer: RpcPeer,
   link: BenchLink,

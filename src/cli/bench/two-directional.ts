@@ -6,8 +6,10 @@ import { type BenchRow, perOperationNs, rowOf } from './row.ts'
 import { windowsOf } from './windows.ts'
 
 /**
- * Both ends do the same at the same time, each from a half of its memory to that half of the other's (or back): nobody waits for the other. Times are of an operation of this end; the rates
- * are of both ends together, each over its own time, and so is the processor time. The other end counts between two marks that it is sent, around what is measured here.
+ * Both ends do the same at the same time, each from a half of its memory to that half of the other's (or back): nobody
+ * waits for the other. Times are of an operation of this end; the rates are of both ends together, each over its own
+ * time, and so is the processor time. The other end counts between two marks that it is sent, around what is measured
+ * here.
  */
 export async function bothWays(
   op: 'write' | 'read',

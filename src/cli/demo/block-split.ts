@@ -1,10 +1,14 @@
 /**
- * Vertices a block, the unit of work and of summation. 512 doubles are one page of 4 KiB. Fixed for ever: sums are taken block by block,
- * so that the result does not depend on the number of processes, on the page size, or on who computed what.
+ * Vertices a block, the unit of work and of summation. 512 doubles are one page of 4 KiB. Fixed for ever: sums are
+ * taken block by block, so that the result does not depend on the number of processes, on the page size, or on who
+ * computed what.
  */
 export const blockVertices = 512
 
-/** Weight of a vertex against an edge when work is divided: its division, its rank, its contribution. Only balance depends on it. */
+/**
+ * Weight of a vertex against an edge when work is divided: its division, its rank, its contribution. Only balance
+ * depends on it.
+ */
 const vertexWeight = 4
 
 /** How many blocks a graph has; the last may be short. */
@@ -14,8 +18,8 @@ export function countBlocks(vertexCount: number): number {
 
 /**
  * Divide the blocks among `members` so that each has about the same number of incoming edges: member m takes blocks
- * `bounds[m] … bounds[m + 1] - 1`. Borders fall on page borders of the rank vectors, so that no page has two writers; with pages too
- * large for the graph some members go without work.
+ * `bounds[m] … bounds[m + 1] - 1`. Borders fall on page borders of the rank vectors, so that no page has two writers;
+ * with pages too large for the graph some members go without work.
  */
 export function splitBlocks(offsets: Uint32Array, members: number, pageBytes: number): Uint32Array {
   const vertexCount = offsets.length - 1
@@ -26,7 +30,7 @@ export function splitBlocks(offsets: Uint32Array, members: number, pageBytes: nu
     return offsets[vertex]! + vertex * vertexWeight
   }
   const bounds = new Uint32Array(members + 1)
-  for (let member = 1; member < members; member++) {
+  for (let member = 1; member < members; member += 1) {
     const share = (costBefore(blocks) * member) / members
     let bound = bounds[member - 1]!
     // The border nearest to the share: go on while the middle of the next page is still before it.

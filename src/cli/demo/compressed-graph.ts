@@ -27,20 +27,21 @@ export function compressEdges(edges: EdgeSet, graph: CompressedGraph): void {
   const { from, to, vertexCount } = edges
   const { offsets, sources, outDegrees } = graph
   assertLengths(edges, graph)
-  // offsets[v + 1] first counts the edges into v, then is where the next edge into v goes, and so ends as where those of v end.
+  // offsets[v + 1] first counts the edges into v, then is where the next edge into v goes, and so ends as where those
+  // of v end.
   offsets.fill(0)
   outDegrees.fill(0)
-  for (let edge = 0; edge < to.length; edge++) {
-    offsets[to[edge]! + 1]!++
-    outDegrees[from[edge]!]!++
+  for (let edge = 0; edge < to.length; edge += 1) {
+    offsets[to[edge]! + 1]! += 1
+    outDegrees[from[edge]!]! += 1
   }
   let start = 0
-  for (let vertex = 1; vertex <= vertexCount; vertex++) {
+  for (let vertex = 1; vertex <= vertexCount; vertex += 1) {
     const count = offsets[vertex]!
     offsets[vertex] = start
     start += count
   }
-  for (let edge = 0; edge < to.length; edge++) sources[offsets[to[edge]! + 1]!++] = from[edge]!
+  for (let edge = 0; edge < to.length; edge += 1) sources[offsets[to[edge]! + 1]!++] = from[edge]!
 }
 
 function assertLengths({ vertexCount, from }: EdgeSet, { offsets, sources, outDegrees }: CompressedGraph): void {

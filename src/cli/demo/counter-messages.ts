@@ -1,6 +1,6 @@
 /**
- * What the demo and its counting processes say to one another over `child_process` messages. Only the tasks go this way; what the first part
- * is about, the counter, is in shared memory, except where messages themselves are measured.
+ * What the demo and its counting processes say to one another over `child_process` messages. Only the tasks go this
+ * way; what the first part is about, the counter, is in shared memory, except where messages themselves are measured.
  * @module
  */
 

@@ -47,7 +47,10 @@ export interface CounterOutcome {
   readonly kill: KillOutcome
 }
 
-/** True where nothing was lost: the first count exact, the second ahead of the notes by at most the one addition that the signal interrupted. */
+/**
+ * True where nothing was lost: the first count exact, the second ahead of the notes by at most the one addition that
+ * the signal interrupted.
+ */
 export function isCounterOutcomeRight({ plan, counter, kill }: CounterOutcome): boolean {
   const ahead = kill.counter - kill.noted.reduce((sum, note) => sum + note, 0)
   return counter === plan.processes * plan.sharedTimes && (ahead === 0 || ahead === 1)
@@ -92,7 +95,7 @@ async function measureMessages(
   let counter = 0
   for (const member of crew) {
     member.onMessage((reply) => {
-      counter++
+      counter += 1
       if (reply.kind === 'ask') member.answer(counter)
     })
   }
@@ -102,8 +105,8 @@ async function measureMessages(
 }
 
 /**
- * All count and note; the last one would go on for ever and is killed once it has made a third of what the others make. The shared memory
- * then holds what it did up to its last instruction.
+ * All count and note; the last one would go on for ever and is killed once it has made a third of what the others make.
+ * The shared memory then holds what it did up to its last instruction.
  */
 async function killOne(
   space: Space,
@@ -125,7 +128,9 @@ async function killOne(
   return { noted, counter: Atomics.load(words, counterIndex), reportedMs: reportedAtMs - killedAtMs }
 }
 
-/** Kill it once it has noted `additions`. Resolves when it has ended, with when it was killed, as a performance.now(). */
+/**
+ * Kill it once it has noted `additions`. Resolves when it has ended, with when it was killed, as a performance.now().
+ */
 async function killAfter(victim: CountingProcess, words: Int32Array, note: number, additions: number): Promise<number> {
   let ended = false
   void victim.ended.then(() => {

@@ -1,5 +1,6 @@
 /**
- * One of the counting processes of the demo's first part: does the tasks that its parent sends, and leaves when the parent goes.
+ * One of the counting processes of the demo's first part: does the tasks that its parent sends, and leaves when the
+ * parent goes.
  * @module
  */
 import { open } from '../../index.ts'
@@ -23,26 +24,26 @@ const tasks: {
   },
 
   add({ times }) {
-    for (let i = 0; i < times; i++) Atomics.add(counter, counterIndex, 1)
+    for (let i = 0; i < times; i += 1) Atomics.add(counter, counterIndex, 1)
   },
 
   /** Death between the two lines leaves the counter one ahead of the notes, never behind. */
   addAndNote({ times }) {
-    for (let i = 1; i <= times; i++) {
+    for (let i = 1; i <= times; i += 1) {
       Atomics.add(counter, counterIndex, 1)
       Atomics.store(counter, place, i)
     }
   },
 
   async send({ times }) {
-    for (let i = 1; i <= times; i++) {
+    for (let i = 1; i <= times; i += 1) {
       const sent = send({ kind: 'increment' })
       if (i % messagesInFlight === 0) await sent
     }
   },
 
   async ask({ times }) {
-    for (let i = 0; i < times; i++) {
+    for (let i = 0; i < times; i += 1) {
       const answer = new Promise<void>((resolve) => {
         answered = resolve
       })

@@ -38,7 +38,7 @@ export class EdgeLine {
     while (this.#at < this.#end) {
       const byte = bytes[this.#at]
       if (byte !== space && byte !== tab && byte !== carriageReturn) return
-      this.#at++
+      this.#at += 1
     }
   }
 
@@ -50,7 +50,7 @@ export class EdgeLine {
       const byte = bytes[this.#at]!
       if (byte < zero || byte > nine) break
       value = value * 10 + (byte - zero)
-      this.#at++
+      this.#at += 1
     }
     return this.#at === start ? -1 : value
   }

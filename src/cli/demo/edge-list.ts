@@ -15,10 +15,12 @@ const lineBytesMax = 4096
 const shownBytesMax = 80
 
 /**
- * Read a SNAP edge list (https://snap.stanford.edu/data/): lines of `# comment` or of two integers, the source and the target of an edge.
- * Any ids; they are renumbered in the order of appearance. A name that ends in `.gz` is decompressed on the way, as SNAP serves them.
+ * Read a SNAP edge list (https://snap.stanford.edu/data/): lines of `# comment` or of two integers, the source and the
+ * target of an edge. Any ids; they are renumbered in the order of appearance. A name that ends in `.gz` is decompressed
+ * on the way, as SNAP serves them.
  *
- * @throws GraphError with file, line number and text for a malformed line; for a missing, unreadable or empty file; for a directory.
+ * @throws GraphError with file, line number and text for a malformed line; for a missing, unreadable or empty file; for
+ * a directory.
  */
 export async function readEdgeList(file: string): Promise<EdgeSet> {
   await checkGraphFile(file)
@@ -74,7 +76,7 @@ class EdgeListBuilder {
   }
 
   #addLine(bytes: Buffer, start: number, end: number): void {
-    this.#lineNumber++
+    this.#lineNumber += 1
     const tooLong = end - start > lineBytesMax
     const kind = tooLong ? `longer than ${lineBytesMax} bytes` : this.#line.parse(bytes, start, end)
     if (kind === LineKind.Blank) return

@@ -24,14 +24,15 @@ export function defaultGraph(): GraphChoice {
 }
 
 /**
- * Bytes that an edge takes at the most: eight in the list, four in the graph compressed from it, four on the stage, eight in the memories of a group.
- * Vertices are few beside edges.
+ * Bytes that an edge takes at the most: eight in the list, four in the graph compressed from it, four on the stage,
+ * eight in the memories of a group. Vertices are few beside edges.
  */
 const bytesPerEdge = 24
 
 /**
  * Find out early what can be found out early.
- * @throws GraphError for a file that is not there; DemoError for a graph that the kernel could only hold by killing somebody.
+ * @throws GraphError for a file that is not there; DemoError for a graph that the kernel could only hold by killing
+ * somebody.
  */
 export async function checkGraph(choice: GraphChoice): Promise<void> {
   if (choice.kind === 'file') await checkGraphFile(choice.file)

@@ -21,7 +21,8 @@ const rankScript = fileURLToPath(new URL('./rank-process.js', import.meta.url))
 export type DemoHosts = Required<Pick<LaunchOptions, 'hosts'>> & Pick<LaunchOptions, 'ssh' | 'address' | 'port'>
 
 /**
- * Rank the graph on other hosts. They share no memory with this process, so each reads or makes the graph itself, and tells its report by its output.
+ * Rank the graph on other hosts. They share no memory with this process, so each reads or makes the graph itself, and
+ * tells its report by its output.
  * @throws DemoError when a rank fails.
  */
 export async function rankOnHosts(

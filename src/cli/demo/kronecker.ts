@@ -24,12 +24,13 @@ export interface KroneckerOptions {
 }
 
 /**
- * A seeded Kronecker graph as the Graph 500 benchmark makes it: each edge descends `scale` times into one quadrant of the adjacency matrix,
- * chosen with probabilities A, B, C, D; then the labels are permuted so that a vertex's number says nothing about its degree.
- * The edges are taken as directed; parallel edges and self-loops stay, as in the specification. The order of edges is not shuffled: nothing here depends on it.
+ * A seeded Kronecker graph as the Graph 500 benchmark makes it: each edge descends `scale` times into one quadrant of
+ * the adjacency matrix, chosen with probabilities A, B, C, D; then the labels are permuted so that a vertex's number
+ * says nothing about its degree. The edges are taken as directed; parallel edges and self-loops stay, as in the
+ * specification. The order of edges is not shuffled: nothing here depends on it.
  *
- * Source: https://graph500.org/?page_id=12, section 3.2 and its reference code `kronecker_generator`. That code draws twice a level, row
- * then column given the row; one draw among four quadrants has the same distribution.
+ * Source: https://graph500.org/?page_id=12, section 3.2 and its reference code `kronecker_generator`. That code draws
+ * twice a level, row then column given the row; one draw among four quadrants has the same distribution.
  *
  * @throws ArgumentError for a scale or a seed out of range.
  */
@@ -63,18 +64,18 @@ export function generateKronecker({ scale, seed }: KroneckerOptions): EdgeSet {
 }
 
 /**
- * The hot loop: scale · 16 · 2^scale draws (335 million at scale 20), hence the generator of random-words.ts written out in local variables,
- * which stay in registers: several times faster than calling it.
+ * The hot loop: scale · 16 · 2^scale draws (335 million at scale 20), hence the generator of random-words.ts written
+ * out in local variables, which stay in registers: several times faster than calling it.
  */
 function drawEdges(from: Uint32Array, to: Uint32Array, scale: number, random: RandomState): void {
   let s0 = random[0]!
   let s1 = random[1]!
   let s2 = random[2]!
   let s3 = random[3]!
-  for (let edge = 0; edge < from.length; edge++) {
+  for (let edge = 0; edge < from.length; edge += 1) {
     let row = 0
     let column = 0
-    for (let level = 0; level < scale; level++) {
+    for (let level = 0; level < scale; level += 1) {
       const product = Math.imul(s1, 5)
       const draw = Math.imul((product << 7) | (product >>> 25), 9)
       const shifted = s1 << 9
@@ -84,7 +85,8 @@ function drawEdges(from: Uint32Array, to: Uint32Array, scale: number, random: Ra
       s0 ^= s3
       s2 ^= shifted
       s3 = (s3 << 11) | (s3 >>> 21)
-      // Quadrants in the order A, B (right), C (below), D; comparisons make 0 or 1 without a branch, which would be mispredicted every other time.
+      // Quadrants in the order A, B (right), C (below), D; comparisons make 0 or 1 without a branch, which would be
+      // mispredicted every other time.
       const atLeastB = Number(draw >= thresholdB)
       const atLeastC = Number(draw >= thresholdC)
       const atLeastD = Number(draw >= thresholdD)
@@ -100,7 +102,7 @@ function drawEdges(from: Uint32Array, to: Uint32Array, scale: number, random: Ra
 /** Fisher-Yates. */
 function drawPermutation(length: number, random: RandomState): Uint32Array {
   const permutation = new Uint32Array(length)
-  for (let i = 0; i < length; i++) {
+  for (let i = 0; i < length; i += 1) {
     // A 32-bit draw scaled down; the bias is below length / 2^32.
     const j = Math.floor((nextRandom(random) / 2 ** 32) * (i + 1))
     permutation[i] = permutation[j]!
@@ -110,7 +112,7 @@ function drawPermutation(length: number, random: RandomState): Uint32Array {
 }
 
 function relabel(from: Uint32Array, to: Uint32Array, permutation: Uint32Array): void {
-  for (let edge = 0; edge < from.length; edge++) {
+  for (let edge = 0; edge < from.length; edge += 1) {
     from[edge] = permutation[from[edge]!]!
     to[edge] = permutation[to[edge]!]!
   }

@@ -4,7 +4,10 @@ import { PrintedReport } from './printed-report.ts'
 import type { Stage } from './rank-plan.ts'
 import { clusterHubs } from './vertex-order.ts'
 
-/** The stage of a rank that shares no memory with the demo: the graph as this rank reads or makes it, and reports that are printed. */
+/**
+ * The stage of a rank that shares no memory with the demo: the graph as this rank reads or makes it, and reports that
+ * are printed.
+ */
 export async function loadStage(choice: GraphChoice, members: number): Promise<Stage> {
   const edges = clusterHubs(await loadGraph(choice))
   const graph = allocateGraph(edges.vertexCount, edges.from.length)

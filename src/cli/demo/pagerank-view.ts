@@ -20,7 +20,7 @@ export interface CentralVertex {
 /** The vertices of the highest rank, highest first; among equals the lower number. */
 export function mostCentral(edges: EdgeSet, ranks: Float64Array): CentralVertex[] {
   const best: number[] = []
-  for (let vertex = 0; vertex < ranks.length; vertex++) {
+  for (let vertex = 0; vertex < ranks.length; vertex += 1) {
     const worst = best.length < listedVertices ? -1 : ranks[best.at(-1)!]!
     if (ranks[vertex]! <= worst) continue
     const place = best.findIndex((other) => ranks[other]! < ranks[vertex]!)

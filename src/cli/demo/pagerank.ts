@@ -13,7 +13,10 @@ export interface PageRankOptions {
   readonly lastBlock: number
   /** Returns when every member has called it as often as this one. One process alone passes nothing. */
   readonly barrier?: () => Promise<void> | void
-  /** Called after the barrier of each iteration, to bring what the others left in it near; takes the place of as many page faults. */
+  /**
+   * Called after the barrier of each iteration, to bring what the others left in it near; takes the place of as many
+   * page faults.
+   */
   readonly fetch?: (iteration: number) => Promise<void>
   readonly tolerance?: number
   /** Called after each iteration, with its number from 1 and the L1 change. */
@@ -35,9 +38,10 @@ export interface PageRankResult {
 }
 
 /**
- * PageRank by power iteration (Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998), pull-based, with the rank of
- * vertices without outgoing edges spread over all, until the L1 change is below the tolerance. Every member of a group calls this with the same shared
- * state and a range of blocks of its own; one process calls it with all blocks. The result is the same to the last bit.
+ * PageRank by power iteration (Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998),
+ * pull-based, with the rank of vertices without outgoing edges spread over all, until the L1 change is below the
+ * tolerance. Every member of a group calls this with the same shared state and a range of blocks of its own; one
+ * process calls it with all blocks. The result is the same to the last bit.
  */
 export async function computePageRank(state: RankState, options: PageRankOptions): Promise<PageRankResult> {
   const { firstBlock, lastBlock, tolerance = toleranceDefault } = options
@@ -52,7 +56,7 @@ export async function computePageRank(state: RankState, options: PageRankOptions
   let totals = await finish(0)
   let iteration = 0
   while (totals.change >= tolerance && iteration < iterationsMax) {
-    iteration++
+    iteration += 1
     const { dangling } = totals
     clock.compute(() => iterateBlocks(state, iteration, dangling, firstBlock, lastBlock))
     totals = await finish(iteration)

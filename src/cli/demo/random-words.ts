@@ -8,7 +8,7 @@ export type RandomState = Int32Array
 export function seedRandom(seed: number): RandomState {
   const state = new Int32Array(4)
   let counter = seed | 0
-  for (let i = 0; i < state.length; i++) {
+  for (let i = 0; i < state.length; i += 1) {
     counter = (counter + 0x9e3779b9) | 0
     let word = counter
     word = Math.imul(word ^ (word >>> 16), 0x85ebca6b)

@@ -16,10 +16,10 @@ export interface IterationTotals {
 export function initialiseBlocks(state: RankState, firstBlock: number, lastBlock: number): void {
   const { ranks, graph } = state
   const rank = 1 / ranks.length
-  for (let block = firstBlock; block < lastBlock; block++) {
+  for (let block = firstBlock; block < lastBlock; block += 1) {
     const end = Math.min((block + 1) * blockVertices, ranks.length)
     let dangling = 0
-    for (let vertex = block * blockVertices; vertex < end; vertex++) {
+    for (let vertex = block * blockVertices; vertex < end; vertex += 1) {
       const degree = graph.outDegrees[vertex]!
       ranks[vertex] = rank
       state.contributions[0][vertex] = degree === 0 ? 0 : rank / degree
@@ -33,7 +33,8 @@ export function initialiseBlocks(state: RankState, firstBlock: number, lastBlock
 /**
  * Iteration `iteration` >= 1 of blocks `firstBlock … lastBlock - 1`, given the rank that dangled after the one before:
  * rank(v) = (1 - d) / n + d · (Σ rank(u) / outDegree(u) over edges u -> v + dangling / n).
- * Each vertex pulls from its in-neighbours in the order of its edges, so that a rank does not depend on who computes it.
+ * Each vertex pulls from its in-neighbours in the order of its edges, so that a rank does not depend on who computes
+ * it.
  */
 export function iterateBlocks(
   state: RankState,
@@ -44,7 +45,7 @@ export function iterateBlocks(
 ): void {
   const vertexCount = state.ranks.length
   const base = (1 - damping) / vertexCount + (damping * dangling) / vertexCount
-  for (let block = firstBlock; block < lastBlock; block++) {
+  for (let block = firstBlock; block < lastBlock; block += 1) {
     iterateBlock(state, iteration, base, block, Math.min((block + 1) * blockVertices, vertexCount))
   }
 }
@@ -59,10 +60,10 @@ function iterateBlock(state: RankState, iteration: number, base: number, block: 
   let change = 0
   let nextDangling = 0
   let edge = offsets[block * blockVertices]!
-  for (let vertex = block * blockVertices; vertex < end; vertex++) {
+  for (let vertex = block * blockVertices; vertex < end; vertex += 1) {
     const lastEdge = offsets[vertex + 1]!
     let sum = 0
-    for (; edge < lastEdge; edge++) sum += given[sources[edge]!]!
+    for (; edge < lastEdge; edge += 1) sum += given[sources[edge]!]!
     const rank = base + damping * sum
     change += Math.abs(rank - ranks[vertex]!)
     ranks[vertex] = rank

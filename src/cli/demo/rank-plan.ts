@@ -20,8 +20,9 @@ export interface RankPlan {
 const stagePageBytes = 4096
 
 /**
- * What the demo and the ranks share beside the group's own region: the graph as the demo read it, a place for the ranks that come out, and a page for each
- * member to report on. It is a space, so that the demo, which is no rank, can be in it.
+ * What the demo and the ranks share beside the group's own region: the graph as the demo read it, a place for the ranks
+ * that come out, and a page for each member to report on. It is a space, so that the demo, which is no rank, can be in
+ * it.
  */
 export interface Stage {
   readonly graph: CompressedGraph

@@ -1,5 +1,6 @@
 /**
- * One rank of the demo's second part: joins the group, computes its share of PageRank in the group's region, reports on the demo's stage.
+ * One rank of the demo's second part: joins the group, computes its share of PageRank in the group's region, reports on
+ * the demo's stage.
  * @module
  */
 import { type RegionGroup as Group, join, open } from '../../index.ts'
@@ -54,7 +55,10 @@ async function takePart(stage: Stage, group: Group): Promise<void> {
   await group.barrier()
 }
 
-/** Rank 0 puts the graph into the region, each takes its part of it; nobody starts before all have it. Returns how long that took. */
+/**
+ * Rank 0 puts the graph into the region, each takes its part of it; nobody starts before all have it. Returns how long
+ * that took.
+ */
 async function shareGraph(stage: Stage, group: Group, state: RankState, take: () => Promise<void>): Promise<number> {
   await group.barrier()
   const start = performance.now()

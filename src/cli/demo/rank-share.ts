@@ -40,8 +40,9 @@ export async function fetchGraph(region: Region, { graph }: RegionLayout, own: S
 }
 
 /**
- * After each iteration: the others' contributions for reading, and the pages that this member writes next for writing; nobody reads those any more. Asked for
- * together, the pages' round trips overlap; touched one by one, each would be a fault of its own.
+ * After each iteration: the others' contributions for reading, and the pages that this member writes next for writing;
+ * nobody reads those any more. Asked for together, the pages' round trips overlap; touched one by one, each would be a
+ * fault of its own.
  */
 export function fetcherOf(region: Region, layout: RegionLayout, own: Share): (iteration: number) => Promise<void> {
   const givers = Math.max(0, Math.min(own.endVertex, own.endGiver) - own.firstVertex)

@@ -1,12 +1,15 @@
 import { countBlocks } from './block-split.ts'
 import type { CompressedGraph } from './compressed-graph.ts'
 
-/** Numbers a block leaves behind in an iteration: the change of its ranks and the rank of its vertices without outgoing edges. */
+/**
+ * Numbers a block leaves behind in an iteration: the change of its ranks and the rank of its vertices without outgoing
+ * edges.
+ */
 export const partialsPerBlock = 2
 
 /**
- * Everything an iteration reads and writes. `contributions` and `partials` exist twice: iteration k writes the pair k mod 2 while slower members may
- * still read the other, so that one barrier an iteration is enough.
+ * Everything an iteration reads and writes. `contributions` and `partials` exist twice: iteration k writes the pair k
+ * mod 2 while slower members may still read the other, so that one barrier an iteration is enough.
  */
 export interface RankState {
   readonly graph: CompressedGraph

@@ -13,10 +13,11 @@ export interface LayoutInput {
 }
 
 /**
- * Where the arrays of a {@link RankState} lie in a region, as byte offsets. Each starts on a page of its own; the partial sums of each member have
- * pages of their own.
+ * Where the arrays of a {@link RankState} lie in a region, as byte offsets. Each starts on a page of its own; the
+ * partial sums of each member have pages of their own.
  * ```
- * offsets | sources | outDegrees | ranks | contributions 0 | contributions 1 | partials 0: member 0 | member 1 | … | partials 1: member 0 | …
+ * offsets | sources | outDegrees | ranks | contributions 0 | contributions 1 | partials 0: member 0 | member 1 | …
+ *        | partials 1: member 0 | …
  * ```
  */
 export interface RegionLayout {
@@ -60,11 +61,11 @@ export function openRankState(layout: RegionLayout, open: OpenWindow): RankState
 function planSlots({ vertexCount, bounds, pageBytes }: LayoutInput): { slots: Uint32Array; lengthBytes: number } {
   const slots = new Uint32Array(countBlocks(vertexCount))
   const cursor = new RegionCursor(pageBytes)
-  for (let member = 0; member + 1 < bounds.length; member++) {
+  for (let member = 0; member + 1 < bounds.length; member += 1) {
     const first = bounds[member]!
     const last = bounds[member + 1]!
     const start = cursor.place((last - first) * partialsPerBlock * Float64Array.BYTES_PER_ELEMENT)
-    for (let block = first; block < last; block++) {
+    for (let block = first; block < last; block += 1) {
       slots[block] = start / Float64Array.BYTES_PER_ELEMENT + (block - first) * partialsPerBlock
     }
   }

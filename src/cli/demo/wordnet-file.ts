@@ -13,8 +13,9 @@ const firstWordAt = 17
  * synset_offset lex_filenum ss_type w_cnt word lex_id [word lex_id…] p_cnt [ptr…] [frames…] | gloss
  * ptr = pointer_symbol synset_offset pos source/target
  * ```
- * Lines that begin with two spaces are the licence. `w_cnt` is hexadecimal, `p_cnt` decimal. Every pointer counts once for each line it is on,
- * the lexical ones (between words) like the semantic ones; an adjective satellite (`ss_type` s) is a synset as any other and lives in data.adj.
+ * Lines that begin with two spaces are the licence. `w_cnt` is hexadecimal, `p_cnt` decimal. Every pointer counts once
+ * for each line it is on, the lexical ones (between words) like the semantic ones; an adjective satellite (`ss_type` s)
+ * is a synset as any other and lives in data.adj.
  */
 export class WordNetFile {
   readonly #bytes: Buffer
@@ -49,13 +50,16 @@ export class WordNetFile {
     return -1
   }
 
-  /** Every pointer of every synset, in file order: index of the synset in this file, letter of the target's part of speech, its byte offset there. */
+  /**
+   * Every pointer of every synset, in file order: index of the synset in this file, letter of the target's part of
+   * speech, its byte offset there.
+   */
   eachPointer(visit: (from: number, partOfSpeech: number, offset: number) => void): void {
-    for (let from = 0; from < this.#offsets.length; from++) {
+    for (let from = 0; from < this.#offsets.length; from += 1) {
       let at = this.#skipWords(this.#offsets[from]!)
       const count = this.#readNumber(at, 3, 10)
       at += 4
-      for (let i = 0; i < count; i++) {
+      for (let i = 0; i < count; i += 1) {
         at = this.#next(at)
         visit(from, this.#bytes[at + 9]!, this.#readNumber(at, 8, 10))
         at += 16
@@ -80,7 +84,7 @@ export class WordNetFile {
   #skipWords(offset: number): number {
     const words = this.#readNumber(offset + wordCountAt, 2, 16)
     let at = offset + firstWordAt
-    for (let i = 0; i < 2 * words; i++) at = this.#next(at)
+    for (let i = 0; i < 2 * words; i += 1) at = this.#next(at)
     return at
   }
 
@@ -91,7 +95,7 @@ export class WordNetFile {
 
   #readNumber(at: number, digits: number, radix: number): number {
     let value = 0
-    for (let i = at; i < at + digits; i++) {
+    for (let i = at; i < at + digits; i += 1) {
       const digit = digitOf(this.#bytes[i])
       if (digit < 0 || digit >= radix) throw this.#malformed(at, 'a number that is not one')
       value = value * radix + digit

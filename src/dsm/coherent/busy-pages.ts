@@ -32,7 +32,9 @@ const busyPageCounters: CounterLayout<PageEvent | 'before'> = defineCounters(
 export const BUSY_PAGES_MAX = 16
 /** Pages that are candidates: what makes up more than a 256th of all events is not missed. */
 const CANDIDATES_MAX = 256
-/** Which pages are shown is looked at once in so many events of others: however they change, that costs little for each. */
+/**
+ * Which pages are shown is looked at once in so many events of others: however they change, that costs little for each.
+ */
 const LOOK_EVERY = 256
 
 /** Counts what happens to the busiest pages of one region. */

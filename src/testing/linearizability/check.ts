@@ -16,9 +16,9 @@ export interface LinearizabilityResult {
 }
 
 /**
- * Whether the calls of a history could have taken effect one after the other, each between its call and its return: the search of Wing and Gong with the
- * memory of Lowe ("Testing for linearizability", 2017), as in Porcupine. Exponential where many calls overlap; so keep histories short, and check what is independent (the keys of
- * a map) one by one.
+ * Whether the calls of a history could have taken effect one after the other, each between its call and its return: the
+ * search of Wing and Gong with the memory of Lowe ("Testing for linearizability", 2017), as in Porcupine. Exponential
+ * where many calls overlap; so keep histories short, and check what is independent (the keys of a map) one by one.
  */
 export function checkLinearizable<State, Input, Output>(
   model: SequentialModel<State, Input, Output>,
@@ -64,7 +64,7 @@ function stepOf<State, Input, Output>(
   history: readonly HistoryCall<Input, Output>[],
   call: number,
 ): { readonly state: State } | undefined {
-  const { input, returned } = history[call] as HistoryCall<Input, Output>
+  const { input, returned } = history[call]!
   return model.step(state, input, returned === undefined ? undefined : { value: returned.output })
 }
 

@@ -10,7 +10,9 @@ export interface HistoryCall<Input, Output> {
 /** What a structure does when its calls come one after the other. */
 export interface SequentialModel<State, Input, Output> {
   readonly initial: State
-  /** The state after `input`; undefined where it does not give `output`. `output` undefined: nobody saw what it gave. */
+  /**
+   * The state after `input`; undefined where it does not give `output`. `output` undefined: nobody saw what it gave.
+   */
   step(
     state: State,
     input: Input,

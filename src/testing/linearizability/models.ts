@@ -76,7 +76,10 @@ export type LogInput =
   | { readonly type: 'at'; readonly index: number }
   | { readonly type: 'last' }
 
-/** A log that keeps everything. Outputs: the index of what was appended; the value that was asked for, 0 where there is none. */
+/**
+ * A log that keeps everything. Outputs: the index of what was appended; the value that was asked for, 0 where there is
+ * none.
+ */
 export const logModel: SequentialModel<readonly number[], LogInput, number> = {
   initial: [],
   step(values, input, output) {

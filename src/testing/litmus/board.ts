@@ -4,16 +4,21 @@ import { FIELDS_MAX, OUTCOMES_MAX } from './outcome.ts'
 /**
  * What the ranks share beside the memory under test: plain shared memory of this machine, Int32 words.
  *
- *   [0] arrived   [32] generation   [64 + 32 r] how far rank r is in its batch   [..] what loads gave, by field and slot   [..] outcomes, counted
+ *   [0] arrived   [32] generation   [64 + 32 r] how far rank r is in its batch
+ *        [..] what loads gave, by field and slot   [..] outcomes, counted
  *
- * It makes no traffic in the memory under test, and its synchronisation is no part of what is tested: rounds only meet here.
+ * It makes no traffic in the memory under test, and its synchronisation is no part of what is tested: rounds only meet
+ * here.
  */
 const ARRIVED = 0
 const GENERATION = 32
 const PROGRESS = 64
 const LINE = 32
 
-/** How often a waiting rank looks before it sleeps; on a machine with fewer processors than threads looking keeps others from running. */
+/**
+ * How often a waiting rank looks before it sleeps; on a machine with fewer processors than threads looking keeps others
+ * from running.
+ */
 const LOOKS = 2000
 /** Sleeps are bounded so that a rank whose group has ended notices. */
 const SLEEP_MS = 1000
@@ -47,7 +52,7 @@ export class Board {
       native.futexWake(words, GENERATION, this.ranks)
       return
     }
-    for (let look = 0; look < LOOKS; look++) if (Atomics.load(words, GENERATION) !== generation) return
+    for (let look = 0; look < LOOKS; look += 1) if (Atomics.load(words, GENERATION) !== generation) return
     while (Atomics.load(words, GENERATION) === generation) native.futexWait(words, GENERATION, generation, SLEEP_MS)
   }
 
@@ -64,7 +69,7 @@ export class Board {
   /** Sleep until rank `rank` has come to `slot`, or for `sleeps` times a millisecond. */
   sleepUntilProgress(rank: number, slot: number, sleeps: number): void {
     const at = PROGRESS + LINE * rank
-    for (let sleep = 0; sleep < sleeps; sleep++) {
+    for (let sleep = 0; sleep < sleeps; sleep += 1) {
       const seen = Atomics.load(this.#words, at)
       if (seen >= slot) return
       native.futexWait(this.#words, at, seen, 1)
@@ -73,7 +78,7 @@ export class Board {
 
   /** Until rank `rank` has come to `slot`; not for ever: it may be off the processor. */
   awaitProgress(rank: number, slot: number, looks: number): void {
-    for (let look = 0; look < looks; look++) {
+    for (let look = 0; look < looks; look += 1) {
       if (Atomics.load(this.#words, PROGRESS + LINE * rank) >= slot) return
     }
   }
@@ -91,7 +96,7 @@ export class Board {
   /** Outcomes so far with their counts; they are forgotten. Only one rank calls this, between two meetings. */
   takeCounts(): [number, number][] {
     const counts: [number, number][] = []
-    for (let outcome = 0; outcome < OUTCOMES_MAX; outcome++) {
+    for (let outcome = 0; outcome < OUTCOMES_MAX; outcome += 1) {
       const count = Atomics.exchange(this.#words, this.#counts + outcome, 0)
       if (count > 0) counts.push([outcome, count])
     }

@@ -10,7 +10,10 @@ export function allowedOutcomes(program: Program, demand: Demand): ReadonlySet<n
   return coherentOutcomes(program)
 }
 
-/** What the processes give when each runs whole, one after the other: any other outcome shows that they did run at the same time. */
+/**
+ * What the processes give when each runs whole, one after the other: any other outcome shows that they did run at the
+ * same time.
+ */
 export function serialOutcomes(program: Program): ReadonlySet<number> {
   const outcomes = new Set<number>()
   for (const order of permutations(program.processes))
@@ -62,9 +65,9 @@ function* interleave(program: Program, processes: readonly (readonly Operation[]
       const before = isStore ? memory[location]! : codes[field]!
       if (isStore) memory[location] = value
       else codes[field] = memory[location]!
-      at[process]!++
+      at[process]! += 1
       yield* from()
-      at[process]!--
+      at[process]! -= 1
       if (isStore) memory[location] = before
       else codes[field] = before
     }

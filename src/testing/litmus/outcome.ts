@@ -25,7 +25,10 @@ export function codeAt(outcome: number, field: number): number {
   return (outcome >>> (FIELD_BITS * field)) & FOREIGN
 }
 
-/** `1,0|0 x=2`: what the loads of each process gave, then what is left where more than one store decides it. `?` is a foreign value. */
+/**
+ * `1,0|0 x=2`: what the loads of each process gave, then what is left where more than one store decides it. `?` is a
+ * foreign value.
+ */
 export function formatOutcome(program: Program, outcome: number): string {
   const text = (field: number): string => (codeAt(outcome, field) === FOREIGN ? '?' : String(codeAt(outcome, field)))
   const loads: string[][] = program.processes.map(() => [])

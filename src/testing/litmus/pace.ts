@@ -6,18 +6,23 @@ export interface PaceKind {
   readonly window: number
   /** The longest delay before an operation, in steps of a few nanoseconds; 0: none. */
   readonly delayMax: number
-  /** Now and then a delay so long that a page which was held for this process is taken away in the middle of a round. */
+  /**
+   * Now and then a delay so long that a page which was held for this process is taken away in the middle of a round.
+   */
   readonly breaks: boolean
   /** Every so many rounds all begin one together, and break in it at random; 0: never. */
   readonly meetEvery: number
   /**
-   * All meet before every round and then sleep at random before every operation, instead of spinning: so rounds overlap however few processors
-   * there are. It is slow: such a batch has fewer rounds.
+   * All meet before every round and then sleep at random before every operation, instead of spinning: so rounds overlap
+   * however few processors there are. It is slow: such a batch has fewer rounds.
    */
   readonly sleeps?: boolean
 }
 
-/** A batch takes one of these: leaping past each other with delays of several lengths, side by side, and as fast as they can. */
+/**
+ * A batch takes one of these: leaping past each other with delays of several lengths, side by side, and as fast as they
+ * can.
+ */
 const kinds: readonly PaceKind[] = [
   { window: 0, delayMax: 30, breaks: true, meetEvery: 0 },
   { window: 1, delayMax: 10, breaks: true, meetEvery: 0 },
@@ -42,7 +47,10 @@ const NOISE = 4096
 /** One delay in so many is a break, of about 30 microseconds: longer than a page is held without having been used. */
 const BREAK_EVERY = 32
 const BREAK_STEPS = 10_000
-/** A rank that is waited for longer than this many looks (some 20 microseconds) is off the processor, or waits for a page. */
+/**
+ * A rank that is waited for longer than this many looks (some 20 microseconds) is off the processor, or waits for a
+ * page.
+ */
 const LOOKS_MAX = 2000
 /** In a meeting others are waited for so long that a page can come to them. */
 const MEETING_LOOKS_MAX = 30_000
@@ -51,7 +59,10 @@ const SLEEP_MS_MAX = 0.15
 /** Others are slept for no longer than so many milliseconds: one may have been stopped. */
 const MEETING_SLEEPS_MAX = 50
 
-/** Small random delays, and now and then waiting for the slowest, so that the operations of a round interleave in every way. */
+/**
+ * Small random delays, and now and then waiting for the slowest, so that the operations of a round interleave in every
+ * way.
+ */
 export class Pace {
   readonly #board: Board
   readonly #rank: number
@@ -65,7 +76,7 @@ export class Pace {
   constructor(board: Board, rank: number, random: () => number) {
     this.#board = board
     this.#rank = rank
-    for (let index = 0; index < NOISE; index++) this.#noise[index] = Math.floor(random() * 65_536)
+    for (let index = 0; index < NOISE; index += 1) this.#noise[index] = Math.floor(random() * 65_536)
   }
 
   /** `kind` counts from 0 to {@link PACES} - 1; `others` are the ranks that play in this batch beside us. */
@@ -111,7 +122,7 @@ export class Pace {
 
   #await(slot: number, others: number, looks: number): void {
     this.#board.setProgress(this.#rank, slot)
-    for (let index = 0; index < this.#others.length; index++)
+    for (let index = 0; index < this.#others.length; index += 1)
       this.#board.awaitProgress(this.#others[index]!, others, looks)
   }
 
@@ -121,6 +132,6 @@ export class Pace {
   }
 
   #wait(steps: number): void {
-    for (let step = 0; step < steps; step++) Atomics.load(this.#idle, 0)
+    for (let step = 0; step < steps; step += 1) Atomics.load(this.#idle, 0)
   }
 }

@@ -2,8 +2,8 @@ import type { CoherenceKind } from '../../dsm/index.ts'
 import type { Demand } from './model.ts'
 
 /**
- * How a program reaches the memory: `Atomics` on a view, plain elements of a view, `swapSync`/`fetchAddSync` (`atomic-calls`), or
- * `writeSync`/`readSync` (`copies`).
+ * How a program reaches the memory: `Atomics` on a view, plain elements of a view, `swapSync`/`fetchAddSync`
+ * (`atomic-calls`), or `writeSync`/`readSync` (`copies`).
  */
 export type Access = 'atomics' | 'plain' | 'atomic-calls' | 'copies'
 export const accesses: readonly Access[] = ['atomics', 'plain', 'atomic-calls', 'copies']
@@ -20,7 +20,10 @@ export interface Axis {
   /** Whether their pages have one home. Which rank that is changes from batch to batch. */
   readonly homes: 'same' | 'different'
   readonly access: Access
-  /** Whether there is so little room for copies that pages are evicted between and during rounds. Never with `hardware`, which has no copies. */
+  /**
+   * Whether there is so little room for copies that pages are evicted between and during rounds. Never with `hardware`,
+   * which has no copies.
+   */
   readonly evictions: boolean
 }
 
@@ -53,9 +56,9 @@ export interface RankReport {
 }
 
 /**
- * What may be asked there. Plain elements and copies on `hardware` memory are the processor's own loads and stores, and the engine may merge
- * or move them: one location's order is all there is. With a protocol a copy is made while its page is pinned, between sequentially consistent
- * operations.
+ * What may be asked there. Plain elements and copies on `hardware` memory are the processor's own loads and stores, and
+ * the engine may merge or move them: one location's order is all there is. With a protocol a copy is made while its
+ * page is pinned, between sequentially consistent operations.
  */
 export function demandOf({ access, coherence }: Pick<Axis, 'access' | 'coherence'>): Demand {
   if (access === 'plain') return 'coherence'

@@ -97,7 +97,7 @@ export class Player {
   #prepare(batch: Batch): void {
     const { first, stride, slots } = this.#places(batch)
     for (const word of first)
-      for (let slot = 0; slot < slots; slot++) this.#memory.store(word + stride * slot, batch.base)
+      for (let slot = 0; slot < slots; slot += 1) this.#memory.store(word + stride * slot, batch.base)
     this.#memory.settle()
   }
 
@@ -109,9 +109,9 @@ export class Player {
     // What loads give is kept apart until the end: stores to the board between the operations would order them.
     const loaded = operations.map(() => new Int32Array(slots))
     const count = operations.length
-    for (let slot = 0; slot < slots; slot++) {
+    for (let slot = 0; slot < slots; slot += 1) {
       pace.beforeRound(slot)
-      for (let index = 0; index < count; index++) {
+      for (let index = 0; index < count; index += 1) {
         const operation = operations[index]!
         const word = first[operation.location]! + stride * slot
         pace.beforeOperation()
@@ -126,7 +126,7 @@ export class Player {
   #disturb(batch: Batch): void {
     const { first, slots, stride } = this.#places(batch)
     const { pace, rank } = this.#options
-    for (let time = 0; time < DISTURBANCES; time++) {
+    for (let time = 0; time < DISTURBANCES; time += 1) {
       pace.pause()
       this.#memory.load(first[time % first.length]! + stride * ((time * 37 + rank) % slots))
     }
@@ -138,9 +138,9 @@ export class Player {
     const { fields } = this.#program
     const { first, stride, slots } = this.#places(batch)
     const loads = fields.map((field, index) => (field.kind === 'load' ? board.results(index, slots) : undefined))
-    for (let slot = 0; slot < slots; slot++) {
+    for (let slot = 0; slot < slots; slot += 1) {
       let outcome = 0
-      for (let index = 0; index < fields.length; index++) {
+      for (let index = 0; index < fields.length; index += 1) {
         const field = fields[index]!
         const value =
           field.kind === 'load' ? loads[index]![slot]! : this.#memory.load(first[field.location]! + stride * slot)

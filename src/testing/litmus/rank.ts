@@ -1,5 +1,6 @@
 /**
- * One process of a litmus group: `node rank.js PLAN`, with PLAN a {@link RankPlan} as JSON. Rank 0 prints a {@link RankReport} after each run.
+ * One process of a litmus group: `node rank.js PLAN`, with PLAN a {@link RankPlan} as JSON. Rank 0 prints a
+ * {@link RankReport} after each run.
  */
 import process from 'node:process'
 import { join, type RegionGroup } from '../../dsm/index.ts'
@@ -15,7 +16,10 @@ import { shapes } from './shapes.ts'
 
 /** Bases are this far apart, so that a value of one batch is foreign to every other. */
 const BASE_STEP = 4
-/** The slow pace, in which rounds surely overlap: one batch in two at the beginning of a run, in eight later. The others are drawn. */
+/**
+ * The slow pace, in which rounds surely overlap: one batch in two at the beginning of a run, in eight later. The others
+ * are drawn.
+ */
 const ASLEEP_EVERY = 2
 const ASLEEP_OFTEN = 8
 const ASLEEP_LATER = 8
@@ -65,7 +69,7 @@ class Rank {
   /** Of all ranks, so far. */
   #evicted(): number {
     let count = 0
-    for (let rank = 0; rank < this.#group.size; rank++)
+    for (let rank = 0; rank < this.#group.size; rank += 1)
       count += this.#group.profile(rank)?.total('dsm.pages', 'evictions') ?? 0
     return count
   }
@@ -76,7 +80,7 @@ class Rank {
     const player = new Player(options, program, run.axis, memory)
     let batch = this.#draw(run.axis.ranks, true)
     player.begin(batch)
-    for (let [rounds, count] = [0, 1]; rounds < run.rounds; count++) {
+    for (let [rounds, count] = [0, 1]; rounds < run.rounds; count += 1) {
       const next = this.#draw(run.axis.ranks, isAsleep(count))
       player.play(batch, next)
       rounds += player.roundsIn(batch)

@@ -18,7 +18,9 @@ export interface LitmusOptions {
   /** Bytes; the grain of coherence, and how much room a batch has. Default 4096. */
   readonly pageSize?: number
   readonly seed?: number
-  /** Play each shape only with the fewest processes, among those of the axes, that it can be played with. Default false. */
+  /**
+   * Play each shape only with the fewest processes, among those of the axes, that it can be played with. Default false.
+   */
   readonly fewest?: boolean
   /** Play on another memory: a module that exports `openMemory` (see litmus-memory.ts). */
   readonly memory?: URL
@@ -49,7 +51,10 @@ export interface LitmusResult {
   readonly forbidden: number
   /** How many outcomes are sequentially consistent, and how many of those were seen. */
   readonly coverage: { readonly seen: number; readonly possible: number }
-  /** Rounds whose outcome only processes can give that ran at the same time; undefined where the shape has no such outcome. */
+  /**
+   * Rounds whose outcome only processes can give that ran at the same time; undefined where the shape has no such
+   * outcome.
+   */
   readonly overlapped?: number
   /** How many copies were given up for want of room meanwhile. */
   readonly evicted: number
@@ -63,7 +68,10 @@ export const litmusKinds: readonly CoherenceKind[] = coherenceKinds
 /** Two to four processes, every kind of coherence, one page and two, one home and two, by `Atomics`. */
 export const standardAxes: readonly Axis[] = [2, 3, 4].flatMap((ranks) => axesFor(ranks, 'atomics'))
 
-/** Every axis of one number of processes and one kind of access: each kind of coherence, one page and two, one home and two, with and without evictions. */
+/**
+ * Every axis of one number of processes and one kind of access: each kind of coherence, one page and two, one home and
+ * two, with and without evictions.
+ */
 export function axesFor(ranks: number, access: Axis['access']): Axis[] {
   const layouts = [
     { pages: 'same', homes: 'same' },

@@ -11,7 +11,10 @@ export interface Shape {
   readonly source: string
   /** Program order of each process. */
   readonly processes: readonly (readonly string[])[]
-  /** `process:load=value` for what a load gave (loads counted within their process), `location=value` for what is left in the end. */
+  /**
+   * `process:load=value` for what a load gave (loads counted within their process), `location=value` for what is left
+   * in the end.
+   */
   readonly forbidden: string
 }
 

@@ -5,8 +5,9 @@ import type { Action } from './world.ts'
 const inputs = new Inputs(1)
 
 /**
- * A way in words, for a model of one page: `1 store, 1>0, 0>1` means that node 1 wants to write, and that a message from 1 to 0 is delivered, then one from
- * 0 to 1. `1>0 without memory` and `1>0 lost`: node 0 refuses what node 1 has sent.
+ * A way in words, for a model of one page: `1 store, 1>0, 0>1` means that node 1 wants to write, and that a message
+ * from 1 to 0 is delivered, then one from 0 to 1. `1>0 without memory` and `1>0 lost`: node 0 refuses what node 1 has
+ * sent.
  */
 export const wayText = (way: readonly Action[]): string => way.map((action) => actionText(action)).join(', ')
 

@@ -6,8 +6,8 @@ import type { World } from './world.ts'
 /**
  * Symmetry reduction: of the states that differ only in the names of nodes and pages, one stands for all.
  *
- * That is sound only where every node does under other names what it did under its own. {@link assertSymmetric} looks at each step of each node that
- * was explored, so it is known and not assumed.
+ * That is sound only where every node does under other names what it did under its own. {@link assertSymmetric} looks
+ * at each step of each node that was explored, so it is known and not assumed.
  */
 export class Canonical {
   readonly #world: World
@@ -31,7 +31,7 @@ export class Canonical {
 
   /** Turns a state into the one that stands for it. */
   reduce(vector: Int32Array): void {
-    for (let index = 0; index < this.#symmetries.length; index++) {
+    for (let index = 0; index < this.#symmetries.length; index += 1) {
       this.#rename(vector, index)
       if (isLess(this.#image, vector)) vector.set(this.#image)
     }
@@ -56,12 +56,12 @@ export class Canonical {
     const image = this.#image
     image.fill(0)
     image[world.refusalsAt] = vector[world.refusalsAt]!
-    for (let node = 0; node < nodes.length; node++) {
+    for (let node = 0; node < nodes.length; node += 1) {
       image[nodes[node]!] = world.locals.renamed(vector[node]!, this.#symmetries[index]!, index)
-      for (let page = 0; page < pages.length; page++)
+      for (let page = 0; page < pages.length; page += 1)
         if ((vector[world.freshAt]! & world.freshBit(node, page)) !== 0)
           image[world.freshAt]! |= world.freshBit(nodes[node]!, pages[page]!)
-      for (let to = 0; to < nodes.length; to++) {
+      for (let to = 0; to < nodes.length; to += 1) {
         if (to === node) continue
         const channel = vector[world.channelAt(node, to)]!
         if (channel !== 0) image[world.channelAt(nodes[node]!, nodes[to]!)] = this.#renamedChannel(channel, index)
@@ -88,6 +88,6 @@ export class Canonical {
 }
 
 function isLess(one: Int32Array, other: Int32Array): boolean {
-  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return one[at]! < other[at]!
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return one[at]! < other[at]!
   return false
 }

@@ -2,9 +2,11 @@ import type { MessageTable } from './message-table.ts'
 import { PairTable } from './pair-table.ts'
 
 /**
- * What a channel between two nodes can hold, each content by a small number; 0 is the empty channel. Channels keep their order.
+ * What a channel between two nodes can hold, each content by a small number; 0 is the empty channel. Channels keep
+ * their order.
  *
- * An *envelope* is a message with the pages that were pushed ahead of it, and for each whether its bytes were those last stored.
+ * An *envelope* is a message with the pages that were pushed ahead of it, and for each whether its bytes were those
+ * last stored.
  */
 export class ChannelTable {
   readonly #pages: number

@@ -7,7 +7,10 @@ export interface EquivalentFlips {
   readonly why: string
 }
 
-/** Tests fail for one that the invariants notice, and for a pattern that no flip matches; a sample of all others has to be noticed by the invariants. */
+/**
+ * Tests fail for one that the invariants notice, and for a pattern that no flip matches; a sample of all others has to
+ * be noticed by the invariants.
+ */
 export const equivalentFlips: readonly EquivalentFlips[] = [
   {
     of: ['mesi', 'moesi', 'directory'],

@@ -110,9 +110,9 @@ class Exploration {
     this.#found(-1)
     const vector = new Int32Array(this.#world.length)
     let layerEnd = 1
-    for (let state = 0; state < this.#graph.states; state++) {
+    for (let state = 0; state < this.#graph.states; state += 1) {
       if (state === layerEnd) {
-        this.#depth++
+        this.#depth += 1
         layerEnd = this.#graph.states
       }
       if (this.#graph.states >= statesMax) return this.#result(false)
@@ -124,7 +124,8 @@ class Exploration {
       if (stuck !== undefined) return this.#violated(state, undefined, stuck)
     }
     this.#canonical.assertSymmetric()
-    // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others. Who pins a page over and over keeps it.
+    // Starvation is about somebody in particular: not a group of threads, and not a state that stands for others. Who
+    // pins a page over and over keeps it.
     const { threads, pins = false } = this.#model
     const named = this.#canonical.factor === 1 && threads === 'one' && !pins && this.#options.quiet !== true
     const stuck = progress ? firstWithoutProgress(this.#graph, this.#world, named) : undefined
@@ -172,13 +173,13 @@ class Exploration {
   #factsOf(vector: Int32Array): number {
     const { model, freshAt, locals, channels, channelCount } = this.#world
     let facts = 0
-    for (let at = model.nodes; at < freshAt; at++) {
+    for (let at = model.nodes; at < freshAt; at += 1) {
       const length = channels.contents(vector[at]!).length
       if (length > 0) facts |= 1 << (at - model.nodes)
       if (length > this.#channelMax) this.#channelMax = length
     }
     const groups = 2 * model.pages
-    for (let node = 0; node < model.nodes; node++) {
+    for (let node = 0; node < model.nodes; node += 1) {
       const { waiting, awake } = locals.at(vector[node]!).facts
       facts |= waiting << (channelCount + node * groups)
       facts |= awake << (channelCount + (model.nodes + node) * groups)

@@ -1,8 +1,8 @@
 import type { Graph } from './graph.ts'
 
 /**
- * Ways to go on for ever without leaving some states and without being unfair to anybody: strongly connected components (Tarjan) in which whatever is sure to
- * happen some time does happen, or is not possible somewhere.
+ * Ways to go on for ever without leaving some states and without being unfair to anybody: strongly connected components
+ * (Tarjan) in which whatever is sure to happen some time does happen, or is not possible somewhere.
  */
 export class FairCircles {
   readonly #graph: Graph
@@ -27,7 +27,7 @@ export class FairCircles {
 
   /** A state on one of them; undefined where there is none. */
   first(): number | undefined {
-    for (let state = 0; state < this.#graph.states; state++) {
+    for (let state = 0; state < this.#graph.states; state += 1) {
       if (!this.#isIn(state) || this.#order[state] !== 0) continue
       const found = this.#visit(state)
       if (found !== undefined) return found
@@ -75,7 +75,7 @@ export class FairCircles {
 
   #leave(root: number): number[] {
     const members: number[] = []
-    this.#components++
+    this.#components += 1
     for (let state = -1; state !== root; ) {
       state = this.#stack.pop()!
       this.#component[state] = this.#components
@@ -92,7 +92,7 @@ export class FairCircles {
     let hasEdge = false
     for (const state of members) {
       let possible = 0
-      for (let edge = this.#graph.firstEdge(state); edge < this.#graph.endOfEdges(state); edge++) {
+      for (let edge = this.#graph.firstEdge(state); edge < this.#graph.endOfEdges(state); edge += 1) {
         const label = this.#graph.label(edge)
         if (!this.#follows(label)) continue
         const bit = 1 << label

@@ -25,7 +25,10 @@ const whole: readonly Shape[] = [
 
 /** A mistake that makes the space larger than this is taken for unnoticed. */
 const STATES_MAX = 4_000_000
-/** Ways to cells are found at random. Behind them, first what is sure to happen is looked at, to the end, then so many states of all that may. */
+/**
+ * Ways to cells are found at random. Behind them, first what is sure to happen is looked at, to the end, then so many
+ * states of all that may.
+ */
 const searches: readonly { readonly seed: number; readonly quiet: boolean; readonly statesMax: number }[] = [
   { seed: 1, quiet: true, statesMax: 20_000 },
   { seed: 1, quiet: false, statesMax: 3_000 },
@@ -42,7 +45,10 @@ export interface FarOptions {
   readonly onProgress?: (done: number, all: number) => void
 }
 
-/** The flips that break no invariant with three nodes, as far as is looked: near ways to their cells, and in all states where these are not too many. */
+/**
+ * The flips that break no invariant with three nodes, as far as is looked: near ways to their cells, and in all states
+ * where these are not too many.
+ */
 export async function unnoticedAfar(
   protocol: Protocol,
   flips: readonly Flip[],

@@ -21,9 +21,10 @@ const twoNodes: readonly Shape[] = [
 const STATES_MAX = 200_000
 
 /**
- * What notices a flip, first of all. *safety*: an invariant of states does not hold. *progress*: something never ends, or is never done. *dead*: with two nodes
- * other cells cannot be reached any more. *far*: an invariant does not hold with three nodes. *deeds*: a recorded play ends otherwise. *words*: nothing
- * comes of it in any recorded play but that the cell says something else.
+ * What notices a flip, first of all. *safety*: an invariant of states does not hold. *progress*: something never ends,
+ * or is never done. *dead*: with two nodes other cells cannot be reached any more. *far*: an invariant does not hold
+ * with three nodes. *deeds*: a recorded play ends otherwise. *words*: nothing comes of it in any recorded play but that
+ * the cell says something else.
  */
 export const flipNets = ['safety', 'progress', 'dead', 'far', 'deeds', 'words'] as const
 export type FlipNet = (typeof flipNets)[number]
@@ -46,7 +47,10 @@ export interface FlipOptions {
   readonly threads?: number
   /** Only some of them (default all). */
   readonly only?: (flip: Flip) => boolean
-  /** Look for what two nodes do not notice with three as well, which takes hours: how far do the invariants go by themselves? (default false) */
+  /**
+   * Look for what two nodes do not notice with three as well, which takes hours: how far do the invariants go by
+   * themselves? (default false)
+   */
   readonly far?: boolean
   readonly onProgress?: (done: number, all: number) => void
 }

@@ -1,6 +1,9 @@
 const BLOCK_STATES = 4096
 
-/** The vectors of states found but not yet looked behind, in the order of their indices. What was taken is let go of block by block. */
+/**
+ * The vectors of states found but not yet looked behind, in the order of their indices. What was taken is let go of
+ * block by block.
+ */
 export class Frontier {
   readonly #length: number
   readonly #blocks: (Int32Array | undefined)[] = []
@@ -14,7 +17,7 @@ export class Frontier {
     const block = Math.floor(this.#count / BLOCK_STATES)
     this.#blocks[block] ??= new Int32Array(BLOCK_STATES * this.#length)
     this.#blocks[block].set(vector, (this.#count % BLOCK_STATES) * this.#length)
-    this.#count++
+    this.#count += 1
   }
 
   /** Puts state `index` into `vector`. States are asked for in order. */

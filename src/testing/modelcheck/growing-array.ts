@@ -14,7 +14,7 @@ export class GrowingArray {
     const within = this.#length & BLOCK_MASK
     if (within === 0) this.#blocks.push(new Int32Array(1 << BLOCK_BITS))
     this.#blocks[this.#length >>> BLOCK_BITS]![within] = value
-    this.#length++
+    this.#length += 1
   }
 
   at(index: number): number {

@@ -15,7 +15,10 @@ export const Operation = {
   /** The program wants the page to stay while it has it. */
   Pin: 7,
   Unpin: 8,
-  /** The agent sees that a page need not be held any more. Where a thread that was granted the page runs, it sees that at once. */
+  /**
+   * The agent sees that a page need not be held any more. Where a thread that was granted the page runs, it sees that
+   * at once.
+   */
   Retry: 9,
   /** The same, and the program pins the page anew when the first that waited has been served. */
   RetryBriefly: 10,

@@ -28,10 +28,10 @@ export class Invariants {
   /** @throws Violation */
   assertAll(vector: Int32Array): void {
     const { nodes, pages } = this.#world.model
-    for (let node = 0; node < nodes; node++) this.#facts[node] = this.#world.locals.at(vector[node]!).facts
+    for (let node = 0; node < nodes; node += 1) this.#facts[node] = this.#world.locals.at(vector[node]!).facts
     this.#assertSingleWriter()
     this.#assertFrames(vector)
-    for (let page = 0; page < pages; page++) {
+    for (let page = 0; page < pages; page += 1) {
       this.#assertValue(vector, page)
       this.#assertCovered(vector, page)
       this.#assertTokens(vector, page)
@@ -42,12 +42,14 @@ export class Invariants {
   /** Nothing is under way and nobody waits. */
   isAtRest(vector: Int32Array): boolean {
     const { model, freshAt, locals } = this.#world
-    for (let at = model.nodes; at < freshAt; at++) if (vector[at] !== 0) return false
-    for (let node = 0; node < model.nodes; node++) if (locals.at(vector[node]!).facts.waiting !== 0) return false
+    for (let at = model.nodes; at < freshAt; at += 1) if (vector[at] !== 0) return false
+    for (let node = 0; node < model.nodes; node += 1) if (locals.at(vector[node]!).facts.waiting !== 0) return false
     return true
   }
 
-  /** One node may write a page and no other may read it, or any number may read it; by what the mmu lets programs do. */
+  /**
+   * One node may write a page and no other may read it, or any number may read it; by what the mmu lets programs do.
+   */
   #assertSingleWriter(): void {
     let [readers, writers] = [0, 0]
     for (const { mayRead, mayWrite } of this.#facts) {
@@ -64,16 +66,18 @@ export class Invariants {
   }
 
   /**
-   * That a frame which was given back keeps its memory until what was sent from it has gone out is the port's promise, and not looked at here.
+   * That a frame which was given back keeps its memory until what was sent from it has gone out is the port's promise,
+   * and not looked at here.
    *
-   * A frame is written by a peer only while nobody looks at it, by one peer at a time; and what is being read out of it stays as it is.
+   * A frame is written by a peer only while nobody looks at it, by one peer at a time; and what is being read out of it
+   * stays as it is.
    */
   #assertFrames(vector: Int32Array): void {
     const { model, channels } = this.#world
     for (const masks of [this.#into, this.#outOf, this.#staleInto, this.#staleOutOf]) masks.fill(0)
     let at = model.nodes
-    for (let from = 0; from < model.nodes; from++) {
-      for (let to = 0; to < model.nodes; to++) {
+    for (let from = 0; from < model.nodes; from += 1) {
+      for (let to = 0; to < model.nodes; to += 1) {
         if (from === to) continue
         const channel = vector[at++]!
         if (channel === 0) continue
@@ -95,7 +99,7 @@ export class Invariants {
         this.#staleInto[to]! |= stale
       }
     }
-    for (let node = 0; node < model.nodes; node++) {
+    for (let node = 0; node < model.nodes; node += 1) {
       const into = this.#into[node]!
       const out = this.#outOf[node]!
       if ((into | out) !== 0) this.#assertFrame(node, into, out)
@@ -107,7 +111,8 @@ export class Invariants {
     const fail = (pages: number, what: string): void => {
       if (pages !== 0) throw new Violation(`frames: page ${pageOf(pages)} at node ${node}: ${what}`)
     }
-    // The same bytes may land on those that are being read or sent: home's program may read while home's memory is brought up to date.
+    // The same bytes may land on those that are being read or sent: home's program may read while home's memory is
+    // brought up to date.
     const stale = this.#staleInto[node]!
     fail(into & mayWrite, 'a peer writes into the frame while the program may write it')
     fail(stale & mayRead, 'a peer writes other bytes into the frame while the program may read it')
@@ -120,14 +125,14 @@ export class Invariants {
   }
 
   /**
-   * Whoever may read has what was last stored; so has whoever is worth something to recovery, and home where it calls its memory valid; and
-   * one of these there is, or home has the bytes without knowing it yet, or they are under way.
+   * Whoever may read has what was last stored; so has whoever is worth something to recovery, and home where it calls
+   * its memory valid; and one of these there is, or home has the bytes without knowing it yet, or they are under way.
    */
   #assertValue(vector: Int32Array, page: number): void {
     const { model, channels, freshAt } = this.#world
     const fresh = vector[freshAt]!
     let kept = false
-    for (let node = 0; node < model.nodes; node++) {
+    for (let node = 0; node < model.nodes; node += 1) {
       const isFresh = (fresh & this.#world.freshBit(node, page)) !== 0
       const facts = this.#facts[node]!
       const counts = ((facts.worthy | facts.valid) >>> page) & 1
@@ -142,7 +147,7 @@ export class Invariants {
           `worth: node ${node} counts on its bytes of page ${page}, and they are not those last stored`,
         )
     }
-    for (let at = model.nodes; !kept && at < freshAt; at++)
+    for (let at = model.nodes; !kept && at < freshAt; at += 1)
       kept = ((channels.pushedFresh(vector[at]!) >>> page) & 1) !== 0
     if (!kept)
       throw new Violation(`lost: what was last stored to page ${page} is nowhere where it counts, and not under way`)
@@ -157,7 +162,7 @@ export class Invariants {
     const queued = this.#facts[home]!.queued[page]!
     if (queued > 2 * model.nodes)
       throw new Violation(`bounds: ${queued} requests for page ${page} are queued at its home`)
-    for (let node = 0; node < model.nodes; node++) {
+    for (let node = 0; node < model.nodes; node += 1) {
       const facts = this.#facts[node]!
       if (((facts.mayRead >>> page) & 1) === 0 || (covers >>> node) & 1 || (facts.deferred >>> page) & 1) continue
       const isTold = node !== home && (channels.about(vector[this.#world.channelAt(home, node)]!) >>> page) & 1
@@ -168,7 +173,10 @@ export class Invariants {
     }
   }
 
-  /** With tokens: as many as there are nodes, one of them the owner token, at nodes and under way; none counts for bytes without a token. */
+  /**
+   * With tokens: as many as there are nodes, one of them the owner token, at nodes and under way; none counts for bytes
+   * without a token.
+   */
   #assertTokens(vector: Int32Array, page: number): void {
     if (this.#facts[0]!.tokens === undefined) return
     const { model, channels, messages, freshAt } = this.#world
@@ -176,17 +184,17 @@ export class Invariants {
     this.#facts.forEach(({ tokens, mayRead }, node) => {
       const here = tokens![page]!
       count += here.tokens
-      if (here.owner) owners++
+      if (here.owner) owners += 1
       if (here.tokens === 0 && (here.owner || here.valid || (mayRead >>> page) & 1))
         throw new Violation(`tokens: node ${node} has none of page ${page}, but goes by bytes`)
     })
-    for (let at = model.nodes; at < freshAt; at++) {
+    for (let at = model.nodes; at < freshAt; at += 1) {
       if (vector[at] === 0) continue
       for (const envelope of channels.contents(vector[at]!)) {
         const message = messages.at(channels.messageOf(envelope))
         if (message.page !== page || !tokenKinds.has(message.kind)) continue
         count += message.count
-        if (ownerKinds.has(message.kind)) owners++
+        if (ownerKinds.has(message.kind)) owners += 1
       }
     }
     if (count !== model.nodes || owners !== 1)
@@ -208,7 +216,7 @@ export class Invariants {
         throw new Violation(
           `quiescence: home says that node ${keeper} has the bytes of page ${page}, but they are not those last stored`,
         )
-      for (let node = 0; node < model.nodes; node++) {
+      for (let node = 0; node < model.nodes; node += 1) {
         const holds = ((this.#facts[node]!.mayRead >>> page) & 1) !== 0
         if (holds !== (((covers >>> node) & 1) !== 0))
           throw new Violation(

@@ -8,7 +8,7 @@ import { homesOf, type Model } from './model.ts'
 import { type NodeInput, takeStep } from './node-step.ts'
 import { PairTable } from './pair-table.ts'
 import { Program, Wait } from './program.ts'
-import { type Effect, Recorder } from './recorder.ts'
+import { type Effect, EffectRecorder } from './recorder.ts'
 import type { Symmetry } from './symmetry.ts'
 import { Violation } from './violation.ts'
 
@@ -35,8 +35,9 @@ export interface LocalStep {
 }
 
 /**
- * What each node can do, by running the very class of the agent: from a node in a state, an input leads to a state and to effects, always the same. So
- * each such step is run once and remembered, and the explorer of the whole only puts them together.
+ * What each node can do, by running the very class of the agent: from a node in a state, an input leads to a state and
+ * to effects, always the same. So each such step is run once and remembered, and the explorer of the whole only puts
+ * them together.
  */
 export class LocalAutomaton {
   readonly inputs: Inputs
@@ -50,7 +51,7 @@ export class LocalAutomaton {
   readonly #origins: { readonly local: number; readonly input: number }[] = []
   readonly #stepOf = new PairTable()
   readonly #renamed: Map<number, number>[] = []
-  readonly #ports: readonly Recorder[]
+  readonly #ports: readonly EffectRecorder[]
 
   constructor(model: Model, messages: MessageTable, coverage: Coverage) {
     this.#model = model
@@ -58,7 +59,7 @@ export class LocalAutomaton {
     this.#messages = messages
     this.#coverage = coverage
     this.inputs = new Inputs(model.pages)
-    this.#ports = Array.from({ length: model.nodes }, (_, rank) => new Recorder(rank, messages))
+    this.#ports = Array.from({ length: model.nodes }, (_, rank) => new EffectRecorder(rank, messages))
   }
 
   /** How many states of single nodes there are, as far as known. */
@@ -134,7 +135,7 @@ export class LocalAutomaton {
 
   /** The mmu lets the program do exactly what the table says; with tokens, no more than that. */
   #assertMirror({ rank, node, program }: Found): void {
-    for (let page = 0; page < this.#model.pages; page++) {
+    for (let page = 0; page < this.#model.pages; page += 1) {
       const mmu = program.may(page, true) ? 'write' : program.may(page, false) ? 'read' : 'none'
       if (node.right(page) === mmu || (node.countsTokens && allows(node.right(page), mmu))) continue
       throw new Violation(
@@ -145,7 +146,7 @@ export class LocalAutomaton {
 
   /** Who asked for an eviction is told when it is over. */
   #assertEvicted({ rank, node, program }: Found): void {
-    for (let page = 0; page < this.#model.pages; page++) {
+    for (let page = 0; page < this.#model.pages; page += 1) {
       if (((program.evicting >>> page) & 1) === 0) continue
       const state = node.copyState(page)
       if (!this.#model.protocol.cache.states[state]!.transient)
@@ -160,7 +161,7 @@ export class LocalAutomaton {
     const { none, shared, owner: owned } = this.#model.protocol.recovery.directory
     // Where home does not tell them apart, tokens do.
     if (none === shared || shared === owned) return
-    for (let page = 0; page < this.#model.pages; page++) {
+    for (let page = 0; page < this.#model.pages; page += 1) {
       if (this.#homes[page] !== rank) continue
       const { state, owner, sharers } = node.directory(page)
       const isRight =
@@ -179,11 +180,12 @@ export class LocalAutomaton {
     const found: number[] = []
     const mayBegin = threads === 'many' || program.isIdle
     const events = (page: number): object => protocol.cache.states[node.copyState(page)]!.on
-    for (let page = 0; page < pages; page++) {
+    for (let page = 0; page < pages; page += 1) {
       const add = (operation: Operation): number => found.push(this.inputs.program(operation, page))
       if (program.wait(page, false) === Wait.Awake) add(Operation.RunReader)
       if (program.wait(page, true) === Wait.Awake) add(Operation.RunWriter)
-      // A hit to read changes nothing. Who joins those asleep is one more fault of the same kind; those awake have yet to run themselves.
+      // A hit to read changes nothing. Who joins those asleep is one more fault of the same kind; those awake have yet
+      // to run themselves.
       if (mayBegin && program.wait(page, false) !== Wait.Awake && !program.may(page, false)) add(Operation.Load)
       if (mayBegin && program.wait(page, true) !== Wait.Awake) add(Operation.Store)
       if (threads === 'many' && program.may(page, false)) add(Operation.LateLoad)
@@ -223,7 +225,10 @@ export class LocalAutomaton {
       yield { local, input, step }
   }
 
-  /** Whether `image` does under other names what `step` does. In which order channels get their messages makes no difference. */
+  /**
+   * Whether `image` does under other names what `step` does. In which order channels get their messages makes no
+   * difference.
+   */
   sameEffects(step: LocalStep, image: LocalStep, names: Symmetry): boolean {
     const renamed = step.effects.map((effect): Effect => {
       if (effect.do === 'store') return { do: 'store', page: names.pages[effect.page]! }

@@ -1,7 +1,10 @@
 import type { CoherenceNode, TokenCount } from '../../dsm/index.ts'
 import { type Program, Wait } from './program.ts'
 
-/** What the invariants of the whole need to know of a node, worked out once for each state of it. Masks are of pages unless said otherwise. */
+/**
+ * What the invariants of the whole need to know of a node, worked out once for each state of it. Masks are of pages
+ * unless said otherwise.
+ */
 export interface LocalFacts {
   readonly mayRead: number
   readonly mayWrite: number
@@ -12,7 +15,10 @@ export interface LocalFacts {
   readonly valid: number
   /** Pages of which an invalidation or a forward is put off. */
   readonly deferred: number
-  /** Pages of which nothing is here but perhaps a frame that nobody goes by: no copy, no token, nobody who waits; never at the page's home. */
+  /**
+   * Pages of which nothing is here but perhaps a frame that nobody goes by: no copy, no token, nobody who waits; never
+   * at the page's home.
+   */
   readonly remnants: number
   /** With tokens: pages whose bytes here count for nothing, as no token says that they are the last. */
   readonly unproven: number

@@ -5,8 +5,8 @@ export type Threads =
   /** One thread a node: it has at most one access under way, over all pages. */
   | 'one'
   /**
-   * Any number of threads a node: at each page a group that waits to read and one that waits to write. All threads of a group are put to sleep and
-   * woken together, so groups stand for any number of them.
+   * Any number of threads a node: at each page a group that waits to read and one that waits to write. All threads of a
+   * group are put to sleep and woken together, so groups stand for any number of them.
    */
   | 'many'
 

@@ -9,11 +9,11 @@ import type { Side } from './coverage.ts'
 import { type MessageTable, ownerOfFrame } from './message-table.ts'
 import { homesOf, type Model } from './model.ts'
 import { type NodeInput, type Stepping, takeStep } from './node-step.ts'
-import { Recorder } from './recorder.ts'
+import { EffectRecorder } from './recorder.ts'
 
 /**
- * What comes of a step of one node, in words: each cell that is taken, with what the table says there, below it what the node did, and in the end what it
- * remembers otherwise than before. The model's pages are one.
+ * What comes of a step of one node, in words: each cell that is taken, with what the table says there, below it what
+ * the node did, and in the end what it remembers otherwise than before. The model's pages are one.
  */
 export class Outcomes {
   readonly #model: Model
@@ -24,7 +24,10 @@ export class Outcomes {
     this.#messages = messages
   }
 
-  /** What `input` makes a node do by the tables of `protocol`, whose states are those of the model's. The node itself stays as it is. */
+  /**
+   * What `input` makes a node do by the tables of `protocol`, whose states are those of the model's. The node itself
+   * stays as it is.
+   */
   of({ node, program }: Stepping, input: NodeInput, protocol: Protocol = this.#model.protocol): string[] {
     const { rank } = node
     const { nodes } = this.#model
@@ -109,7 +112,7 @@ const tokenWords = ({ tokens, owner, valid }: { tokens: number; owner: boolean; 
   `${tokens}${owner ? ', the owner token' : ''}${valid ? ', the bytes' : ''}`
 
 /** Writes down what a node asks of the world in words, too. */
-class Teller extends Recorder {
+class Teller extends EffectRecorder {
   readonly lines: string[] = []
   readonly #rank: number
 

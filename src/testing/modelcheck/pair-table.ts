@@ -1,6 +1,9 @@
 const EMPTY = -1
 
-/** A map from two integers (not negative) to one: open addressing in typed arrays, since this is the innermost loop of the explorer. */
+/**
+ * A map from two integers (not negative) to one: open addressing in typed arrays, since this is the innermost loop of
+ * the explorer.
+ */
 export class PairTable {
   #first: Int32Array
   #second: Int32Array
@@ -28,7 +31,7 @@ export class PairTable {
   set(first: number, second: number, value: number): void {
     if (2 * (this.#size + 1) > this.#mask) this.#grow()
     const slot = this.#slot(first, second)
-    if (this.#first[slot] === EMPTY) this.#size++
+    if (this.#first[slot] === EMPTY) this.#size += 1
     this.#first[slot] = first
     this.#second[slot] = second
     this.#value[slot] = value
@@ -50,7 +53,7 @@ export class PairTable {
     this.#second = new Int32Array(capacity)
     this.#value = new Int32Array(capacity)
     this.#size = 0
-    for (let slot = 0; slot < first.length; slot++)
+    for (let slot = 0; slot < first.length; slot += 1)
       if (first[slot] !== EMPTY) this.set(first[slot]!, second[slot]!, value[slot]!)
   }
 }

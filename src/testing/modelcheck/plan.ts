@@ -14,7 +14,10 @@ export interface CheckOptions {
   readonly nodes?: readonly number[]
   /** Numbers of pages (default 1 and 2). */
   readonly pages?: readonly number[]
-  /** Beyond so many states an exploration stops and is called bounded (default: as many as the standard plan gives to each). */
+  /**
+   * Beyond so many states an exploration stops and is called bounded (default: as many as the standard plan gives to
+   * each).
+   */
   readonly statesMax?: number
   /** How often a home may be without memory in one run (default 1). */
   readonly refusals?: number
@@ -47,7 +50,9 @@ const WHOLE_OF_TOKENS = 40_000_000
 const WALK_STEPS = 500_000
 
 /**
- * The standard plan. With one page any number of threads a node is affordable; with two, one thread a node keeps the space small. Pages interact through what nodes do with both at once and through the order of channels, which one thread a node still exercises.
+ * The standard plan. With one page any number of threads a node is affordable; with two, one thread a node keeps the
+ * space small. Pages interact through what nodes do with both at once and through the order of channels, which one
+ * thread a node still exercises.
  */
 const shapes: readonly Shape[] = [
   { nodes: 2, pages: 1, homes: 'same', threads: 'one', symmetry: false, statesMax: WHOLE },

@@ -9,8 +9,8 @@ import { Stage, stageModel } from './stage.ts'
 import type { Action, Doing } from './world.ts'
 
 /**
- * Collects plays until every cell of a protocol's tables is taken at the end of one, and, as far as there are such, until an action that is left out of a cell
- * makes a difference to what is done at the end of one.
+ * Collects plays until every cell of a protocol's tables is taken at the end of one, and, as far as there are such,
+ * until an action that is left out of a cell makes a difference to what is done at the end of one.
  */
 export class PlaySearch {
   readonly #protocol: Protocol
@@ -79,7 +79,9 @@ export class PlaySearch {
     this.#take(nodes, shortened(way, attempt), news)
   }
 
-  /** What a step would tell for the first time: cells that it takes, and flips of cells that make a difference to it. */
+  /**
+   * What a step would tell for the first time: cells that it takes, and flips of cells that make a difference to it.
+   */
   newsOf({ outcomes, world }: Stage, { local, input }: Doing): Set<string> {
     const { locals } = world
     return this.#newsIn((protocol) => outcomes.of(locals.at(local), locals.inputOf(input), protocol))

@@ -73,7 +73,7 @@ export class Program {
   /** The mmu lets the program have the page: who slept for it is woken, and it stays until one of them has run. */
   map(page: number, right: Right): void {
     this.rights[page] = rightNumber[right]
-    this.mappings++
+    this.mappings += 1
     for (const write of [false, true]) {
       if (this.wait(page, write) !== Wait.Asleep) continue
       this.setWait(page, write, Wait.Awake)

@@ -9,7 +9,9 @@ import { survey } from './survey.ts'
 import { type WalkWatch, walkWatched } from './walk.ts'
 import type { Action } from './world.ts'
 
-/** Looked through breadth first, so that ways are short: two nodes with all that may happen, three with one thread each. */
+/**
+ * Looked through breadth first, so that ways are short: two nodes with all that may happen, three with one thread each.
+ */
 const surveys: readonly { readonly model: (protocol: Protocol) => Model; readonly statesMax: number }[] = [
   { model: (protocol) => ({ ...stageModel(protocol, 2), refusals: 1 }), statesMax: 400_000 },
   {
@@ -33,7 +35,8 @@ export interface PlaysFound {
 }
 
 /**
- * Plays that take every cell of a protocol's tables. Those of `known` that still lead somewhere are kept, with what comes of them now; others are looked for.
+ * Plays that take every cell of a protocol's tables. Those of `known` that still lead somewhere are kept, with what
+ * comes of them now; others are looked for.
  */
 export function recordPlays(protocol: Protocol, known: readonly Play[] = []): PlaysFound {
   const search = new PlaySearch(protocol)

@@ -8,8 +8,9 @@ const texts: ReadonlyMap<string, string> = new Map(Object.entries({ mesi, moesi,
 const parsed = new Map<string, readonly Play[]>()
 
 /**
- * The record of a protocol: for each cell of its tables a way that leads to it, and what comes of it, as it was when somebody last looked at it and found it
- * good. Undefined for a protocol that has none. `node scripts/protocol-plays.mjs` writes it anew; what it changes is there to be reviewed.
+ * The record of a protocol: for each cell of its tables a way that leads to it, and what comes of it, as it was when
+ * somebody last looked at it and found it good. Undefined for a protocol that has none.
+ * `node scripts/protocol-plays.mjs` writes it anew; what it changes is there to be reviewed.
  */
 export function recordedPlays(protocol: string): readonly Play[] | undefined {
   const text = texts.get(protocol)

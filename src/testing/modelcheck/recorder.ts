@@ -9,7 +9,7 @@ export type Effect =
   | { readonly do: 'store'; readonly page: number }
 
 /** What a coherence node asks of the world, written down. */
-export class Recorder implements NodePort {
+export class EffectRecorder implements NodePort {
   readonly #rank: number
   readonly #messages: MessageTable
   #program!: Program
@@ -86,7 +86,7 @@ export class Recorder implements NodePort {
   evicted(page: number): void {
     this.#program.frames &= ~(1 << page)
     this.#program.evicting &= ~(1 << page)
-    this.#program.evictions++
+    this.#program.evictions += 1
   }
 
   failed(page: number): void {

@@ -1,8 +1,8 @@
 /**
  * The states that have been visited, by a fingerprint of 64 bits each: the vectors themselves are not kept.
  *
- * Two states with the same fingerprint would be taken for one, and what lies behind the second would go unseen. Among n states of well-mixed
- * fingerprints the odds of that are below n²/2⁶⁵: see {@link collisionOdds}.
+ * Two states with the same fingerprint would be taken for one, and what lies behind the second would go unseen. Among n
+ * states of well-mixed fingerprints the odds of that are below n²/2⁶⁵: see {@link collisionOdds}.
  */
 export class StateSet {
   #high: Uint32Array = new Uint32Array(1 << 12)
@@ -21,7 +21,7 @@ export class StateSet {
   add(vector: Int32Array, offset: number, length: number): number {
     let high = 0x9747b28c
     let low = 0x3c6ef372
-    for (let at = offset; at < offset + length; at++) {
+    for (let at = offset; at < offset + length; at += 1) {
       const word = vector[at]!
       high = Math.imul(high ^ mixed(word), 0xcc9e2d51)
       high = (high << 13) | (high >>> 19)
@@ -58,7 +58,7 @@ export class StateSet {
 
   #rehash(): void {
     this.#slots = new Int32Array(2 * this.#slots.length)
-    for (let index = 0; index < this.#size; index++)
+    for (let index = 0; index < this.#size; index += 1)
       this.#slots[this.#slotOf(this.#high[index]!, this.#low[index]!)] = index + 1
   }
 }

@@ -2,7 +2,10 @@ import { Frontier } from './frontier.ts'
 import { StateSet } from './state-set.ts'
 import type { Action, World } from './world.ts'
 
-/** Visits actions breadth first, each with the state in which it is possible and a shortest way to its end, in at most `statesMax` states. */
+/**
+ * Visits actions breadth first, each with the state in which it is possible and a shortest way to its end, in at most
+ * `statesMax` states.
+ */
 export function survey(
   world: World,
   statesMax: number,
@@ -26,7 +29,7 @@ export function survey(
   }
   enter(world.initial(), -1, undefined)
   const vector = new Int32Array(world.length)
-  for (let state = 0; state < parents.length && parents.length < statesMax; state++) {
+  for (let state = 0; state < parents.length && parents.length < statesMax; state += 1) {
     frontier.read(state, vector)
     world.forEachAction(vector, 0, (action) => {
       visit(vector, action, () => wayTo(state, action))

@@ -8,7 +8,10 @@ export interface Symmetry {
   readonly pages: readonly number[]
 }
 
-/** All of a model's symmetries but the one that changes nothing: nodes and pages may be renamed as long as homes stay homes. */
+/**
+ * All of a model's symmetries but the one that changes nothing: nodes and pages may be renamed as long as homes stay
+ * homes.
+ */
 export function symmetriesOf(model: Model): Symmetry[] {
   const homes = homesOf(model)
   return permutations(model.nodes)

@@ -28,7 +28,10 @@ export interface RunTasksOptions<T extends Task> {
   readonly onResult?: (result: TaskResult<T>) => 'stop' | undefined
 }
 
-/** Explore many models, several at a time. Results are in the order of the tasks; those that were not begun are left out. */
+/**
+ * Explore many models, several at a time. Results are in the order of the tasks; those that were not begun are left
+ * out.
+ */
 export async function runTasks<T extends Task>(
   tasks: readonly T[],
   options: RunTasksOptions<T> = {},

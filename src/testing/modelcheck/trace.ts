@@ -13,9 +13,10 @@ export interface TraceStep {
 }
 
 /**
- * A way through the states as a sequence diagram: nodes are columns, messages are arrows drawn where they are delivered, and below each step stands what
- * it changed at the node that took it: the copy's state, the directory's (`home`), what the program may do, who waits. `+bytes` are pushed ahead of a
- * message; `stale` where they are not those last stored.
+ * A way through the states as a sequence diagram: nodes are columns, messages are arrows drawn where they are
+ * delivered, and below each step stands what it changed at the node that took it: the copy's state, the directory's
+ * (`home`), what the program may do, who waits. `+bytes` are pushed ahead of a message; `stale` where they are not
+ * those last stored.
  */
 export function formatTrace(world: World, steps: readonly TraceStep[]): string {
   const { nodes, homes } = { nodes: world.model.nodes, homes: world.homes }
@@ -85,8 +86,8 @@ function changes(world: World, node: number, before: Int32Array, after: Int32Arr
 function underWay(world: World, vector: Int32Array): string[] {
   const { nodes } = world.model
   const lines: string[] = []
-  for (let from = 0; from < nodes; from++) {
-    for (let to = 0; to < nodes; to++) {
+  for (let from = 0; from < nodes; from += 1) {
+    for (let to = 0; to < nodes; to += 1) {
       if (from === to) continue
       const envelopes = world.channels.contents(vector[world.channelAt(from, to)]!)
       if (envelopes.length === 0) continue

@@ -26,11 +26,17 @@ export interface WalkResult {
 const WALK_STEPS = 400
 /** Ways do not become longer than this. */
 const WAY_MAX = 3 * WALK_STEPS
-/** For so many steps some nodes do some things often, and some channels are slow: what is rare needs somebody to be late. */
+/**
+ * For so many steps some nodes do some things often, and some channels are slow: what is rare needs somebody to be
+ * late.
+ */
 const MOOD_STEPS = 40
 const paces: readonly number[] = [1, 6, 20, 20]
 
-/** Walk at random through a model that is too large to be explored, asserting the invariants in every state. Nothing is claimed of what was not passed. */
+/**
+ * Walk at random through a model that is too large to be explored, asserting the invariants in every state. Nothing is
+ * claimed of what was not passed.
+ */
 export function walkModel(model: Model, options: WalkOptions): WalkResult {
   return walkWatched(model, options, () => {})
 }
@@ -67,7 +73,7 @@ class Walk {
   run(steps: number, watch: WalkWatch): WalkResult {
     const vector = this.#world.initial()
     let end = WALK_STEPS
-    for (let step = 0; step < steps; step++) {
+    for (let step = 0; step < steps; step += 1) {
       if (this.#way.length === end) end = this.#startAgain(vector) + WALK_STEPS
       if (step % MOOD_STEPS === 0) this.#changeMood()
       const action = this.#draw(vector)
@@ -94,7 +100,10 @@ class Walk {
     if (this.#way.length <= WAY_MAX) this.#starts.push([...this.#way])
   }
 
-  /** Every second time from behind a way to something: what is rare is often near something rare. Returns how many actions are behind. */
+  /**
+   * Every second time from behind a way to something: what is rare is often near something rare. Returns how many
+   * actions are behind.
+   */
   #startAgain(vector: Int32Array): number {
     const way = this.#starts[this.#random.below(2 * this.#starts.length)] ?? []
     this.#way.splice(0, this.#way.length, ...way)

@@ -7,7 +7,10 @@ import { MessageTable } from './message-table.ts'
 import { homesOf, type Model } from './model.ts'
 import { Violation } from './violation.ts'
 
-/** One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that has no memory or lost the page. */
+/**
+ * One thing that can happen: a program's input at a node, or the head of a channel delivered, or refused by a home that
+ * has no memory or lost the page.
+ */
 export type Action =
   | { readonly do: 'program'; readonly node: number; readonly input: number }
   | { readonly do: 'deliver' | 'refuse' | 'lose'; readonly from: number; readonly to: number }
@@ -19,8 +22,8 @@ export interface Doing {
 }
 
 /**
- * Labels of transitions, for the analysis of progress. 0: nobody need ever do it (a new access, an eviction, a refusal). Others are sure to happen
- * some time while they can: a delivery, a woken thread that runs, a timeout.
+ * Labels of transitions, for the analysis of progress. 0: nobody need ever do it (a new access, an eviction, a
+ * refusal). Others are sure to happen some time while they can: a delivery, a woken thread that runs, a timeout.
  */
 export const OPTIONAL = 0
 /** Labels fit into so many bits. */
@@ -31,11 +34,12 @@ export const LABEL_BITS = 5
  *
  * ```text
  *   [ node 0 | … | node n-1 | channel 0->1 | … | channel n-1->n-2 | fresh | refusals left ]
- *     numbers of LocalAutomaton      numbers of ChannelTable        bit node * pages + page: the frame has what was last stored
+ *     numbers of LocalAutomaton      numbers of ChannelTable        bit node * pages + page: the frame has what was
+ *                                                                   last stored
  * ```
  *
- * Values are abstract: bytes are *fresh* while they are those last stored to their page. Bytes that are not never become so again, so a bit is all
- * that the data-value invariant needs, and the space is finite.
+ * Values are abstract: bytes are *fresh* while they are those last stored to their page. Bytes that are not never
+ * become so again, so a bit is all that the data-value invariant needs, and the space is finite.
  */
 export class World {
   readonly model: Model
@@ -71,7 +75,7 @@ export class World {
   /** Nothing has been touched; home's memory is what counts. */
   initial(): Int32Array {
     const vector = new Int32Array(this.length)
-    for (let node = 0; node < this.model.nodes; node++) vector[node] = this.locals.initial(node)
+    for (let node = 0; node < this.model.nodes; node += 1) vector[node] = this.locals.initial(node)
     this.homes.forEach((home, page) => {
       vector[this.freshAt]! |= this.freshBit(home, page)
     })
@@ -92,12 +96,12 @@ export class World {
   /** Every action that is possible in a state, with its label. */
   forEachAction(vector: Int32Array, offset: number, visit: (action: Action, label: number) => void): void {
     const { nodes } = this.model
-    for (let node = 0; node < nodes; node++) {
+    for (let node = 0; node < nodes; node += 1) {
       for (const input of this.locals.at(vector[offset + node]!).inputs)
         visit({ do: 'program', node, input }, this.#programLabel(node, input))
     }
-    for (let from = 0; from < nodes; from++) {
-      for (let to = 0; to < nodes; to++) {
+    for (let from = 0; from < nodes; from += 1) {
+      for (let to = 0; to < nodes; to += 1) {
         if (from === to) continue
         const at = this.channelAt(from, to)
         const channel = vector[offset + at]!
@@ -132,7 +136,7 @@ export class World {
   /** Puts what `action` leads to into {@link next}. @throws Violation where a step is wrong by itself. */
   take(vector: Int32Array, offset: number, action: Action): void {
     const { next } = this
-    for (let at = 0; at < this.length; at++) next[at] = vector[offset + at]!
+    for (let at = 0; at < this.length; at += 1) next[at] = vector[offset + at]!
     if (action.do === 'program') this.#step(action.node, action.input)
     else if (action.do === 'deliver') this.#deliver(action.from, action.to)
     else this.#refuse(action.from, action.to, action.do === 'lose' ? MessageKind.Refused : MessageKind.NoMemory)
@@ -166,13 +170,13 @@ export class World {
   }
 
   /**
-   * A home may be without memory for a page at any time: also late, where it became the home after a death. It says so itself: its coherence node never sees the
-   * request.
+   * A home may be without memory for a page at any time: also late, where it became the home after a death. It says so
+   * itself: its coherence node never sees the request.
    */
   #refuse(from: number, to: number, kind: MessageKind): void {
     const request = this.messages.at(this.channels.messageOf(this.#pop(from, to)))
     const refusal = this.messages.idOf({ ...request, kind, from: to, count: to })
-    this.next[this.refusalsAt]!--
+    this.next[this.refusalsAt]! -= 1
     this.#append(to, from, this.channels.envelope(refusal, 0, 0))
   }
 
@@ -189,8 +193,8 @@ export class World {
   }
 
   /**
-   * Bytes may land at any time from their sending to the taking of the message behind them. That nothing looks at the frame meanwhile is an
-   * invariant, so it is enough to let them land with the message.
+   * Bytes may land at any time from their sending to the taking of the message behind them. That nothing looks at the
+   * frame meanwhile is an invariant, so it is enough to let them land with the message.
    */
   #land(node: number, pushed: number, fresh: number): void {
     const shift = node * this.model.pages
@@ -217,8 +221,8 @@ export class World {
   #store(node: number, page: number): void {
     const { nodes } = this.model
     let fresh = this.next[this.freshAt]!
-    for (let other = 0; other < nodes; other++) fresh &= ~this.freshBit(other, page)
+    for (let other = 0; other < nodes; other += 1) fresh &= ~this.freshBit(other, page)
     this.next[this.freshAt] = fresh | this.freshBit(node, page)
-    for (let at = nodes; at < this.freshAt; at++) this.next[at] = this.channels.stale(this.next[at]!, page)
+    for (let at = nodes; at < this.freshAt; at += 1) this.next[at] = this.channels.stale(this.next[at]!, page)
   }
 }

@@ -1,6 +1,9 @@
 import type { ShownTable } from './page.ts'
 
-/** A table as a state diagram in Mermaid's language: an arrow for each pair of states, with the events that lead along it. */
+/**
+ * A table as a state diagram in Mermaid's language: an arrow for each pair of states, with the events that lead along
+ * it.
+ */
 export function stateDiagram({ initial, states }: ShownTable): string {
   const lines = ['stateDiagram-v2', '  direction LR', `  [*] --> ${initial}`]
   for (const [state, { on }] of Object.entries(states)) {

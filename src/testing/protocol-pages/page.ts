@@ -14,7 +14,10 @@ interface ShownRow {
   readonly on: Readonly<Record<string, { readonly actions: readonly string[]; readonly next: string } | undefined>>
 }
 
-/** The page of documentation of a protocol, in Markdown. Made from its tables alone, so that it cannot say anything else than they do. */
+/**
+ * The page of documentation of a protocol, in Markdown. Made from its tables alone, so that it cannot say anything else
+ * than they do.
+ */
 export function protocolPage(protocol: Protocol): string {
   const { name, describe, source, cache, directory } = protocol
   return `# The protocol ${name}

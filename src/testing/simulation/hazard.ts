@@ -7,7 +7,10 @@ export interface Hazard {
   readonly network?: Partial<NetworkOptions>
   readonly adapter?: Partial<AdapterOptions>
   readonly fault?: SimulatedFault
-  /** Of a crash: so much later the others know that it is certain, as where a process ends whose kernel says so. Never, where its machine is gone. */
+  /**
+   * Of a crash: so much later the others know that it is certain, as where a process ends whose kernel says so. Never,
+   * where its machine is gone.
+   */
   readonly certainNs?: number
 }
 

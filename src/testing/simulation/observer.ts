@@ -32,7 +32,9 @@ export class Observer {
     return this.#rights[rank]![page]!
   }
 
-  /** A node's mmu lets its program do more, or less: one writer or many readers, and whoever may look sees what is true. */
+  /**
+   * A node's mmu lets its program do more, or less: one writer or many readers, and whoever may look sees what is true.
+   */
   rightChanged(rank: number, page: number, right: PageRight, frame: Uint8Array): void {
     if (this.#out.has(rank)) return
     this.#rights[rank]![page] = right

@@ -8,7 +8,10 @@ export interface Shortened {
   readonly result: SimulationResult
 }
 
-/** Leave out one hazard after the other, as long as something is violated without it. Chance elsewhere does not change with that. */
+/**
+ * Leave out one hazard after the other, as long as something is violated without it. Chance elsewhere does not change
+ * with that.
+ */
 export function shorten(seed: number, options: PlanOptions = {}, protocol?: Protocol): Shortened {
   let hazards: readonly number[] = options.hazards ?? planSimulation(seed, options).hazards.map((_, index) => index)
   let result = simulate(planSimulation(seed, { ...options, hazards }), protocol)

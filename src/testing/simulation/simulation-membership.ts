@@ -72,7 +72,8 @@ export class SimulationMembership {
 
   #step(event: MembershipEvent): void {
     const { mesh, size, now, onEnd } = this.#options
-    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the outer one.
+    // Burying a rank handles what it has sent, which may be a step within a step: its effects come after those of the
+    // outer one.
     const isOutermost = this.#effects.length === 0
     this.#effects.push(...this.#machine.step(event, now()))
     if (!isOutermost) return

@@ -42,8 +42,8 @@ export interface SimulationNodeOptions {
 }
 
 /**
- * A member: the coherence engine and the mesh of the agents over a simulated device, and the threads of a program. One process of its host runs all of it, in steps;
- * what a step does happens at one moment.
+ * A member: the coherence engine and the mesh of the agents over a simulated device, and the threads of a program. One
+ * process of its host runs all of it, in steps; what a step does happens at one moment.
  */
 export class SimulationNode implements EpochPort, ThreadHost {
   readonly rank: number
@@ -151,7 +151,8 @@ export class SimulationNode implements EpochPort, ThreadHost {
     if (!this.#hasEnded) this.#mesh.close()
   }
 
-  // ---- what its threads ask for --------------------------------------------------------------------------------------------------
+  // ---- what its threads ask for
+  // --------------------------------------------------------------------------------------------------
 
   right(page: number): number {
     return this.#options.observer.right(this.rank, page)
@@ -181,7 +182,8 @@ export class SimulationNode implements EpochPort, ThreadHost {
     this.engine.evict(page)
   }
 
-  // ---- what the engine asks for --------------------------------------------------------------------------------------------------
+  // ---- what the engine asks for
+  // --------------------------------------------------------------------------------------------------
 
   send(to: number, message: CoherenceMessage, epoch: number): void {
     this.#mesh.send(to, this.#codec.encode(REGION, message, epoch))
@@ -246,7 +248,8 @@ export class SimulationNode implements EpochPort, ThreadHost {
     return this.#mesh.isAlive(rank)
   }
 
-  // ---- running -------------------------------------------------------------------------------------------------------------------
+  // ---- running
+  // -------------------------------------------------------------------------------------------------------------------
 
   #step(): void {
     this.#cancelWait()

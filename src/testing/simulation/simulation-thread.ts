@@ -10,7 +10,9 @@ export interface ThreadHost {
   evictSome(): void
 }
 
-/** A thread of the program: accesses one after the other, waiting for the rights that it lacks, as after a page fault. */
+/**
+ * A thread of the program: accesses one after the other, waiting for the rights that it lacks, as after a page fault.
+ */
 export class SimulationThread {
   readonly history: Observation[] = []
   readonly #accesses: readonly Access[]

@@ -13,8 +13,8 @@ export const doomedName = (name: string): string => `${PREFIX}${name}`
 const TOLD_MS_MAX = 30_000
 
 /**
- * Words of a process for a structure whose home is killed, after those that are the structure's own. Times are of the clock that all processes share, in whole milliseconds,
- * of which the lower 32 bits.
+ * Words of a process for a structure whose home is killed, after those that are the structure's own. Times are of the
+ * clock that all processes share, in whole milliseconds, of which the lower 32 bits.
  */
 export const LossWord = {
   /** When a call first gave {@link HomeLostError}; 0 before. */
@@ -26,8 +26,8 @@ export const LossWord = {
 } as const
 
 /**
- * A structure that is kept at the rank that is killed: until then it is worked on as every other, and nothing fails. From then on calls give {@link HomeLostError}, to everybody and in
- * bounded time, whatever they were waiting for.
+ * A structure that is kept at the rank that is killed: until then it is worked on as every other, and nothing fails.
+ * From then on calls give {@link HomeLostError}, to everybody and in bounded time, whatever they were waiting for.
  */
 export function doomedSubject(subject: Subject<CommonStructures>, doomed: CommonStructures): Subject<CommonStructures> {
   return {
@@ -110,7 +110,10 @@ async function callThatMayLose({ words }: Worker<CommonStructures>, call: () => 
   }
 }
 
-/** Not every call asks the home: what one process leads, or has done once, it knows. The judge tells where it stays untold. */
+/**
+ * Not every call asks the home: what one process leads, or has done once, it knows. The judge tells where it stays
+ * untold.
+ */
 async function callUntilLost({ words }: Worker<CommonStructures>, call: () => Promise<void>): Promise<void> {
   const untilMs = nowMs() + TOLD_MS_MAX
   while (Atomics.load(words, LossWord.AtMs) === 0 && nowMs() < untilMs) {

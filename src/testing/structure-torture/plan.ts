@@ -2,7 +2,8 @@ import type { Random } from '../../runtime/index.ts'
 import type { Regroup } from './regroup.ts'
 
 /**
- * Whose structures: those of a space, which the processes of one machine share; those of a group, whose ranks reach their home's memory by verbs; or those of a group with two homes, of which one is killed.
+ * Whose structures: those of a space, which the processes of one machine share; those of a group, whose ranks reach
+ * their home's memory by verbs; or those of a group with two homes, of which one is killed.
  */
 export type StructurePlace = 'machine' | 'group' | 'homes'
 export const structurePlaces: readonly StructurePlace[] = ['machine', 'group', 'homes']

@@ -1,4 +1,7 @@
-/** One process of a torture of structures: `node process.js PLAN`, with PLAN a {@link StructurePlan} as JSON. It goes on until it is told to stop, or killed. */
+/**
+ * One process of a torture of structures: `node process.js PLAN`, with PLAN a {@link StructurePlan} as JSON. It goes on
+ * until it is told to stop, or killed.
+ */
 import process from 'node:process'
 import { Judge, usedBytes } from './judge.ts'
 import { type OpenPlace, openGroup, openMachine } from './place.ts'
@@ -6,7 +9,7 @@ import type { StructureFate, StructureMemory, StructureOrder, StructurePlan, Str
 import { regroup } from './regroup.ts'
 import { Workman } from './worker.ts'
 
-const plan = JSON.parse(process.argv[2] as string) as StructurePlan
+const plan = JSON.parse(process.argv[2]!) as StructurePlan
 // Whoever started us is gone.
 const orphaned = (): never => process.exit(1)
 process.once('disconnect', orphaned)

@@ -10,7 +10,10 @@ export interface Regroup {
 const PATIENCE_MS = 50_000
 const CALLS = 20
 
-/** Those who are left of a group make another, all of them homes. Gives what this one found at every home: each adds {@link CALLS}. */
+/**
+ * Those who are left of a group make another, all of them homes. Gives what this one found at every home: each adds
+ * {@link CALLS}.
+ */
 export async function regroup({ rank, size }: Regroup, leaseMs: number): Promise<readonly number[]> {
   await using group = await join({
     rank,

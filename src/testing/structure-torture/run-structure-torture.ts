@@ -22,7 +22,10 @@ export interface StructureTortureOptions {
   readonly roundSeconds?: number
   /** Processes that work at a time. Default 4. */
   readonly processes?: number
-  /** About how long it is from one kill to the next. Default 1000; in a group 2000, where nobody takes the place of the dead. */
+  /**
+   * About how long it is from one kill to the next. Default 1000; in a group 2000, where nobody takes the place of the
+   * dead.
+   */
   readonly killEveryMs?: number
   /** About how long it is from one stop (SIGSTOP) to the next. Default 500. */
   readonly stopEveryMs?: number
@@ -46,13 +49,18 @@ export interface StructureTortureResult {
   readonly kills: number
   readonly stops: number
   readonly structures: readonly StructureVerdict[]
-  /** Of each round that compared it: bytes in use after everything was taken out, less those where nobody was killed. */
+  /**
+   * Of each round that compared it: bytes in use after everything was taken out, less those where nobody was killed.
+   */
   readonly bytesLeft: readonly number[]
   /** In words, what is of no structure; none where all is well. */
   readonly wrong: readonly string[]
 }
 
-/** Processes work on every structure while some are killed, stopped and replaced; after each round it is looked at what is there. */
+/**
+ * Processes work on every structure while some are killed, stopped and replaced; after each round it is looked at what
+ * is there.
+ */
 export async function runStructureTorture(
   options: StructureTortureOptions = {},
 ): Promise<readonly StructureTortureResult[]> {

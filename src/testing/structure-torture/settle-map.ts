@@ -9,8 +9,9 @@ const NOTHING = new Uint8Array(0)
 const STEPS_MAX = 4096
 
 /**
- * Bring an empty map's table to one state, whatever was in it before: keys that were deleted leave marks, which go when the table is made anew, and then it may
- * shrink by half. So put keys in and delete them, `slots` of them (twice the largest table), until it has the least size; then go on until it is made anew once more.
+ * Bring an empty map's table to one state, whatever was in it before: keys that were deleted leave marks, which go when
+ * the table is made anew, and then it may shrink by half. So put keys in and delete them, `slots` of them (twice the
+ * largest table), until it has the least size; then go on until it is made anew once more.
  */
 export async function settleMap(shared: CommonStructures, map: Keys, slots: number): Promise<void> {
   if (!isOfMachine(shared)) return

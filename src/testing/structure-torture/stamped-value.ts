@@ -1,6 +1,9 @@
 const POISON = 0xdb
 
-/** Bytes that show whether they belong together: a sum of all the others, their length, a few numbers, and filling up to `lengthBytes`. */
+/**
+ * Bytes that show whether they belong together: a sum of all the others, their length, a few numbers, and filling up to
+ * `lengthBytes`.
+ */
 export function stampedValue(fields: readonly number[], lengthBytes: number): Uint8Array {
   const words = new Int32Array(2 + Math.max(fields.length, Math.ceil(lengthBytes / 4)))
   words[1] = words.length
@@ -22,6 +25,6 @@ export function readStamped(value: Uint8Array, count: number): readonly number[]
 
 function sumOf(words: Int32Array): number {
   let sum = 0x811c_9dc5
-  for (let at = 1; at < words.length; at += 1) sum = Math.imul(sum ^ (words[at] as number), 0x0100_0193)
+  for (let at = 1; at < words.length; at += 1) sum = Math.imul(sum ^ words[at]!, 0x0100_0193)
   return sum | 0
 }

@@ -142,7 +142,7 @@ export class StructureRound {
   }
 
   #killHome(): void {
-    this.#kill(this.#workers[DOOMED_RANK - 1] as StructureProcess)
+    this.#kill(this.#workers[DOOMED_RANK - 1]!)
   }
 
   #kill(victim: StructureProcess): void {
@@ -156,7 +156,7 @@ export class StructureRound {
     while (await this.#pause(stopEveryMs)) {
       const living = this.#living
       if (living.length === 0) return
-      const one = living[random.below(living.length)] as StructureProcess
+      const one = living[random.below(living.length)]!
       this.#stops += 1
       one.stop()
       await sleep(1 + random.below(stopMsMax))

@@ -122,13 +122,15 @@ export interface Subject<Shared> {
   /** Gives what a process does over and over: one operation, or a few. */
   begin(worker: Worker<Shared>): Promise<() => Promise<void>>
   judge(trial: Trial<Shared>): Promise<void>
-  /** Bring it to contents that are the same whatever was done before, so that the memory that it takes can be compared. */
+  /**
+   * Bring it to contents that are the same whatever was done before, so that the memory that it takes can be compared.
+   */
   empty(shared: Shared): Promise<void>
 }
 
 /**
- * Do an operation, with a note before it and after it: `acknowledge` is called with what it gave. Where memory runs out, nothing has happened. `kind`, from 1 on: what is
- * under way, for the judge.
+ * Do an operation, with a note before it and after it: `acknowledge` is called with what it gave. Where memory runs
+ * out, nothing has happened. `kind`, from 1 on: what is under way, for the judge.
  */
 export async function operate<T>(
   words: Int32Array,
@@ -167,13 +169,13 @@ export async function forAtMost<T>(
 
 /** Sum of a word over processes. */
 export function sumOf(processes: readonly Pick<Ended, 'words'>[], word: number): number {
-  return processes.reduce((sum, { words }) => sum + (words[word] as number), 0)
+  return processes.reduce((sum, { words }) => sum + words[word]!, 0)
 }
 
 /** How many were killed while something of one of these kinds was under way; without kinds, of any. */
 export function underWay(processes: readonly Ended[], ...kinds: readonly number[]): number {
   return processes.filter(({ words }) => {
-    const kind = words[Word.UnderWay] as number
+    const kind = words[Word.UnderWay]!
     return kinds.length === 0 ? kind !== 0 : kinds.includes(kind)
   }).length
 }

@@ -23,11 +23,13 @@ interface Batch {
 }
 
 /**
- * How old versions are when they are read, as `rcutorture` of Linux counts it ("pipe count"): 0 until it is replaced; 1 from then on; and one more for each grace period that has begun
- * and ended since. A reader's section began before the version was replaced, or it would have been given the next one; so no grace period can end before the section
- * does, and 2 must never be seen. The age is asked for at the end of a section, when it is highest.
+ * How old versions are when they are read, as `rcutorture` of Linux counts it ("pipe count"): 0 until it is replaced; 1
+ * from then on; and one more for each grace period that has begun and ended since. A reader's section began before the
+ * version was replaced, or it would have been given the next one; so no grace period can end before the section does,
+ * and 2 must never be seen. The age is asked for at the end of a section, when it is highest.
  *
- * Whoever replaces a version follows it; when that one is killed it stays as old as it was, which hides an error, but makes none up.
+ * Whoever replaces a version follows it; when that one is killed it stays as old as it was, which hides an error, but
+ * makes none up.
  */
 export class VersionAges {
   readonly #rcu: AnyGracePeriods
@@ -49,7 +51,10 @@ export class VersionAges {
     return 1 + Atomics.add(this.#common, 0, 1)
   }
 
-  /** The version was replaced a moment ago, by us. 0 is what there was before anybody counted, of which there may be several. */
+  /**
+   * The version was replaced a moment ago, by us. 0 is what there was before anybody counted, of which there may be
+   * several.
+   */
   replace(version: number): void {
     if (version === 0 || version >= VERSIONS_MAX) return
     Atomics.store(this.#ages, version, 1)
@@ -96,9 +101,7 @@ export class VersionAges {
 
 /** How often versions were seen, by their age. */
 export function histogramOf(processes: readonly { readonly words: Int32Array }[]): readonly number[] {
-  return Array.from({ length: AGES }, (_, age) =>
-    processes.reduce((sum, { words }) => sum + (words[Word.Own + age] as number), 0),
-  )
+  return Array.from({ length: AGES }, (_, age) => processes.reduce((sum, { words }) => sum + words[Word.Own + age]!, 0))
 }
 
 /** In words, what is wrong with a histogram. */

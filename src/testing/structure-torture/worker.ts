@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Random } from '../../runtime/index.ts'
-import { HeaderWord, type Journal } from './journal.ts'
+import { HeaderWord, type TortureJournal } from './journal.ts'
 import type { StructurePlan } from './plan.ts'
 import type { Subject, Worker } from './subject.ts'
 
@@ -23,14 +23,14 @@ export class Workman<Shared> {
   readonly #plan: StructurePlan
   readonly #shared: Shared
   readonly #subjects: readonly Subject<Shared>[]
-  readonly #journal: Journal
+  readonly #journal: TortureJournal
   readonly #random: Random
   readonly #steps: (() => Promise<void>)[] = []
   readonly #atEnd: (() => Promise<void>)[] = []
   #stopped = false
   #notes = 0
 
-  constructor(plan: StructurePlan, shared: Shared, subjects: readonly Subject<Shared>[], journal: Journal) {
+  constructor(plan: StructurePlan, shared: Shared, subjects: readonly Subject<Shared>[], journal: TortureJournal) {
     this.#plan = plan
     this.#shared = shared
     this.#subjects = subjects
@@ -68,7 +68,7 @@ export class Workman<Shared> {
     try {
       await step()
     } catch (error) {
-      const { name } = this.#subjects[index] as Subject<Shared>
+      const { name } = this.#subjects[index]!
       this.#wrong(name, error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
     Atomics.add(header, HeaderWord.Steps, 1)

@@ -1,14 +1,16 @@
 /**
- * What processes may see of pages that they share, while some of them die. Each page has one order of versions, since a write looks and leaves the next version alone
- * with the page; and times are of one clock. So of each page:
+ * What processes may see of pages that they share, while some of them die. Each page has one order of versions, since a
+ * write looks and leaves the next version alone with the page; and times are of one clock. So of each page:
  *
  *   - what is seen was written, by the rank that it names, and belongs together;
  *   - no version is written twice: else one of the writers never saw the other, whose work is lost;
  *   - nobody sees less than was known to anybody when he began;
  *   - a page that was reported as lost stays lost;
- *   - and it is reported only where it may be: not where a living rank had it when it was last written, and not where nobody who died can have had it.
+ *   - and it is reported only where it may be: not where a living rank had it when it was last written, and not where
+ *     nobody who died can have had it.
  *
- * What was under way at a death, or done by a rank that may have been out of its group by then, may have taken place or not, but not both; what it found is nobody's.
+ * What was under way at a death, or done by a rank that may have been out of its group by then, may have taken place or
+ * not, but not both; what it found is nobody's.
  */
 import { leftBy, type TortureAccess, type TortureHistory } from './history.ts'
 import type { Stamp } from './page-stamp.ts'
@@ -86,7 +88,7 @@ const freshness: Check = (accesses) => {
   let next = 0
   let latest: TortureAccess | undefined
   for (const access of inOrder(accesses)) {
-    for (; next < ends.length && ends[next]!.endedUs < access.beganUs; next++)
+    for (; next < ends.length && ends[next]!.endedUs < access.beganUs; next += 1)
       if (latest === undefined || versionKnownBy(ends[next]!) > versionKnownBy(latest)) latest = ends[next]
     if (
       access.outcome === 'doubt' ||

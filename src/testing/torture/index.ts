@@ -1,13 +1,17 @@
 /**
- * Torture: real processes write and read pages of a region, some are killed and some are stopped and continued, and what all of them saw is checked.
+ * Torture: real processes write and read pages of a region, some are killed and some are stopped and continued, and
+ * what all of them saw is checked.
  *
  * ```ts
  * import { runTorture } from 'aether-dsm/testing'
  *
- * for (const { coherence, deaths, violations } of await runTorture({ seconds: 20 })) console.log(coherence, deaths, violations)
+ * for (const { coherence, deaths, violations } of await runTorture({ seconds: 20 })) {
+ *   console.log(coherence, deaths, violations)
+ * }
  * ```
  *
- * The check knows nothing of protocols: pages have versions, and each access says when it began and ended and what it found.
+ * The check knows nothing of protocols: pages have versions, and each access says when it began and ended and what it
+ * found.
  */
 export { checkTortureHistory } from './check-history.ts'
 export type { TortureAccess, TortureAccessKind, TortureHistory, TortureOutcome } from './history.ts'

@@ -8,8 +8,8 @@ import type { TorturePlace } from './torture-plan.ts'
 export type MeetingPlace = (rank: number) => Readonly<Record<string, string>>
 
 /**
- * Where a group of `size` meets. Hosts are told apart by runtime directories, which lie in `folder` with everything else that the group leaves there.
- * A port is free when it is looked for; somebody may be quicker than rank 0.
+ * Where a group of `size` meets. Hosts are told apart by runtime directories, which lie in `folder` with everything
+ * else that the group leaves there. A port is free when it is looked for; somebody may be quicker than rank 0.
  */
 export async function meetingPlace(place: TorturePlace, size: number, folder: string): Promise<MeetingPlace> {
   const common = { AETHER_SIZE: String(size), AETHER_DEVICE: 'shm0', AETHER_LEASE_MS: '' }

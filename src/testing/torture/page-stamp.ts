@@ -1,4 +1,7 @@
-/** Who wrote a page last, and how often it had been written then. A page that nobody has written is all zeros: version 0, writer -1. */
+/**
+ * Who wrote a page last, and how often it had been written then. A page that nobody has written is all zeros: version
+ * 0, writer -1.
+ */
 export interface Stamp {
   readonly version: number
   readonly writer: number
@@ -12,7 +15,7 @@ export function writeStamp(words: Uint32Array, page: number, { version, writer }
   words[0] = version
   words[1] = writer + 1
   words[2] = page + 1
-  for (let index = HEAD_WORDS; index < words.length; index++) words[index] = wordAt(index, page, version, writer)
+  for (let index = HEAD_WORDS; index < words.length; index += 1) words[index] = wordAt(index, page, version, writer)
 }
 
 /** The stamp of a page, or in words what is wrong with it: torn, of another page, or half empty. */
@@ -24,7 +27,7 @@ export function readStamp(words: Uint32Array, page: number): Stamp | string {
     return index < 0 ? { version: 0, writer: -1 } : `it begins as if nobody had written it, but word ${index} is not 0`
   }
   if (pageAfter !== page + 1) return `it has the bytes of page ${pageAfter - 1}`
-  for (let index = HEAD_WORDS; index < words.length; index++)
+  for (let index = HEAD_WORDS; index < words.length; index += 1)
     if (words[index] !== wordAt(index, page, version, writer))
       return `it begins as version ${version} of rank ${writer}, but word ${index} is of another`
   return { version, writer }

@@ -1,4 +1,7 @@
-/** One process of a torture: `node rank.js PLAN`, with PLAN a {@link TorturePlan} as JSON. It says when it is ready, and goes on until it is told to stop, or killed. */
+/**
+ * One process of a torture: `node rank.js PLAN`, with PLAN a {@link TorturePlan} as JSON. It says when it is ready, and
+ * goes on until it is told to stop, or killed.
+ */
 import { join as joinPath } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -52,7 +55,7 @@ class Rank {
       else await this.#access(drawKind(random), page)
       if (random.below(PAUSE_EVERY) === 0) await sleep(random.below(PAUSE_MS_MAX + 1))
     }
-    for (let page = 0; page < this.#plan.pages; page++) await this.#access('read', page)
+    for (let page = 0; page < this.#plan.pages; page += 1) await this.#access('read', page)
   }
 
   async #access(kind: TortureAccessKind, page: number): Promise<void> {

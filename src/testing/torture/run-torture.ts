@@ -27,7 +27,10 @@ export interface TortureOptions {
   readonly killEveryMs?: number
   /** About how long it is from one stop (SIGSTOP) to the next. Default 500. */
   readonly stopEveryMs?: number
-  /** How long a rank is stopped at the most. More than the lease, and some find themselves out of their group. Default 300. */
+  /**
+   * How long a rank is stopped at the most. More than the lease, and some find themselves out of their group. Default
+   * 300.
+   */
   readonly stopMsMax?: number
   /** Default 10,000. */
   readonly leaseMs?: number
@@ -66,8 +69,9 @@ export interface TortureResult {
 }
 
 /**
- * Groups of real processes that write and read pages, while some are killed and others stopped and continued; and a look at everything they saw.
- * A killed process is not replaced. When few are left, they end in order, and the next group begins.
+ * Groups of real processes that write and read pages, while some are killed and others stopped and continued; and a
+ * look at everything they saw. A killed process is not replaced. When few are left, they end in order, and the next
+ * group begins.
  */
 export async function runTorture(options: TortureOptions = {}): Promise<TortureResult[]> {
   const { coherence = [...protocols.keys()], places = torturePlaces, signal, onResult } = options

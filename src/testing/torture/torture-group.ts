@@ -44,7 +44,10 @@ export interface TortureGroupResult {
   readonly reads: number
   readonly writes: number
   readonly killed: readonly number[]
-  /** Ranks that were out of the group, because they were silent for longer than the lease or too few were left, and ended themselves. */
+  /**
+   * Ranks that were out of the group, because they were silent for longer than the lease or too few were left, and
+   * ended themselves.
+   */
   readonly out: readonly number[]
   readonly stops: number
   /** How many pages were reported as lost. */
@@ -54,7 +57,10 @@ export interface TortureGroupResult {
   readonly placeTaken: boolean
 }
 
-/** The life of one group: its ranks are killed, one after the other, until few are left, and stopped and continued meanwhile. */
+/**
+ * The life of one group: its ranks are killed, one after the other, until few are left, and stopped and continued
+ * meanwhile.
+ */
 export class TortureGroup {
   readonly #options: TortureGroupOptions
   readonly #plan: TorturePlan
@@ -170,7 +176,8 @@ export class TortureGroup {
     for (const { processId } of this.#processes) this.#options.guard.remove(processId)
   }
 
-  // ---- afterwards ------------------------------------------------------------------------------------------------------------
+  // ---- afterwards
+  // ------------------------------------------------------------------------------------------------------------
 
   #result(): TortureGroupResult {
     const killed = this.#processes.filter(({ killedUs }) => killedUs !== undefined)
@@ -198,8 +205,8 @@ export class TortureGroup {
   }
 
   /**
-   * When others may have begun to do without a rank that was killed, or out: since a stop that may have been a lease, with the time it takes to get a processor;
-   * or it was slow without one.
+   * When others may have begun to do without a rank that was killed, or out: since a stop that may have been a lease,
+   * with the time it takes to get a processor; or it was slow without one.
    */
   #goneSinceUs({ stops, end, killedUs = Number.POSITIVE_INFINITY }: TortureProcess): number {
     const leaseUs = this.#plan.leaseMs * 1000
@@ -208,7 +215,10 @@ export class TortureGroup {
     return Math.min(killedUs, stop?.beganUs ?? Number.POSITIVE_INFINITY, silentUs)
   }
 
-  /** Of what a rank did that may have been out by then, and did not know it yet, some may have taken place for the others, too. */
+  /**
+   * Of what a rank did that may have been out by then, and did not know it yet, some may have taken place for the
+   * others, too.
+   */
   #accessesOf(process: TortureProcess): TortureAccess[] {
     const accesses = this.#logOf(process)
     if (process.killedUs === undefined && process.end?.exitCode !== OUT_EXIT_CODE) return accesses

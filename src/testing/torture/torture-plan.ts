@@ -1,4 +1,7 @@
-/** Who lies where: all ranks on one machine, or each on a host of its own that the others reach over TCP (all of them on this machine). */
+/**
+ * Who lies where: all ranks on one machine, or each on a host of its own that the others reach over TCP (all of them on
+ * this machine).
+ */
 export type TorturePlace = 'machine' | 'hosts'
 export const torturePlaces: readonly TorturePlace[] = ['machine', 'hosts']
 

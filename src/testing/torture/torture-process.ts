@@ -4,7 +4,10 @@ import type { TortureOrder, TorturePlan, TortureReply } from './torture-plan.ts'
 /** A rank as a process, from the outside. */
 export class TortureProcess extends TortureChild<TortureOrder, TortureReply> {
   readonly rank: number
-  /** Resolves when it is in the group, and when it has looked at all pages for the last time; false where it ended before. */
+  /**
+   * Resolves when it is in the group, and when it has looked at all pages for the last time; false where it ended
+   * before.
+   */
   readonly ready: Promise<boolean>
   readonly done: Promise<boolean>
 

@@ -19,7 +19,7 @@ test('every block has one owner, whatever the graph, the members and the page si
       assert.equal(bounds.length, members + 1)
       assert.equal(bounds[0], 0)
       assert.equal(bounds[members], countBlocks(degrees.length))
-      for (let member = 0; member < members; member++) assert(bounds[member]! <= bounds[member + 1]!)
+      for (let member = 0; member < members; member += 1) assert(bounds[member]! <= bounds[member + 1]!)
       for (const bound of bounds.subarray(0, members)) {
         assert(bound === bounds[members] || (bound * blockVertices * 8) % pageBytes === 0, 'a page with two writers')
       }

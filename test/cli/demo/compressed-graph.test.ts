@@ -22,7 +22,7 @@ test('holds exactly the edges it was given, for any graph', () => {
   fc.assert(
     fc.property(edgeSets, (edges) => {
       const graph = compress(edges)
-      for (let vertex = 0; vertex < edges.vertexCount; vertex++) {
+      for (let vertex = 0; vertex < edges.vertexCount; vertex += 1) {
         const incoming = [...edges.to.keys()].filter((edge) => edges.to[edge] === vertex)
         const held = graph.sources.subarray(graph.offsets[vertex], graph.offsets[vertex + 1])
         assert.deepEqual(

@@ -26,8 +26,9 @@ test('degrees are as skewed as the initiator makes them', () => {
   const scale = 12
   const { vertexCount, from } = generateKronecker({ scale, seed: 3 })
   const degrees = new Uint32Array(vertexCount)
-  for (const vertex of from) degrees[vertex]!++
-  // The row of vertex 0 (before relabelling) is chosen with probability (A + B)^scale = 0.76^12; six standard deviations either way.
+  for (const vertex of from) degrees[vertex]! += 1
+  // The row of vertex 0 (before relabelling) is chosen with probability (A + B)^scale = 0.76^12; six standard
+  // deviations either way.
   const expected = from.length * 0.76 ** scale
   const largest = Math.max(...degrees)
   assert(Math.abs(largest - expected) < 6 * Math.sqrt(expected), `largest degree ${largest}, expected ${expected}`)
@@ -36,7 +37,7 @@ test('degrees are as skewed as the initiator makes them', () => {
 test('labels say nothing about degrees: the four quarters have about as many edges each', () => {
   const { vertexCount, from } = generateKronecker({ scale: 14, seed: 5 })
   const quarters = [0, 0, 0, 0]
-  for (const vertex of from) quarters[Math.floor((vertex * 4) / vertexCount)]!++
+  for (const vertex of from) quarters[Math.floor((vertex * 4) / vertexCount)]! += 1
   for (const count of quarters) assert(Math.abs(count / from.length - 0.25) < 0.05, `${count} of ${from.length}`)
 })
 

@@ -16,11 +16,11 @@ function naivePageRank({ vertexCount: n, from, to }: EdgeSet): number[] {
   for (const [edge, source] of from.entries()) matrix[to[edge]!]![source]! += 1
   const outDegree = Array.from({ length: n }, (_, source) => matrix.reduce((sum, row) => sum + row[source]!, 0))
   for (const row of matrix) {
-    for (let source = 0; source < n; source++)
+    for (let source = 0; source < n; source += 1)
       row[source] = outDegree[source] === 0 ? 1 / n : row[source]! / outDegree[source]!
   }
   let ranks = new Array<number>(n).fill(1 / n)
-  for (let iteration = 0; iteration < 200; iteration++) {
+  for (let iteration = 0; iteration < 200; iteration += 1) {
     ranks = matrix.map((row) => 0.15 / n + 0.85 * row.reduce((sum, weight, source) => sum + weight * ranks[source]!, 0))
   }
   return ranks

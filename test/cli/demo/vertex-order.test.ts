@@ -48,7 +48,7 @@ test('contributions that are read often share cache lines, and every part has it
   assert(share(compress(kronecker)) < 0.5, `${share(compress(kronecker))}`)
   for (const members of [2, 4]) {
     const bounds = splitBlocks(offsets, members, 4096)
-    for (let member = 0; member < members; member++) {
+    for (let member = 0; member < members; member += 1) {
       const edges = offsets[Math.min(bounds[member + 1]! * 512, 2 ** 14)]! - offsets[bounds[member]! * 512]!
       assert(edges < (1.3 * offsets[2 ** 14]!) / members, `member ${member} of ${members} has ${edges} edges`)
     }

@@ -16,7 +16,10 @@ const { Load, Store, RunReader, RunWriter, Evict } = Operation
 const program = (node: number, input: number): ModelAction => ({ do: 'program', node, input })
 const deliver = (from: number, to: number): ModelAction => ({ do: 'deliver', from, to })
 
-/** From here, three nodes may come to hold three views of who starves, as long as the end of a persistent request is late; tokens go round meanwhile. */
+/**
+ * From here, three nodes may come to hold three views of who starves, as long as the end of a persistent request is
+ * late; tokens go round meanwhile.
+ */
 const disagreement: readonly ModelAction[] = [
   program(1, Store),
   program(2, Store),

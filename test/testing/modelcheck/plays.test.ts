@@ -1,4 +1,7 @@
-/** The record of what each cell of the tables does: that it is current, that it reaches every cell, and that no change of a cell escapes it. */
+/**
+ * The record of what each cell of the tables does: that it is current, that it reaches every cell, and that no change
+ * of a cell escapes it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'

@@ -10,7 +10,10 @@ const models: readonly Omit<Model, 'protocol'>[] = [
   { nodes: 3, pages: 1, homes: 'same', threads: 'one', refusals: 0 },
 ]
 
-/** Token counting has millions of states with three nodes: here it is looked at from near, by `npm run modelcheck` from afar. */
+/**
+ * Token counting has millions of states with three nodes: here it is looked at from near, by `npm run modelcheck` from
+ * afar.
+ */
 const statesMax = 20_000
 const isQuick = (name: string, nodes: number): boolean => name !== 'token' || nodes === 2
 

@@ -27,7 +27,7 @@ test('nothing is left out where everything is needed', () => {
 test('what can make do with less than it is given is taken at its word', () => {
   let attempts = 0
   const attempt = (shorter: readonly number[]): readonly number[] | undefined => {
-    attempts++
+    attempts += 1
     return shorter.includes(7) ? [7] : undefined
   }
   assert.deepEqual(shortened([5, 6, 7, 8], attempt), [7])

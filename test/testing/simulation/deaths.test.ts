@@ -13,7 +13,9 @@ import {
 const SEEDS = 6
 const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1)
 
-/** Much goes on when it happens: a plan of three members and more, two threads each, and nothing else that goes wrong. */
+/**
+ * Much goes on when it happens: a plan of three members and more, two threads each, and nothing else that goes wrong.
+ */
 function planWith(protocol: string, seed: number, hazards: (nodes: number) => readonly Hazard[]): SimulationPlan {
   const plan = planSimulation(seed, { protocols: [protocol], hazards: [] })
   const nodes = Math.max(3, plan.nodes)

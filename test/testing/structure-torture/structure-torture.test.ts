@@ -1,4 +1,7 @@
-/** Every structure, worked on by real processes that are killed: one short round at each place. `npm run torture -- structures` does it for as long as one likes. */
+/**
+ * Every structure, worked on by real processes that are killed: one short round at each place.
+ * `npm run torture -- structures` does it for as long as one likes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +11,7 @@ import { after, test } from 'node:test'
 import { HomeLostError } from '../../../src/structures/index.ts'
 import { runStructureTorture, type StructurePlace } from '../../../src/testing/index.ts'
 import { doomedSubject, judgeLosses, LossWord } from '../../../src/testing/structure-torture/doomed.ts'
-import { INCARNATIONS_MAX, Journal, Word } from '../../../src/testing/structure-torture/journal.ts'
+import { INCARNATIONS_MAX, TortureJournal, Word } from '../../../src/testing/structure-torture/journal.ts'
 import { readStamped, stampedValue } from '../../../src/testing/structure-torture/stamped-value.ts'
 import type { CommonStructures, Ended } from '../../../src/testing/structure-torture/subject.ts'
 import { counterSubject } from '../../../src/testing/structure-torture/subjects/counter.ts'
@@ -43,17 +46,20 @@ test('a value of which some was overwritten is found out, and how much of it is 
   assert.deepEqual(readStamped(value, 2), [7, -1])
   for (const at of [0, 4, 8, 12, 60, value.length - 1]) {
     const torn = value.slice()
-    torn[at] = (torn[at] as number) ^ 1
+    torn[at] = torn[at]! ^ 1
     assert.equal(typeof readStamped(torn, 2), 'string', `byte ${at}`)
   }
   assert.match(String(readStamped(value.slice().fill(0xdb, 40), 2)), /[6-9]\d bytes of it are those of freed memory/)
   assert.equal(typeof readStamped(value.slice(0, 8), 2), 'string')
 })
 
-/** What the judge says of a counter at `value`, after two processes were acknowledged 3 and 4, and one of them was killed in the middle of another. */
+/**
+ * What the judge says of a counter at `value`, after two processes were acknowledged 3 and 4, and one of them was
+ * killed in the middle of another.
+ */
 async function judged(value: number): Promise<readonly string[]> {
-  const words = new Int32Array(Journal.bytesFor([counterSubject]) / 4)
-  const journal = new Journal(words, [counterSubject])
+  const words = new Int32Array(TortureJournal.bytesFor([counterSubject]) / 4)
+  const journal = new TortureJournal(words, [counterSubject])
   const processes = [3, 4].map((done, incarnation): Ended => {
     const own = journal.wordsOf('counter', incarnation)
     own[Word.Done] = done
@@ -82,7 +88,10 @@ test('a version that was seen a grace period after it was replaced is found out'
   assert.equal(wrong.length, 1)
 })
 
-/** What is said where the home was killed at 5000 ms, and one was told at `atMs` by a call that began at `beganMs`; a later call took `laterMs`. */
+/**
+ * What is said where the home was killed at 5000 ms, and one was told at `atMs` by a call that began at `beganMs`; a
+ * later call took `laterMs`.
+ */
 function judgedLoss(atMs: number, beganMs: number = atMs, laterMs: number = 0, homeKilledMs: number = 5000): string {
   const words = new Int32Array(32)
   words[LossWord.AtMs] = atMs

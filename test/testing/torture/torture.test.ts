@@ -1,4 +1,7 @@
-/** Real processes, killed and stopped: one short group of each protocol. `npm run torture` does it for as long as one likes. */
+/**
+ * Real processes, killed and stopped: one short group of each protocol. `npm run torture` does it for as long as one
+ * likes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +14,9 @@ const folder = mkdtempSync(join(tmpdir(), 'aether-test-torture-'))
 process.env['TMPDIR'] = folder
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A group of three of which one is killed. A rank that has to wait for its processor is not to be taken for a dead one. */
+/**
+ * A group of three of which one is killed. A rank that has to wait for its processor is not to be taken for a dead one.
+ */
 async function oneGroup(options: TortureOptions): Promise<TortureResult> {
   const short = { groups: 1, ranks: 3, killEveryMs: 400, stopEveryMs: 150, stopMsMax: 50, leaseMs: 120_000 }
   const [result, ...others] = await runTorture({ ...short, ...options })
@@ -38,7 +43,7 @@ test('a memory that is not shared is found out', async () => {
   const memory = new URL('./fixtures/private-memory.js', import.meta.url)
   const found: string[] = []
   // How far each gets is up to the machine.
-  for (let seed = 1; seed <= 4 && found.length === 0; seed++)
+  for (let seed = 1; seed <= 4 && found.length === 0; seed += 1)
     found.push(...(await oneGroup({ coherence: ['mesi'], places: ['machine'], pages: 2, memory, seed })).violations)
   assert.match(found.join('\n'), /stale: |lost update: /)
 })

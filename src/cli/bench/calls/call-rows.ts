@@ -21,7 +21,10 @@ export interface CallPlan {
   readonly timeMs: number
 }
 
-/** `call-D`: one client with D calls under way; `clients-N`: N clients with 16 each. Each client is a process of its own. */
+/**
+ * `call-D`: one client with D calls under way; `clients-N`: N clients with 16 each. Each client is a process of its
+ * own.
+ */
 export async function benchCalls(plan: CallPlan, keep: (row: BenchRow) => void): Promise<void> {
   const single = plan.depths.map((depth) => ({ op: `call-${depth}`, depth }))
   if (single.length > 0) await benchCrew(plan, 1, single, keep)

@@ -39,7 +39,10 @@ export class CallerCrew implements AsyncDisposable {
     }
   }
 
-  /** All at once, when the code of all is warm: what each did, and the processor time of all together. `measured` is called just before and after. */
+  /**
+   * All at once, when the code of all is warm: what each did, and the processor time of all together. `measured` is
+   * called just before and after.
+   */
   async measure(job: CallJob, measured: () => void): Promise<{ readonly runs: LanesRun[]; readonly cpuNs: number }> {
     await Promise.all(this.#children.map((child) => ask(child, { kind: 'prepare', job }, 'prepared')))
     measured()

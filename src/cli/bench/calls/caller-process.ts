@@ -1,4 +1,6 @@
-/** One of the clients of `aether bench rpc`, in a process of its own: calls as it is told, and says how long each took. */
+/**
+ * One of the clients of `aether bench rpc`, in a process of its own: calls as it is told, and says how long each took.
+ */
 import { native } from '../../../native/index.ts'
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'

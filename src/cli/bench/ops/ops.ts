@@ -29,8 +29,10 @@ type Keep = (row: BenchRow) => void
 type Store = RegionName | 'Redis' | 'lmdb'
 
 /**
- * What processes do a second, all together and all at the same time: `reads-N` and `writes-N`, of values at random among the same ones, in a region of coherent memory (`hardware`: one machine's own;
- * `directory`: the protocol between machines, its messages here through shared memory), and as GET and SET of Redis, get and put of lmdb; `calls-N`, of N clients with 16 calls each under way at one server, beside ECHO of Redis.
+ * What processes do a second, all together and all at the same time: `reads-N` and `writes-N`, of values at random
+ * among the same ones, in a region of coherent memory (`hardware`: one machine's own; `directory`: the protocol between
+ * machines, its messages here through shared memory), and as GET and SET of Redis, get and put of lmdb; `calls-N`, of N
+ * clients with 16 calls each under way at one server, beside ECHO of Redis.
  */
 export async function benchOps(options: OpsBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultOpsSizes, timeMs = DEFAULT_TIME_MS, onRow } = options

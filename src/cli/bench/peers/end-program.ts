@@ -10,8 +10,9 @@ const GRACE_MS = 10_000
 const EXIT_GRACE_MS = 2000
 
 /**
- * Until it is disposed of, a program of others is ended when this process exits: of two that talk, the one that is left would spin for ever. First by a signal, as
- * {@link endProgram} does. A library of libfabric exits in the handler of that, which waits for ever for a mutex where the program was just beginning; so it is ended by force after some time.
+ * Until it is disposed of, a program of others is ended when this process exits: of two that talk, the one that is left
+ * would spin for ever. First by a signal, as {@link endProgram} does. A library of libfabric exits in the handler of
+ * that, which waits for ever for a mutex where the program was just beginning; so it is ended by force after some time.
  */
 export function endOnExit(child: ChildProcess): Disposable {
   const onExit = (): void => {
@@ -37,7 +38,10 @@ function isRunning({ pid }: ChildProcess): boolean {
   }
 }
 
-/** Ends a program of others and waits for it: by a signal at which it tidies up (killed, libfabric leaves its shared memory in /dev/shm), and by force where it does not end. */
+/**
+ * Ends a program of others and waits for it: by a signal at which it tidies up (killed, libfabric leaves its shared
+ * memory in /dev/shm), and by force where it does not end.
+ */
 export async function endProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')

@@ -30,7 +30,10 @@ export async function libfabricProvider(): Promise<string> {
   }
 }
 
-/** Half of a round trip of its `shm` provider, for about `timeMs` after a trial: the mean, since it tells no median. Both ends spin, in C. @throws AetherError where it fails. */
+/**
+ * Half of a round trip of its `shm` provider, for about `timeMs` after a trial: the mean, since it tells no median.
+ * Both ends spin, in C. @throws AetherError where it fails.
+ */
 export async function libfabricRow(op: string, provider: string, bytes: number, timeMs: number): Promise<BenchRow> {
   const trialUs = await runPair(bytes, TRIAL_MESSAGES)
   const messages = Math.round((timeMs * 1000) / (2 * trialUs))
@@ -74,7 +77,10 @@ async function connected(server: ChildProcess, args: readonly string[]): Promise
   }
 }
 
-/** Its table has one line of figures: bytes, sent, acknowledged, total, time, MB/s, µs a message one way, millions of messages a second. @throws AetherError for anything else. */
+/**
+ * Its table has one line of figures: bytes, sent, acknowledged, total, time, MB/s, µs a message one way, millions of
+ * messages a second. @throws AetherError for anything else.
+ */
 export function parsePingpong(output: string): number {
   const [titles = '', figures = ''] = output.trim().split('\n')
   const at = titles.trim().split(/\s+/).indexOf('usec/xfer')

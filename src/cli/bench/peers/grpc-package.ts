@@ -65,7 +65,10 @@ export async function grpcProvider(): Promise<string> {
   return `gRPC ${packageVersion('@grpc/grpc-js')}`.trimEnd()
 }
 
-/** Serve `echo`, which gives back what comes, and `messages` at a Unix socket. @throws AetherError where gRPC is not installed, or cannot listen. */
+/**
+ * Serve `echo`, which gives back what comes, and `messages` at a Unix socket. @throws AetherError where gRPC is not
+ * installed, or cannot listen.
+ */
 export async function serveGrpc(path: string, messages: (stream: GrpcStream) => void): Promise<void> {
   const { Server, ServerCredentials } = await load()
   const server = new Server(limits)

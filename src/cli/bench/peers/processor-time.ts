@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Processor time of another process, all its threads, in ns; what a thread that runs just now has taken since the last tick of the scheduler is missing.
- * NaN where the process is gone or the kernel keeps no such account (`/proc/PID/task/TID/schedstat`).
+ * Processor time of another process, all its threads, in ns; what a thread that runs just now has taken since the last
+ * tick of the scheduler is missing. NaN where the process is gone or the kernel keeps no such account
+ * (`/proc/PID/task/TID/schedstat`).
  */
 export function processorNsOf(pid: number): number {
   try {

@@ -16,7 +16,10 @@ export interface RedisClient {
   subscribe(channel: string, listener: (data: Buffer) => void, asBuffers: true): Promise<void>
 }
 
-/** A connection to the server of this run; texts come as buffers. @throws AetherError where the package is not installed. */
+/**
+ * A connection to the server of this run; texts come as buffers. @throws AetherError where the package is not
+ * installed.
+ */
 export async function connectRedis(directory: string): Promise<RedisClient> {
   const { createClient, RESP_TYPES } = await optionalPackage<RedisPackage>('@redis/client')
   const client = createClient({ socket: { path: redisSocket(directory) } })

@@ -40,7 +40,10 @@ export async function ucxProvider(): Promise<string> {
   }
 }
 
-/** For about `timeMs`, after a trial that tells how many messages these are. Both ends spin. @throws AetherError where it fails. */
+/**
+ * For about `timeMs`, after a trial that tells how many messages these are. Both ends spin. @throws AetherError where
+ * it fails.
+ */
 export async function measureUcx(test: UcxTest, bytes: number, timeMs: number): Promise<UcxResult> {
   const trial = await runPair(test, bytes, TRIAL_MESSAGES)
   // The rate of round trips is half of that of messages.
@@ -89,7 +92,8 @@ async function connected(server: ChildProcess, words: readonly string[]): Promis
 
 /**
  * The last line of its CSV, of all messages; while it runs it prints others, which begin with the thread:
- * iterations, percentile, average and overall latency in µs; average and overall bandwidth in MB/s; average and overall messages a second.
+ * iterations, percentile, average and overall latency in µs; average and overall bandwidth in MB/s; average and overall
+ * messages a second.
  */
 export function parseUcx(test: UcxTest, output: string): UcxResult {
   const line = output.split('\n').findLast((each) => /^ *\d/.test(each))

@@ -33,7 +33,8 @@ export async function loopRow({ pair, provider, bytes, timeMs, pids }: PipeMeasu
 }
 
 /**
- * Messages one way, both ends in their event loops: as fast as they are taken. Each batch ends with the question whether the one before has come, so at most two are under way.
+ * Messages one way, both ends in their event loops: as fast as they are taken. Each batch ends with the question
+ * whether the one before has come, so at most two are under way.
  */
 export async function streamRow({ pair, provider, bytes, timeMs, pids }: PipeMeasuring): Promise<BenchRow> {
   const { pipe } = pair

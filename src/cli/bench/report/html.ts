@@ -8,7 +8,10 @@ export function pixels(value: number): number {
   return Math.round(10 * value) / 10
 }
 
-/** About how wide a text is in the letters of a chart, rather too wide than too narrow: it is not known which font there is. */
+/**
+ * About how wide a text is in the letters of a chart, rather too wide than too narrow: it is not known which font there
+ * is.
+ */
 export function textWidth(text: string): number {
   return 7.4 * text.length
 }

@@ -6,7 +6,9 @@ import { escapeHtml } from './html.ts'
 import { pageStyle } from './page-style.ts'
 import { stylesOf } from './series-style.ts'
 
-/** So many plots of a section are seen at once, at most, unless its first group has more; the other groups are folded. */
+/**
+ * So many plots of a section are seen at once, at most, unless its first group has more; the other groups are folded.
+ */
 const PLOTS_SEEN = 9
 
 export interface ReportPage {
@@ -18,7 +20,10 @@ export interface ReportPage {
   readonly results: readonly BenchResult[]
 }
 
-/** A page that needs nothing else: no script, no font, nothing that is fetched. It has all plots of all results, and their tables. */
+/**
+ * A page that needs nothing else: no script, no font, nothing that is fetched. It has all plots of all results, and
+ * their tables.
+ */
 export function reportPage({ title, facts, missing, results }: ReportPage): string {
   const isOne = results.length === 1
   const body = [

@@ -21,7 +21,10 @@ const logSteps = [
   { decades: Number.POSITIVE_INFINITY, steps: [1] },
 ]
 
-/** From the pixel `from` to `to`, over round values around all of these; each of them a tick, where `isSweep` says that they were chosen. */
+/**
+ * From the pixel `from` to `to`, over round values around all of these; each of them a tick, where `isSweep` says that
+ * they were chosen.
+ */
 export function scaleOf(
   axis: Axis,
   values: readonly number[],

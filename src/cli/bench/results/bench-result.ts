@@ -2,7 +2,10 @@ import { ratioAxis } from './axes.ts'
 import { type PlotPlan, type PlotSection, plotSections } from './plot.ts'
 import type { Before, BenchTable, RowKind } from './row-kind.ts'
 
-/** What a benchmark found, ready to be shown: the terminal prints the table and the lines, `--json` the rows, the page all but the rows. */
+/**
+ * What a benchmark found, ready to be shown: the terminal prints the table and the lines, `--json` the rows, the page
+ * all but the rows.
+ */
 export interface BenchResult {
   readonly suite: string
   /** As `--json` has them. */

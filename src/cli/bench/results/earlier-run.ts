@@ -40,7 +40,10 @@ export class EarlierRun {
     )
   }
 
-  /** Ratios of rows to those of the same suite of this run. @throws AetherError where rows of that name are of another shape. */
+  /**
+   * Ratios of rows to those of the same suite of this run. @throws AetherError where rows of that name are of another
+   * shape.
+   */
   before<Row extends object>(suite: string, kind: RowKind<Row>): Before<Row> {
     const costs = new Map<string, number>()
     for (const row of this.#rows) {

@@ -1,7 +1,9 @@
 /** What an axis counts, and how its values are written. */
 export interface Axis {
   readonly title: string
-  /** `log`: values greater than 0 only. `percentile`: shares from 0 to 1, as far apart as the nines they are short of 1. */
+  /**
+   * `log`: values greater than 0 only. `percentile`: shares from 0 to 1, as far apart as the nines they are short of 1.
+   */
   readonly scale: 'log' | 'linear' | 'percentile'
   readonly format: (value: number) => string
   /** Values that are on it whatever is drawn. */
@@ -77,7 +79,10 @@ export type PlotPlan<Row> =
       readonly value: (row: Row) => Omit<Dot, 'category'> | null
     })
 
-/** The plots of the rows by each plan. Lines over a single value are none, and what a plan finds nothing for has no section. */
+/**
+ * The plots of the rows by each plan. Lines over a single value are none, and what a plan finds nothing for has no
+ * section.
+ */
 export function plotSections<Row>(plans: readonly PlotPlan<Row>[], rows: readonly Row[]): PlotSection[] {
   return plans.flatMap((plan) => {
     const { section, explained, where = () => true, group = () => '' } = plan

@@ -3,7 +3,9 @@ import type { PlotPlan } from './plot.ts'
 
 /** What the rows of a benchmark are, as data: the table of the terminal, `--compare` and the page are drawn from it. */
 export interface RowKind<Row> {
-  /** What tells a row from all others of its run: an earlier run has the same of the same row. All are texts or numbers. */
+  /**
+   * What tells a row from all others of its run: an earlier run has the same of the same row. All are texts or numbers.
+   */
   readonly identity: readonly (keyof Row & string)[]
   /** What is held against an earlier run, in words and as a number: less is better. */
   readonly cost: { readonly title: string; readonly of: (row: Row) => number }

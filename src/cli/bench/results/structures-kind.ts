@@ -28,7 +28,10 @@ function cellsOf(row: StructuresRow): string[] {
   ]
 }
 
-/** What was asked of the structures: how fast a get is beside the others, what the seam costs, what more processes bring. */
+/**
+ * What was asked of the structures: how fast a get is beside the others, what the seam costs, what more processes
+ * bring.
+ */
 function sentences(rows: readonly StructuresRow[]): string[] {
   const own = rows.filter(({ store }) => store === 'aether')
   const gets = own.filter(({ op, processes }) => op === 'get' && processes === 1).map((row) => getLine(row, rows))

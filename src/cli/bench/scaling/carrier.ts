@@ -6,8 +6,9 @@ interface Letter<M> {
 }
 
 /**
- * Carries messages between state machines in rounds: what is sent in one round arrives in the next, all of it, in the order in which it was sent.
- * So messages and rounds can be counted exactly, for any number of ranks, and two runs are alike.
+ * Carries messages between state machines in rounds: what is sent in one round arrives in the next, all of it, in the
+ * order in which it was sent. So messages and rounds can be counted exactly, for any number of ranks, and two runs are
+ * alike.
  */
 export class RoundCarrier<M> {
   readonly #deliver: (to: number, from: number, message: M) => void
@@ -22,7 +23,7 @@ export class RoundCarrier<M> {
   }
 
   send(from: number, to: number, message: M): void {
-    this.messages++
+    this.messages += 1
     this.#underWay.push({ from, to, message })
   }
 
@@ -31,7 +32,7 @@ export class RoundCarrier<M> {
     while (this.#underWay.length > 0) {
       const arriving = this.#underWay
       this.#underWay = []
-      this.rounds++
+      this.rounds += 1
       for (const { from, to, message } of arriving) this.#deliver(to, from, message)
       afterRound?.()
     }

@@ -13,14 +13,20 @@ export interface AccessCost {
   readonly messages: number
   /** Of those messages, and of the pages that moved. */
   readonly bytes: number
-  /** How many messages, one after the other, until the access could be done. What comes after that (the home is told) delays nobody here. */
+  /**
+   * How many messages, one after the other, until the access could be done. What comes after that (the home is told)
+   * delays nobody here.
+   */
   readonly hops: number
 }
 
 const nowhere = { address: 0, key: 0 }
 const nothing = (): void => {}
 
-/** The coherence engine of `ranks` nodes in one process, with the agents' own classes and tables: only frames and page tables are left out. */
+/**
+ * The coherence engine of `ranks` nodes in one process, with the agents' own classes and tables: only frames and page
+ * tables are left out.
+ */
 export class CountedCluster {
   readonly ranks: number
   readonly #nodes: CoherenceNode[]
@@ -40,7 +46,9 @@ export class CountedCluster {
     )
   }
 
-  /** Rank `rank` loads from or stores to `page`, with nothing else under way. Undefined where it had the right: a hit. */
+  /**
+   * Rank `rank` loads from or stores to `page`, with nothing else under way. Undefined where it had the right: a hit.
+   */
   access(rank: number, page: number, write: boolean): AccessCost | undefined {
     if (this.#may(rank, page, write)) return undefined
     this.#carrier.reset()
@@ -67,7 +75,7 @@ export class CountedCluster {
     return {
       send: (to, message) => this.#carrier.send(rank, to, message),
       push: () => {
-        this.#pushed++
+        this.#pushed += 1
       },
       ownFrame: () => nowhere,
       mapReadOnly: nothing,

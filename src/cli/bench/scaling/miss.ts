@@ -37,12 +37,12 @@ function mixed(cluster: CountedCluster): AccessCost {
   const random = new Random(SEED)
   const total = { messages: 0, bytes: 0, hops: 0 }
   let misses = 0
-  for (let page = 0; page < PAGES_A_RANK * cluster.ranks; page++) {
+  for (let page = 0; page < PAGES_A_RANK * cluster.ranks; page += 1) {
     const users = Array.from({ length: SHARING }, () => random.below(cluster.ranks))
-    for (let count = 0; count < ACCESSES_A_PAGE; count++) {
+    for (let count = 0; count < ACCESSES_A_PAGE; count += 1) {
       const cost = cluster.access(users[random.below(SHARING)]!, page, random.below(2) === 0)
       if (cost === undefined) continue
-      misses++
+      misses += 1
       total.messages += cost.messages
       total.bytes += cost.bytes
       total.hops += cost.hops
@@ -52,13 +52,13 @@ function mixed(cluster: CountedCluster): AccessCost {
 }
 
 export const misses: readonly Miss[] = [
-  { name: 'read, nobody has it', ranks: 2, cost: single(false, () => {}) },
+  { name: 'read, no rank has it', ranks: 2, cost: single(false, () => {}) },
   {
     name: 'read, a third rank wrote it',
     ranks: 3,
     cost: single(false, (cluster) => void cluster.access(2, 1, true)),
   },
-  { name: 'write, nobody has it', ranks: 2, cost: single(true, () => {}) },
+  { name: 'write, no rank has it', ranks: 2, cost: single(true, () => {}) },
   {
     name: 'write, a third rank wrote it',
     ranks: 3,

@@ -1,6 +1,9 @@
 import type { ScalingRow } from './scaling.ts'
 
-/** A line for each kind of miss of a protocol, with a cell for each number of ranks: `messages / KiB / hops`, empty where it needs more ranks. */
+/**
+ * A line for each kind of miss of a protocol, with a cell for each number of ranks: `messages / KiB / hops`, empty
+ * where it needs more ranks.
+ */
 export interface ScalingLine {
   readonly protocol: string
   readonly miss: string

@@ -28,7 +28,10 @@ export interface ScalingOptions {
 const BARRIER_MESSAGE_BYTES = 12
 const tenths = (value: number): number => Math.round(10 * value) / 10
 
-/** What misses and barriers cost as the cluster grows: exact counts, by the agents' own state machines without a network. */
+/**
+ * What misses and barriers cost as the cluster grows: exact counts, by the agents' own state machines without a
+ * network.
+ */
 export function countScaling({ protocols, ranks, pageBytes, onRow }: ScalingOptions): ScalingRow[] {
   const rows: ScalingRow[] = []
   const keep = (row: ScalingRow): void => {

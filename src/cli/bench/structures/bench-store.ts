@@ -13,7 +13,10 @@ export type StoreName = (typeof storeNames)[number]
 export type RegionName = Extract<CoherenceKind, 'hardware' | 'directory'>
 export const regionNames: readonly RegionName[] = ['hardware', 'directory']
 
-/** One operation each, on a value that is given once; what gives a promise is awaited. A store has those that are natural to it. */
+/**
+ * One operation each, on a value that is given once; what gives a promise is awaited. A store has those that are
+ * natural to it.
+ */
 export interface StoreOperations {
   get(key: string): unknown
   set(key: string): unknown

@@ -1,6 +1,8 @@
 import { Random } from '../../../runtime/index.ts'
 
-/** How keys are chosen: all alike, or the k-th as often as 1 / k^0.99 (the skew of the Yahoo cloud serving benchmark). */
+/**
+ * How keys are chosen: all alike, or the k-th as often as 1 / k^0.99 (the skew of the Yahoo cloud serving benchmark).
+ */
 export const keyChoices = ['uniform', 'zipf'] as const
 export type KeyChoice = (typeof keyChoices)[number]
 
@@ -37,7 +39,7 @@ function firstAbove(sums: Float64Array, wanted: number): number {
   let [low, high] = [0, sums.length - 1]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((sums[middle] as number) > wanted) high = middle
+    if (sums[middle]! > wanted) high = middle
     else low = middle + 1
   }
   return low

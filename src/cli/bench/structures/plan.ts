@@ -23,7 +23,10 @@ export interface Step {
   readonly job: Job
 }
 
-/** So many processes for each store at a time; they are measured one store after the other with each work, so that what a machine does beside meets all of them. */
+/**
+ * So many processes for each store at a time; they are measured one store after the other with each work, so that what
+ * a machine does beside meets all of them.
+ */
 export interface Round {
   readonly processes: number
   readonly stores: readonly StoreName[]

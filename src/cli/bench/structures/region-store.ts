@@ -7,7 +7,10 @@ const SYSTEM_PAGE_BYTES = 4096
 /** A process that is kept from its processor for long, on a busy machine, is no process that has died. */
 const LEASE_MS = 60_000
 
-/** A region of coherent memory: each key has a place of its own, which every process looks up in a `Map`; a get is `readSync` of the whole value into the same buffer, a set `writeSync`. */
+/**
+ * A region of coherent memory: each key has a place of its own, which every process looks up in a `Map`; a get is
+ * `readSync` of the whole value into the same buffer, a set `writeSync`.
+ */
 export async function openRegionStore(
   coherence: CoherenceKind,
   { space, processes = 1, bytes = 8 }: Meeting,

@@ -4,7 +4,10 @@ import type { Samples } from './job.ts'
 /** Runs `count` operations. Gives a promise where they are waited for. */
 export type Batch = (count: number) => void | Promise<void>
 
-/** A batch lasts at least so long that reading the clock (some 50 ns) is noise, and less than the operating system gives a process at a time. */
+/**
+ * A batch lasts at least so long that reading the clock (some 50 ns) is noise, and less than the operating system gives
+ * a process at a time.
+ */
 const BATCH_NS_MIN = 20_000
 const BATCH_MAX = 4096
 /** Of this thread's own time: what neighbours take of the processor makes nothing warm. */
@@ -12,7 +15,10 @@ const WARM_PROCESSOR_MS_MAX = 200
 const BATCHES_MIN = 20
 const BATCHES_MAX = 2 ** 17
 
-/** How long warming up takes for something that is measured for `timeMs`: until the engine has compiled it, but not much longer than is measured. */
+/**
+ * How long warming up takes for something that is measured for `timeMs`: until the engine has compiled it, but not much
+ * longer than is measured.
+ */
 export function warmProcessorMs(timeMs: number): number {
   return Math.min(WARM_PROCESSOR_MS_MAX, 4 * timeMs)
 }

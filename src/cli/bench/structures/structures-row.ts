@@ -20,11 +20,16 @@ export interface StructuresRow {
   readonly quantilesNs: readonly number[]
   /** Of all processes together. */
   readonly opsPerSec: number
-  /** The row of the same run that this one is held against, which is the shared structure's; null for that one itself. */
+  /**
+   * The row of the same run that this one is held against, which is the shared structure's; null for that one itself.
+   */
   readonly baseline: string | null
   /** This median over that one. */
   readonly ratio: number | null
-  /** The rate over the best that any number of processes has in the same work with the same store: below 1, more processes did not bring more. */
+  /**
+   * The rate over the best that any number of processes has in the same work with the same store: below 1, more
+   * processes did not bring more.
+   */
   readonly peakShare: number
 }
 

@@ -21,7 +21,7 @@ export const boundedMapSubject: Subject<CommonStructures> = {
       const value = await map.get(`${seat} ${key}`)
       const fields = value === undefined ? [seat, key, 0] : readStamped(value, 3)
       if (typeof fields === 'string') wrong(`'${seat} ${key}': ${fields}`)
-      const found = typeof fields === 'string' ? DOUBTFUL : (fields[2] as number)
+      const found = typeof fields === 'string' ? DOUBTFUL : fields[2]!
       const known = Atomics.load(common, seat * KEYS + key)
       if (known !== DOUBTFUL && found !== 0 && found !== known)
         wrong(`under '${seat} ${key}' is version ${found}, and ${known} was acknowledged`)
@@ -59,7 +59,7 @@ export const boundedMapSubject: Subject<CommonStructures> = {
         continue
       }
       const [seat = 0, key = 0, version = 0] = fields
-      const known = common[seat * KEYS + key] as number
+      const known = common[seat * KEYS + key]!
       if (known !== DOUBTFUL && version !== known) wrong(`under '${String(name)}' is version ${version}, not ${known}`)
     }
     if (count > ENTRIES_MAX + processes.length) wrong(`it has ${count} entries; the bound is ${ENTRIES_MAX}`)

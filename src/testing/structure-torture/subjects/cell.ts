@@ -11,7 +11,10 @@ const GROW_EVERY = 8
 const SYNCHRONIZE_EVERY = 512
 const WAIT_MS = 10
 
-/** Each replacement is there, once; what is read stays as it is to the end of a section; nobody is given what was replaced a grace period before. */
+/**
+ * Each replacement is there, once; what is read stays as it is to the end of a section; nobody is given what was
+ * replaced a grace period before.
+ */
 export const cellSubject: Subject<Structures> = {
   name: 'rcu',
   commonBytes: VERSION_AGES_BYTES,
@@ -31,7 +34,7 @@ export const cellSubject: Subject<Structures> = {
         const after = counts.map((count, at) => (at === seat ? count + 1 : count))
         return stampedValue([ages.next(), ...after], 4 * FIELDS + random.below(FILLING_MAX))
       }
-      const cell = cells[random.below(CELLS)] as RcuCell<Uint8Array>
+      const cell = cells[random.below(CELLS)]!
       await operate(
         words,
         1,
@@ -41,7 +44,7 @@ export const cellSubject: Subject<Structures> = {
     }
     const read = async (): Promise<void> => {
       using _section = rcu.readLock()
-      const found = rcu.dereferenceBytes(cells[random.below(CELLS)] as RcuCell<Uint8Array>)
+      const found = rcu.dereferenceBytes(cells[random.below(CELLS)]!)
       if (found === undefined) return
       const first = readStamped(found, FIELDS)
       if (random.below(4) === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -49,7 +52,7 @@ export const cellSubject: Subject<Structures> = {
       if (typeof first === 'string') wrong(`in a section: ${first}`)
       else if (typeof second === 'string') wrong(`to the end of a section: ${second}`)
       else if (first.join() !== second.join()) wrong('what was read has changed before the end of the section')
-      else ages.see(first[0] as number)
+      else ages.see(first[0]!)
     }
     return async () => {
       if (random.below(3) === 0) await update()
@@ -71,7 +74,7 @@ export const cellSubject: Subject<Structures> = {
       const value = rcu.dereferenceBytes(cell)
       const fields = value === undefined ? zeros() : readStamped(value, FIELDS)
       if (typeof fields === 'string') wrong(fields)
-      else for (const [at, count] of fields.entries()) found[at] = (found[at] as number) + count
+      else for (const [at, count] of fields.entries()) found[at] = found[at]! + count
     }
     for (const [seat, count] of found.slice(1).entries()) {
       const of = processes.filter((each) => each.seat === seat)

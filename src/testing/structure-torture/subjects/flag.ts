@@ -34,7 +34,7 @@ export const flagSubject: Subject<CommonStructures> = {
   async judge({ shared, processes, common, wrong }) {
     for (const seat of new Set(processes.filter(({ words }) => words[Word.Done] !== 0).map((each) => each.seat))) {
       const found = (await (await shared.flag(`flag ${seat}`)).isRaised()) ? State.Raised : State.Lowered
-      const expected = common[seat] as number
+      const expected = common[seat]!
       if (expected >= 0 && found !== expected) wrong(`the flag of seat ${seat} is ${found}, and was made ${expected}`)
     }
     const gate = await shared.flag('gate')

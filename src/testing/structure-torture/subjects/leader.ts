@@ -40,7 +40,7 @@ export const leaderSubject: Subject<CommonStructures> = {
 
   async judge({ shared, common, wrong }) {
     const leadership = await (await shared.leader('leader', { leaseMs: LEASE_MS })).campaign()
-    const highest = common[Common.Highest] as number
+    const highest = common[Common.Highest]!
     if (leadership.term <= highest) wrong(`term ${leadership.term} comes after ${highest}`)
     await leadership.resign()
   },

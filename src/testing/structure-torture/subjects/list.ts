@@ -27,7 +27,10 @@ const MARKS = 64
 /** What has come of a value. */
 const Mark = { Pushed: 1, Popped: 2, Refused: 4 } as const
 
-/** What was pushed is popped, once; in a queue the values of one producer in its order. Only one that was killed with a value in its hands has lost it. */
+/**
+ * What was pushed is popped, once; in a queue the values of one producer in its order. Only one that was killed with a
+ * value in its hands has lost it.
+ */
 export function listSubject(kind: ListKind, capacity: number | undefined): Subject<CommonStructures> {
   const name = capacity === undefined ? kind : `bounded ${kind}`
   const options = { codec: bytes, ...(capacity === undefined ? {} : { capacity }) }
@@ -87,7 +90,7 @@ export function listSubject(kind: ListKind, capacity: number | undefined): Subje
         }
         take(value, marks, order, trial)
       }
-      const lost = countLost(marks, Math.min(VALUES_MAX, common[NEXT] as number))
+      const lost = countLost(marks, Math.min(VALUES_MAX, common[NEXT]!))
       const doubt = underWay(processes, Kind.Pop)
       if (lost > doubt) wrong(`${lost} values that were pushed are gone; ${doubt} were killed while they popped`)
     },
@@ -141,7 +144,7 @@ function take(
 function countLost(marks: Uint8Array, count: number): number {
   let lost = 0
   for (let number = 0; number < count; number += 1)
-    if (((marks[number] as number) & (Mark.Pushed | Mark.Popped)) === Mark.Pushed) lost += 1
+    if ((marks[number]! & (Mark.Pushed | Mark.Popped)) === Mark.Pushed) lost += 1
   return lost
 }
 

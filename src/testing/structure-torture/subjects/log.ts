@@ -11,7 +11,9 @@ const Common = { Next: 0, Values: 16 } as const
 const TRIM_EVERY = 2000
 const READ_MAX = 4
 
-/** An index is one entry's for ever; whatever was acknowledged is at its index, and nobody misses what was not dropped. */
+/**
+ * An index is one entry's for ever; whatever was acknowledged is at its index, and nobody misses what was not dropped.
+ */
 export const logSubject: Subject<CommonStructures> = subjectOf('log', openLog)
 export const channelSubject: Subject<Structures> = subjectOf('channel', openChannel)
 
@@ -60,7 +62,7 @@ function subjectOf<Shared>(name: string, openIt: (shared: Shared) => Promise<Ope
       await look(0, (index, value) => claimValue(common, index, value, wrong))
       const seen = new Set<number>()
       for (let index = 0; index < count; index += 1) {
-        const number = common[Common.Values + index] as number
+        const number = common[Common.Values + index]!
         if (number !== 0 && seen.has(number)) wrong(`value ${number} is there twice, once at ${index}`)
         seen.add(number)
       }
@@ -120,7 +122,7 @@ async function openLog(shared: CommonStructures): Promise<Opened> {
 function claimValue(common: Int32Array, index: number, value: Uint8Array, wrong: (text: string) => void): void {
   const fields = readStamped(value, 2)
   if (typeof fields === 'string') wrong(`entry ${index}: ${fields}`)
-  else claim(common, index, fields[1] as number, wrong)
+  else claim(common, index, fields[1]!, wrong)
 }
 
 function claim(common: Int32Array, index: number, number: number, wrong: (text: string) => void): void {

@@ -35,7 +35,7 @@ export const mapCountsSubject: Subject<CommonStructures> = {
     for await (const [key, value] of map.entries()) {
       const counts = readStamped(value, SEATS_MAX)
       if (typeof counts === 'string') wrong(`'${String(key)}': ${counts}`)
-      else for (const [seat, count] of counts.entries()) found[seat] = (found[seat] as number) + count
+      else for (const [seat, count] of counts.entries()) found[seat] = found[seat]! + count
     }
     for (const [seat, count] of found.entries()) {
       const of = processes.filter((each) => each.seat === seat)

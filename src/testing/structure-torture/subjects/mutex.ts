@@ -44,9 +44,9 @@ export const mutexSubject: Subject<CommonStructures> = {
 
 function checkHold({ token, abandoned }: MutexHold, common: Int32Array, wrong: (text: string) => void): void {
   const [owner, left, right, last] = [0, 1, 2, 3].map((word) => Atomics.load(common, word))
-  if (token <= (last as number)) wrong(`token ${token} comes after ${last}`)
+  if (token <= last!) wrong(`token ${token} comes after ${last}`)
   Atomics.store(common, Common.Token, token)
-  if (!abandoned && owner !== 0) wrong(`process ${(owner as number) - 1} has it, too`)
+  if (!abandoned && owner !== 0) wrong(`process ${owner! - 1} has it, too`)
   if (!abandoned && left !== right) wrong('what it protects is half changed, and was not said to be abandoned')
-  Atomics.store(common, Common.Right, left as number)
+  Atomics.store(common, Common.Right, left!)
 }

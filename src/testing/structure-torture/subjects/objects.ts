@@ -30,7 +30,10 @@ interface Account {
   readonly moves: readonly number[]
 }
 
-/** A section is there as a whole or not at all, once; a reader sees one moment; and no version that was replaced a grace period before. */
+/**
+ * A section is there as a whole or not at all, once; a reader sees one moment; and no version that was replaced a grace
+ * period before.
+ */
 export const objectsSubject: Subject<CommonStructures> = {
   name: 'mv-rlu',
   commonBytes: VERSION_AGES_BYTES,
@@ -57,7 +60,7 @@ export const objectsSubject: Subject<CommonStructures> = {
       const accounts = await objectsOf(section, bank.root)
       const from = random.below(ACCOUNTS)
       const to = (from + 1 + random.below(ACCOUNTS - 1)) % ACCOUNTS
-      const [giver, taker] = [accounts[from] as MvRluObject, accounts[to] as MvRluObject]
+      const [giver, taker] = [accounts[from]!, accounts[to]!]
       if (!(await section.tryLock(giver)) || !(await section.tryLock(taker))) {
         await section.abort()
         return []
@@ -108,7 +111,7 @@ export const objectsSubject: Subject<CommonStructures> = {
     const accounts = await accountsOf(section, bank.root)
     await section.abort()
     for (let seat = 0; seat < SEATS_MAX; seat += 1) {
-      const count = accounts.reduce((sum, { moves }) => sum + (moves[seat] as number), 0)
+      const count = accounts.reduce((sum, { moves }) => sum + moves[seat]!, 0)
       const of = processes.filter((each) => each.seat === seat)
       const [least, doubt] = [sumOf(of, Word.Done), underWay(of)]
       if (count < least || count > least + doubt)
@@ -167,7 +170,7 @@ function encodeRoot(objects: readonly MvRluObject[]): Uint8Array {
 
 async function objectsOf(section: AnySection<Uint8Array>, root: MvRluObject): Promise<readonly MvRluObject[]> {
   const [count = 0, ...halves] = await wholeOf(section, root, 1 + 2 * ACCOUNTS)
-  return Array.from({ length: count }, (_, at) => (halves[2 * at] as number) * HALF + (halves[2 * at + 1] as number))
+  return Array.from({ length: count }, (_, at) => halves[2 * at]! * HALF + halves[2 * at + 1]!)
 }
 
 /** @throws Error where it is not whole: there is nothing to go on with. */

@@ -30,7 +30,7 @@ export const onceSubject: Subject<CommonStructures> = {
   },
 
   async judge({ shared, processes, common, wrong }) {
-    const next = Math.min(common[Common.Next] as number, COUNT)
+    const next = Math.min(common[Common.Next]!, COUNT)
     const done = Array.from(common.subarray(Common.Done, Common.Done + COUNT))
     const again = done.reduce((sum, times) => sum + Math.max(0, times - 1), 0)
     const cutShort = underWay(processes, 2)

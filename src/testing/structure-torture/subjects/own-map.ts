@@ -13,7 +13,8 @@ const DOUBTFUL = -1
 const HIGHEST = SEATS_MAX * KEYS
 
 /**
- * Every seat has keys of its own, so it is known what is under them: the version that was acknowledged last, 0 for none. The map grows meanwhile, and others read.
+ * Every seat has keys of its own, so it is known what is under them: the version that was acknowledged last, 0 for
+ * none. The map grows meanwhile, and others read.
  */
 export const ownMapSubject: Subject<CommonStructures> = {
   name: 'map: own keys',
@@ -73,7 +74,7 @@ export const ownMapSubject: Subject<CommonStructures> = {
       for (let key = 0; key < KEYS; key += 1) {
         const value = found.get(nameOf(seat, key))
         const version = value === undefined ? 0 : versionOf(value, seat, key)
-        const known = common[seat * KEYS + key] as number
+        const known = common[seat * KEYS + key]!
         if (typeof version === 'string') wrong(version)
         else if (known !== DOUBTFUL && version !== known)
           wrong(`under '${nameOf(seat, key)}' is version ${version}, and ${known} was acknowledged`)
@@ -98,8 +99,8 @@ function versionOf(value: Uint8Array, seat: number, key: number): number | strin
   const fields = readStamped(value, 3)
   if (typeof fields === 'string') return `'${nameOf(seat, key)}': ${fields}`
   if (fields[0] !== seat || fields[1] !== key)
-    return `under '${nameOf(seat, key)}' is what belongs under '${nameOf(fields[0] as number, fields[1] as number)}'`
-  return fields[2] as number
+    return `under '${nameOf(seat, key)}' is what belongs under '${nameOf(fields[0]!, fields[1]!)}'`
+  return fields[2]!
 }
 
 function checkWhole(value: Uint8Array, wrong: (text: string) => void): void {

@@ -10,7 +10,10 @@ const STAY_EVERY = 16
 /** How many times more than the permits were out may be written down. */
 const CROWDS_MAX = 64
 const CROWD_WORDS = 16
-/** First in the words that all share: of each process how often it has taken and given back a permit; odd while it has one. Then what is to be judged: a time, and who had one. */
+/**
+ * First in the words that all share: of each process how often it has taken and given back a permit; odd while it has
+ * one. Then what is to be judged: a time, and who had one.
+ */
 const CROWDS = INCARNATIONS_MAX + 1
 
 /** No more than the permits are out at a time; those of the dead are free again. */
@@ -73,7 +76,7 @@ function turnsOf(common: Int32Array): readonly number[] {
 }
 
 function crowds(common: Int32Array): readonly { readonly atMs: number; readonly who: readonly number[] }[] {
-  const count = Math.min(CROWDS_MAX, common[INCARNATIONS_MAX] as number)
+  const count = Math.min(CROWDS_MAX, common[INCARNATIONS_MAX]!)
   return Array.from({ length: count }, (_, index) => {
     const begin = CROWDS + index * CROWD_WORDS
     const [millions = 0, rest = 0, ...who] = common.subarray(begin, begin + CROWD_WORDS)

@@ -13,13 +13,16 @@ import type { ReachTest } from './reach.ts'
 export type Settler = (participant: Participant) => void
 
 /**
- * Finishes or undoes what members were doing when they ended. Whoever meets one does it: who joins, who hears of a death, who is short of memory.
+ * Finishes or undoes what members were doing when they ended. Whoever meets one does it: who joins, who hears of a
+ * death, who is short of memory.
  *
- * One recoverer at a time, by compare-and-swap of a word in the dead one's entry; every step may be done twice, so when the recoverer dies the next begins anew.
- * 1. Slabs that it was making ready or giving back. 2. Its intents: did the one compare-and-swap happen? 3. What structures have of their own in its entry.
+ * One recoverer at a time, by compare-and-swap of a word in the dead one's entry; every step may be done twice, so when
+ * the recoverer dies the next begins anew.
+ * 1. Slabs that it was making ready or giving back. 2. Its intents: did the one compare-and-swap happen? 3. What
+ *    structures have of their own in its entry.
  * 4. Blocks that it had retired: they wait with us. Then the entry is free.
  */
-export class Recovery {
+export class HeapRecovery {
   readonly #memory: WordMemory
   readonly #blocks: BlockTable
   readonly #allocator: Allocator
@@ -110,8 +113,8 @@ export class Recovery {
   }
 
   /**
-   * Only the dead could link its block; others may have unlinked it since. Who unlinks a block first notes in it that it was linked, so
-   * looking for it first, and then at the note, cannot miss both.
+   * Only the dead could link its block; others may have unlinked it since. Who unlinks a block first notes in it that
+   * it was linked, so looking for it first, and then at the note, cannot miss both.
    */
   #wasLinked(intent: Intent): boolean {
     const { newReference, newState } = intent

@@ -35,10 +35,10 @@ const ALL_RIGHTS = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | 
 let lastAttempt = 0
 
 /**
- * One end of a connection from the first call to the last: does what the machine says, with the carrier on one side and the queue pair on the
- * other. Programs see it as a ConnectionRequest and as a Connection.
+ * One end of a connection from the first call to the last: does what the machine says, with the carrier on one side and
+ * the queue pair on the other. Programs see it as a ConnectionRequest and as a Connection.
  */
-export class Link implements ConnectionActions {
+export class ConnectionSide implements ConnectionActions {
   readonly identifier: ConnectionIdentifier
   readonly machine: ConnectionMachine
   /** What the peer last said of itself. */
@@ -80,7 +80,8 @@ export class Link implements ConnectionActions {
     return this.#made.pair
   }
 
-  // ---- what programs ask for ---------------------------------------------------------------------------------------------------
+  // ---- what programs ask for
+  // ---------------------------------------------------------------------------------------------------
 
   open(target: LinkTarget, options: ConnectionOptions): Promise<void> {
     this.#target = target
@@ -132,7 +133,8 @@ export class Link implements ConnectionActions {
     return remote === undefined ? 'an unknown peer' : formatAddress(remote)
   }
 
-  // ---- what the machine has done -----------------------------------------------------------------------------------------------
+  // ---- what the machine has done
+  // -----------------------------------------------------------------------------------------------
 
   resolveAddress(): void {
     const { source, destination } = this.#target!
@@ -236,7 +238,8 @@ export class Link implements ConnectionActions {
     this.#end(reason)
   }
 
-  // ---- inside ------------------------------------------------------------------------------------------------------------------
+  // ---- inside
+  // ------------------------------------------------------------------------------------------------------------------
 
   get #isDatagram(): boolean {
     return this.identifier.portSpace === 'udp'

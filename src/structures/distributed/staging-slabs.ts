@@ -12,7 +12,7 @@ const LENGTH_MIN = 256
 const SLAB_BYTES = 64 * 1024
 
 /** Registered memory of this rank in pieces of powers of two, which are used again. */
-export class Staging {
+export class StagingSlabs {
   readonly #domain: ProtectionDomain
   readonly #free = new Map<number, Staged[]>()
 
@@ -26,7 +26,7 @@ export class Staging {
     const free = this.#free.get(length) ?? []
     this.#free.set(length, free)
     if (free.length === 0) this.#makeSome(length, free)
-    return free.pop() as Staged
+    return free.pop()!
   }
 
   #makeSome(length: number, free: Staged[]): void {

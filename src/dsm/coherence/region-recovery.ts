@@ -1,19 +1,25 @@
 /**
- * How a region goes on after members are gone: the same for every protocol, and outside of their tables. A synchronous state machine; one for each
- * region and member, also for members that have not opened the region (they may be the next home of its pages).
+ * How a region goes on after members are gone: the same for every protocol, and outside of their tables. A synchronous
+ * state machine; one for each region and member, also for members that have not opened the region (they may be the next
+ * home of its pages).
  *
- *   1. Freeze. On a new view each member stops acting on messages and demands, and sends `flush` to every other, behind all that it sent before.
- *      When all flushes are here, so is everything that was under way. Answers among it are taken in (their bytes have come); the rest is forgotten.
- *   2. Claim. Each member tells each page's home what its copy is worth. A dead home's pages have moved to the next living rank.
- *   3. Judge. With all claims each home decides what becomes of each copy and rebuilds its entries, and tells who claimed.
- *   4. Ready. Who has done what it was told says so to all; with everybody's word, and not before, it goes on in the new epoch, and asks anew for
- *      what its threads wait for. Messages of older epochs are dropped from then on.
+ *   1. Freeze. On a new view each member stops acting on messages and demands, and sends `flush` to every other, behind
+ *      all that it sent before. When all flushes are here, so is everything that was under way. Answers among it are
+ *      taken in (their bytes have come); the rest is forgotten.
+ *   2. Claim. Each member tells each page's home what its copy is worth. A dead home's pages have moved to the next
+ *      living rank.
+ *   3. Judge. With all claims each home decides what becomes of each copy and rebuilds its entries, and tells who
+ *      claimed.
+ *   4. Ready. Who has done what it was told says so to all; with everybody's word, and not before, it goes on in the
+ *      new epoch, and asks anew for what its threads wait for. Messages of older epochs are dropped from then on.
  *
- * Nobody waits for a program that holds a copy which is to go (a pin may last): its member says which those are before it is ready, and when each has gone.
- * Until then the page's new owner, through whom all requests for it come, neither writes it nor hands it on.
+ * Nobody waits for a program that holds a copy which is to go (a pin may last): its member says which those are before
+ * it is ready, and when each has gone. Until then the page's new owner, through whom all requests for it come, neither
+ * writes it nor hands it on.
  *
- * Another death in the middle starts it over. That is safe at any point: until everybody is ready nobody writes who did not before, so
- * copies that were told to go and ones that were told to stay hold the same bytes; and once somebody is ready for all, all have done as they were told.
+ * Another death in the middle starts it over. That is safe at any point: until everybody is ready nobody writes who did
+ * not before, so copies that were told to go and ones that were told to stay hold the same bytes; and once somebody is
+ * ready for all, all have done as they were told.
  */
 import type { ClaimEntry, RecoveryMessage, VerdictEntry } from './recovery-message.ts'
 import type { RankClaim } from './recovery-verdict.ts'
@@ -30,7 +36,10 @@ export interface RecoveryHost {
   claims(): Iterable<ClaimEntry & { readonly home: number }>
   /** All claims to pages whose home this member is. Returns what becomes of them. */
   judge(claims: ReadonlyMap<number, readonly RankClaim[]>): Iterable<VerdictEntry & { readonly rank: number }>
-  /** Do what the homes have decided. Returns the pages that are to go and are held; {@link Recovery.left} follows for each. */
+  /**
+   * Do what the homes have decided. Returns the pages that are to go and are held; {@link RegionRecovery.left} follows
+   * for each.
+   */
   apply(verdicts: ReadonlyMap<number, VerdictEntry['verdict']>): Iterable<number>
   /** Nobody holds `page` any more that was to go elsewhere. */
   released(page: number): void
@@ -40,7 +49,7 @@ export interface RecoveryHost {
 
 type Phase = 'idle' | 'flushing' | 'claiming' | 'judging' | 'ready'
 
-export class Recovery {
+export class RegionRecovery {
   readonly #rank: number
   readonly #send: (to: number, message: RecoveryMessage) => void
   readonly #host: RecoveryHost
@@ -97,7 +106,10 @@ export class Recovery {
     return this.#held.has(page)
   }
 
-  /** The group is in another epoch, or this member has a region of which it does not know whether it was recovered in this one. */
+  /**
+   * The group is in another epoch, or this member has a region of which it does not know whether it was recovered in
+   * this one.
+   */
   begin(view: EpochMembers): void {
     this.#view = view
     const all = [this.#flushed, this.#claimed, this.#judged, this.#ready, this.#claims, this.#verdicts, this.#held]

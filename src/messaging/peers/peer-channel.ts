@@ -15,9 +15,9 @@ interface Control {
 /** What a channel tells of what came. */
 export interface ChannelOwner {
   /** `bytes` are valid until the call returns, from `at` on. */
-  cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void
+  cameFrame(channel: PeerChannel, frame: Frame, bytes: Uint8Array, at: number, length: number): void
   /** Once; undefined: closed in order. */
-  channelEnded(channel: Channel, error: Error | undefined): void
+  channelEnded(channel: PeerChannel, error: Error | undefined): void
   /** The number of the last collective of a group that is done here. */
   doneOf(group: number): number
 }
@@ -26,7 +26,7 @@ export interface ChannelOwner {
 const PIECE_BYTES = 16 * 1024
 
 /** The way to one peer: a link, and what waits for room on it. Control frames go first; streams take turns. */
-export class Channel {
+export class PeerChannel {
   readonly link: MessageLink
   readonly #owner: ChannelOwner
   readonly #controls: Control[] = []
@@ -67,7 +67,10 @@ export class Channel {
     return this.#isClosing
   }
 
-  /** End the link in order, once `before` has come and what waits here has left. `before` comes with the end of the link at the latest. Idempotent. */
+  /**
+   * End the link in order, once `before` has come and what waits here has left. `before` comes with the end of the link
+   * at the latest. Idempotent.
+   */
   close(before: Promise<void> = Promise.resolve()): Promise<void> {
     this.#isClosing = true
     return this.link.close(before.then(() => this.#emptied()))
@@ -99,7 +102,10 @@ export class Channel {
     this.pump()
   }
 
-  /** Where it waits. A peer that never reads may ask how far a group is, or be told what is waited for, again and again: of these the last of a group says it all. */
+  /**
+   * Where it waits. A peer that never reads may ask how far a group is, or be told what is waited for, again and again:
+   * of these the last of a group says it all.
+   */
   #placeOf({ kind, group }: Control): number {
     const isSaidAgain = kind === FrameKind.Progress || kind === FrameKind.Announce
     const before = isSaidAgain ? this.#controls.findIndex((each) => each.kind === kind && each.group === group) : -1

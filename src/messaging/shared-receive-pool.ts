@@ -26,9 +26,9 @@ export interface SharedReceivesHost {
   readonly domain: ProtectionDomain
   readonly channel: CompletionChannel
   /** Have `advance` called in the next turn. */
-  wakeSoon(pool: SharedReceives): void
+  wakeSoon(pool: SharedReceivePool): void
   /** The last link has gone after `close`. */
-  release(pool: SharedReceives): void
+  release(pool: SharedReceivePool): void
 }
 
 /** Of each link over the pool. */
@@ -46,10 +46,11 @@ export interface SharingLink extends CompletionTaker {
 }
 
 /**
- * One shared receive queue and one completion queue for all links of a listener. Completions find their link by the number of its queue pair. The completion queue holds all
- * that can be outstanding: as many as the shared queue takes, and the sends of as many links as there may be.
+ * One shared receive queue and one completion queue for all links of a listener. Completions find their link by the
+ * number of its queue pair. The completion queue holds all that can be outstanding: as many as the shared queue takes,
+ * and the sends of as many links as there may be.
  */
-export class SharedReceives implements Progressing {
+export class SharedReceivePool implements Progressing {
   readonly queue: CompletionQueue
   readonly completion: CompletionMode
   readonly shares: ReceiveShares
@@ -90,7 +91,10 @@ export class SharedReceives implements Progressing {
     this.#sweep = setInterval(() => this.recallIdle(), RECALL_MS).unref()
   }
 
-  /** A place for one more link, if need be after one that is going has gone; undefined where there are as many as there may be. */
+  /**
+   * A place for one more link, if need be after one that is going has gone; undefined where there are as many as there
+   * may be.
+   */
   async join(): Promise<SharedPlace | undefined> {
     for (;;) {
       if (this.#isClosing) throw new ClosedError('the listener')
@@ -111,7 +115,7 @@ export class SharedReceives implements Progressing {
       for (let row = 0; row < rows; row += 1) {
         if (batch.id[row] === RECEIVE_ID) this.#spent += 1
         // Undefined: what a queue pair had left that is gone.
-        this.#places.get(batch.queuePairNumber[row] as number)?.take(batch, row)
+        this.#places.get(batch.queuePairNumber[row]!)?.take(batch, row)
       }
     }
     return count
@@ -158,7 +162,8 @@ export class SharedReceives implements Progressing {
       if (link !== undefined && share.recall()) link.recall(SHARE_MIN)
   }
 
-  // ---- what places do ----------------------------------------------------------------------------------------------------------
+  // ---- what places do
+  // ----------------------------------------------------------------------------------------------------------
 
   /** @internal Its queue pair can receive from now on. */
   enter(place: SharedPlace, pair: QueuePair): void {
@@ -176,8 +181,8 @@ export class SharedReceives implements Progressing {
   }
 
   /**
-   * @internal The queue pair is gone, and its share with it. Where it could not be drained, nobody says how many receives it used up: as many as it could have
-   * are posted, as far as there is room.
+   * @internal The queue pair is gone, and its share with it. Where it could not be drained, nobody says how many
+   * receives it used up: as many as it could have are posted, as far as there is room.
    */
   leave(place: SharedPlace, pair: QueuePair | undefined, isDrained: boolean): void {
     if (pair !== undefined) this.#places.delete(pair.number)

@@ -9,10 +9,11 @@ export const WINDOW_BYTES_MAX: number = 2 ** 32
 /**
  * Part of a memory object laid over a shared WebAssembly.Memory.
  *
- * Its buffer is a SharedArrayBuffer, so that the engine expects other writers; it can be posted to Workers, which then share the same
- * page tables. The memory object's pages replace the first `lengthBytes` of it; the rest of the last WebAssembly page stays private.
+ * Its buffer is a SharedArrayBuffer, so that the engine expects other writers; it can be posted to Workers, which then
+ * share the same page tables. The memory object's pages replace the first `lengthBytes` of it; the rest of the last
+ * WebAssembly page stays private.
  */
-export class MemoryWindow {
+export class RegionWindow {
   /** The region's offset at which the window begins. */
   readonly offsetBytes: number
   readonly lengthBytes: number
@@ -28,7 +29,8 @@ export class MemoryWindow {
   #mapped = true
 
   /**
-   * Map `lengthBytes` (a multiple of `pageBytes`, the size of its pages) of `descriptor` from `fileOffsetBytes` on. With `readOnly`, a store ends the process with that sentence.
+   * Map `lengthBytes` (a multiple of `pageBytes`, the size of its pages) of `descriptor` from `fileOffsetBytes` on.
+   * With `readOnly`, a store ends the process with that sentence.
    * @throws SystemError where the address space or the kernel's number of mappings is exhausted.
    */
   constructor(
@@ -64,7 +66,10 @@ export class MemoryWindow {
   }
 }
 
-/** A memory with room for `lengthBytes` from a multiple of `pageBytes` on: the engine places memories by smaller steps than huge pages are. */
+/**
+ * A memory with room for `lengthBytes` from a multiple of `pageBytes` on: the engine places memories by smaller steps
+ * than huge pages are.
+ */
 function alignedMemory(lengthBytes: number, pageBytes: number): { memory: WebAssembly.Memory; beginBytes: number } {
   const exact = newMemory(lengthBytes)
   const beyond = addressOf(exact) % pageBytes

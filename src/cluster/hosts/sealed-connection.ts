@@ -10,7 +10,9 @@ const STRANGER_BYTES_MAX = 256
 /** The longest frame afterwards: cards of 507 ranks, each with 507 endpoints, in base64. */
 const MESSAGE_BYTES_MAX = 8 * 2 ** 20
 
-/** Said where nothing was heard, before the connection is closed: so that its end is not taken for the end of a process. */
+/**
+ * Said where nothing was heard, before the connection is closed: so that its end is not taken for the end of a process.
+ */
 const UNHEARD: Buffer = Buffer.from('!')
 /** How long the other end has to take what was said last. */
 const LINGER_MS = 1000
@@ -50,15 +52,15 @@ export interface ConnectionHandlers {
   /** Both ends have proved themselves. */
   ready?(): void
   message(value: unknown): void
-  /** Called once. Nothing comes after it. Not called after {@link Connection.close}. */
+  /** Called once. Nothing comes after it. Not called after {@link SealedConnection.close}. */
   ended(end: ConnectionEnd): void
 }
 
 /**
- * One end of a TCP connection between ends that share a secret: handshake, then sealed messages of JSON, and empty ones as signs of life. Ends by itself, in bounded
- * time, whatever the other end does or leaves undone.
+ * One end of a TCP connection between ends that share a secret: handshake, then sealed messages of JSON, and empty ones
+ * as signs of life. Ends by itself, in bounded time, whatever the other end does or leaves undone.
  */
-export class Connection {
+export class SealedConnection {
   readonly #socket: Socket
   readonly #handshake: Handshake
   readonly #limits: ConnectionLimits
@@ -103,7 +105,10 @@ export class Connection {
     if (!this.#over) this.#stop()
   }
 
-  /** Where it was this thread that did not get on, what was sent meanwhile is waiting to be read, and is read before the verdict. */
+  /**
+   * Where it was this thread that did not get on, what was sent meanwhile is waiting to be read, and is read before the
+   * verdict.
+   */
   #judgeSilence(): void {
     const heard = this.#heard
     setImmediate(() => {
@@ -153,7 +158,7 @@ export class Connection {
       return
     }
     // Before it is admitted, a deadline runs that no sign of life puts off.
-    this.#heard++
+    this.#heard += 1
     if (this.#admitted) this.#deadline.refresh()
     if (message.length === 0) return
     if (message.equals(UNHEARD)) {

@@ -1,13 +1,16 @@
 /**
- * Random runs of every coherence protocol in which members die at any step, also while the region recovers from another death.
+ * Random runs of every coherence protocol in which members die at any step, also while the region recovers from another
+ * death.
  *
- * Nodes, one channel in order between each two, deaths. After a death the group makes a view, which each survivor hears of on its own, after everything
- * that the dead had sent to it and had arrived; what was still under way is lost behind some point, or half of its bytes are. Asserted at every step,
- * among the living: one writer or many readers, and whoever may touch a page has the bytes that were last written; a page that is said to be lost is had by
- * nobody. At the end: everybody who wanted a page got it or was told that it is lost.
+ * Nodes, one channel in order between each two, deaths. After a death the group makes a view, which each survivor hears
+ * of on its own, after everything that the dead had sent to it and had arrived; what was still under way is lost behind
+ * some point, or half of its bytes are. Asserted at every step, among the living: one writer or many readers, and
+ * whoever may touch a page has the bytes that were last written; a page that is said to be lost is had by nobody. At
+ * the end: everybody who wanted a page got it or was told that it is lost.
  *
- * With replicas a page may go back to an older store, never to one before what was fenced, and with one member never to one before what somebody
- * who lives has seen; and no page is lost with one member. Mistakes in keeping what was fenced are found.
+ * With replicas a page may go back to an older store, never to one before what was fenced, and with one member never to
+ * one before what somebody who lives has seen; and no page is lost with one member. Mistakes in keeping what was fenced
+ * are found.
  */
 import assert from 'node:assert/strict'
 import process from 'node:process'
@@ -230,7 +233,7 @@ class Run {
       living.length < this.size - 1 || value >= seen,
       `page ${page} goes back to store ${value}, and ${seen} was seen`,
     )
-    this.restored++
+    this.restored += 1
     this.stored[page] = value
     this.copies[rank]![page]!.value = value
     replicas.replication.save(page, true)
@@ -238,7 +241,7 @@ class Run {
   }
 
   #lost(rank: number, page: number): void {
-    this.failures++
+    this.failures += 1
     const deaths = this.alive.filter((alive) => !alive).length
     assert.ok(this.replicas.length === 0 || deaths > 1, `page ${page} is lost with one member`)
     Object.assign(this.copies[rank]![page]!, { failed: true, wants: 'none', right: 'none', held: false })
@@ -260,8 +263,8 @@ class Run {
   step(mayStart: boolean): boolean {
     const steps: (() => void)[] = []
     for (const node of this.#living()) {
-      for (let page = 0; page < PAGES; page++) this.#accesses(steps, node, page, mayStart)
-      for (let from = 0; from < this.size; from++) this.#arrivals(steps, from, node)
+      for (let page = 0; page < PAGES; page += 1) this.#accesses(steps, node, page, mayStart)
+      for (let from = 0; from < this.size; from += 1) this.#arrivals(steps, from, node)
       this.#news(steps, node)
       if (mayStart && this.replicas.length > 0 && this.random.below(this.rush ? 2 : 8) === 0)
         steps.push(() => this.#fence(node))
@@ -298,7 +301,7 @@ class Run {
     steps.push(() => {
       this.trace.push(`node ${node} is in epoch ${next.epoch} of ${next.members.join(',')}`)
       this.seen[node] = next.epoch
-      this.recoveries++
+      this.recoveries += 1
       this.replicas[node]?.copying.stop()
       this.nodes[node]!.viewChanged(next)
       this.replicas[node]?.replication.membersChanged()
@@ -338,7 +341,7 @@ class Run {
     this.known[node]![page] = copy.value
     if (copy.wants === 'write') copy.value = this.stored[page] = ++this.stores
     copy.wants = 'none'
-    this.served++
+    this.served += 1
   }
 
   #deliver(from: number, to: number): void {
@@ -375,15 +378,15 @@ class Run {
   #kill(): void {
     const living = this.#living()
     const victim = living[this.random.below(living.length)]!
-    this.deathsLeft--
+    this.deathsLeft -= 1
     this.alive[victim] = false
     this.trace.push(`node ${victim} dies`)
     const { epoch, members } = this.views.at(-1)!
     this.views.push({ epoch: epoch + 1, members: members.filter((rank) => rank !== victim) })
-    // It may have been killed in the middle of what we take for one step: the end of what it said last may be missing, or of the bytes.
-    // Or much of it had not been sent.
+    // It may have been killed in the middle of what we take for one step: the end of what it said last may be missing,
+    // or of the bytes. Or much of it had not been sent.
     const most = this.random.below(2) === 0 ? 2 : Number.POSITIVE_INFINITY
-    for (let other = 0; other < this.size; other++) {
+    for (let other = 0; other < this.size; other += 1) {
       const channel = this.channels[victim * this.size + other]!
       channel.length -= this.random.below(1 + Math.min(most, channel.length))
       const last = channel.at(-1)
@@ -393,12 +396,13 @@ class Run {
   }
 
   #assertCoherent(): void {
-    for (let page = 0; page < PAGES; page++) {
+    for (let page = 0; page < PAGES; page += 1) {
       const living = this.#living().map((rank) => this.copies[rank]![page]!)
       const writers = living.filter(({ right }) => right === 'write').length
       const readers = living.filter(({ right }) => right === 'read').length
       assert.ok(writers + Math.min(readers, 1) <= 1, `page ${page}: ${writers} writers, ${readers} readers`)
-      // A store that nobody alive can have seen may vanish with the dead; that bytes go back in time for the living is not allowed.
+      // A store that nobody alive can have seen may vanish with the dead; that bytes go back in time for the living is
+      // not allowed.
       for (const { right, value } of living)
         if (right !== 'none')
           assert.equal(value, this.stored[page], `page ${page}: store ${value} of ${this.stored[page]}`)
@@ -407,7 +411,7 @@ class Run {
 
   assertNobodyWaits(): void {
     for (const node of this.#living()) {
-      for (let page = 0; page < PAGES; page++) {
+      for (let page = 0; page < PAGES; page += 1) {
         const { wants } = this.copies[node]![page]!
         assert.equal(
           wants,
@@ -437,8 +441,8 @@ const numberOf = (bytes: Uint8Array): number => new Int32Array(bytes.slice().buf
 function simulate(seed: number, protocol: Protocol, withReplicas: boolean, flaw?: Flaw): Run {
   const run = new Run(seed, protocol, withReplicas, flaw)
   try {
-    for (let count = 0; count < 150; count++) run.step(true)
-    for (let count = 0; run.step(false); count++) assert.ok(count < 10_000, 'the nodes never come to rest')
+    for (let count = 0; count < 150; count += 1) run.step(true)
+    for (let count = 0; run.step(false); count += 1) assert.ok(count < 10_000, 'the nodes never come to rest')
     run.assertNobodyWaits()
   } catch (error) {
     const lines = run.trace.slice(-80).join('\n')
@@ -493,7 +497,8 @@ for (const protocol of protocols.values()) {
 }
 
 const acknowledgeAll = ({ replication }: Replicas): void => {
-  for (let token = 1; token < 200; token++) for (let keeper = 0; keeper < 4; keeper++) replication.kept(keeper, token)
+  for (let token = 1; token < 200; token += 1)
+    for (let keeper = 0; keeper < 4; keeper += 1) replication.kept(keeper, token)
 }
 
 /** Each with a seed that comes shortly before one that shows it. */
@@ -503,7 +508,7 @@ const flaws: readonly (readonly [name: string, flaw: Flaw, seed: number])[] = [
     ({ replication }) => {
       const { kept } = replication
       replication.kept = (_from, token) => {
-        for (let keeper = 0; keeper < 4; keeper++) kept.call(replication, keeper, token)
+        for (let keeper = 0; keeper < 4; keeper += 1) kept.call(replication, keeper, token)
       }
     },
     5700,
@@ -535,7 +540,7 @@ for (const [name, flaw, from] of flaws) {
   test(`a mistake in keeping what was fenced is found: ${name}`, () => {
     const what = /goes back to store -?\d+, and \d+ was (fenced|seen)/
     let found = ''
-    for (let seed = from; seed < from + 10_000 && !what.test(found); seed++) {
+    for (let seed = from; seed < from + 10_000 && !what.test(found); seed += 1) {
       try {
         simulate(seed, mesi as unknown as Protocol, true, flaw)
       } catch (error) {

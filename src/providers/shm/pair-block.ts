@@ -10,7 +10,7 @@ import {
 } from './layout.ts'
 
 /** The block of a queue pair, mapped by its owner or by its peer. Which of them writes what is in layout.ts. */
-export class Block {
+export class PairBlock {
   readonly buffer: ArrayBuffer
   readonly words: Int32Array
   /** Receive requests, `requestStride` doubles each. */
@@ -40,8 +40,8 @@ export class Block {
 
 /** The geometry a peer's block claims, or undefined where that cannot be true. */
 export function claimedGeometry(words: Int32Array, pages: number): BlockGeometry | undefined {
-  const ringSize = words[BlockWord.RingSize] as number
-  const segments = words[BlockWord.Segments] as number
+  const ringSize = words[BlockWord.RingSize]!
+  const segments = words[BlockWord.Segments]!
   if (ringSize < 1 || ringSize > MAX_REQUESTS || (ringSize & (ringSize - 1)) !== 0) return undefined
   if (segments < 1 || segments > MAX_SEGMENTS) return undefined
   const geometry = blockGeometry(ringSize, segments)

@@ -10,7 +10,10 @@ export interface RegistryEntry {
   readonly openers: Set<number>
 }
 
-/** The answer to an opener. `parameters` are those that are in force; `ended` are the ranks that had ended when the region was made. */
+/**
+ * The answer to an opener. `parameters` are those that are in force; `ended` are the ranks that had ended when the
+ * region was made.
+ */
 export type RegistryAnswer =
   | { readonly kind: 'opened'; readonly id: number; readonly parameters: string; readonly ended: readonly number[] }
   | { readonly kind: 'other'; readonly parameters: string }
@@ -18,7 +21,7 @@ export type RegistryAnswer =
   /** The registry is gone with its rank. */
   | { readonly kind: 'gone'; readonly rank: number }
 
-export class Registry {
+export class RegionRegistry {
   readonly #entries = new Map<string, RegistryEntry>()
   readonly #ended: number[] = []
   #nextId = 1

@@ -2,10 +2,8 @@ import { closeSync, constants, openSync } from 'node:fs'
 import { AetherError, isEnding, native } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
-import { Block, claimedGeometry } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { decodeGid, type SegmentLocation } from './gid.ts'
-import { keyIndex } from './key-table.ts'
 import {
   BlockWord,
   blockGeometry,
@@ -25,17 +23,22 @@ import {
   SEGMENT_VERSION,
   SegmentState,
 } from './layout.ts'
+import { claimedGeometry, PairBlock } from './pair-block.ts'
 import { pipeInode } from './pipe.ts'
 import { deriveMemory, isCurrent, openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
+import { keyIndex } from './shared-key-table.ts'
 import { SharedTarget } from './shared-target.ts'
 import { Visit } from './visitors.ts'
 
 /** From the word of a key to its generation. */
 const GENERATION = KeyWord.Generation - KeyWord.Key
 
-/** A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by the queue pairs that are connected to it. */
-export class Peer {
+/**
+ * A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by
+ * the queue pairs that are connected to it.
+ */
+export class PeerDevice {
   readonly gid: Gid
   readonly processId: number
   readonly views: FixedViews
@@ -48,7 +51,10 @@ export class Peer {
   readonly #process: number
   readonly #token: number
   readonly #memories: (RemoteMemory | undefined)[] = []
-  /** Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look for that. */
+  /**
+   * Windows and indirect keys, which come again under the same key: apart, so that those who use regions need not look
+   * for that.
+   */
   readonly #derived = new Map<number, RemoteMemory>()
   readonly #doorbells = new Map<number, number>()
   readonly #sharedTargets = new Map<number, SharedTarget>()
@@ -69,10 +75,10 @@ export class Peer {
   }
 
   /** The device of `gid`. ETIMEDOUT where it does not answer: it is how a real device says that nobody has this gid. */
-  static open(device: ShmDevice, gid: Gid): Peer {
+  static open(device: ShmDevice, gid: Gid): PeerDevice {
     if (gid === device.gid) {
       const { segment } = device
-      return new Peer(device, gid, {
+      return new PeerDevice(device, gid, {
         processId: process.pid,
         views: segment,
         mapping: undefined,
@@ -89,7 +95,7 @@ export class Peer {
         'the gid does not answer: its process ended or closed the device, belongs to another user, or the gid is not of this machine',
       )
     }
-    return new Peer(device, gid, opened)
+    return new PeerDevice(device, gid, opened)
   }
 
   /** True for the own device: everything is here. */
@@ -138,12 +144,16 @@ export class Peer {
     return true
   }
 
-  /** The memory of a key, or undefined where there is none (any more). Called between entering and leaving the peer's block. */
+  /**
+   * The memory of a key, or undefined where there is none (any more). Called between entering and leaving the peer's
+   * block.
+   */
   memory(key: number): RemoteMemory | undefined {
     const index = keyIndex(key)
     const known = this.#memories[index]
-    // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to leave.
-    // A key is drawn, so an entry that is used again may get one that it had before: the generation tells them apart. It lies in the key's own cache line.
+    // A plain load suffices: the atomic load of the state word in `enter` comes before it, and revoking waits for us to
+    // leave. A key is drawn, so an entry that is used again may get one that it had before: the generation tells them
+    // apart. It lies in the key's own cache line.
     if (
       known !== undefined &&
       known.key === key &&
@@ -155,8 +165,8 @@ export class Peer {
   }
 
   /**
-   * Take a key of the owner's back: a window of type 2 that was bound through the queue pair `pairNumber`, on whose connection the caller is inside. Nobody
-   * else can be using it. False where it is no such key.
+   * Take a key of the owner's back: a window of type 2 that was bound through the queue pair `pairNumber`, on whose
+   * connection the caller is inside. Nobody else can be using it. False where it is no such key.
    */
   invalidate(key: number, pairNumber: number, domainId: number): boolean {
     const memory = this.memory(key)
@@ -166,18 +176,18 @@ export class Peer {
   }
 
   /** Map the block of a queue pair; undefined where the peer has none of that number. */
-  openBlock(number: number): Block | undefined {
+  openBlock(number: number): PairBlock | undefined {
     const at = (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS
     const { directory } = this.views
     if (!this.has(number)) return undefined
-    const first = directory[at + DirectoryWord.FirstPage] as number
-    const pages = directory[at + DirectoryWord.Pages] as number
+    const first = directory[at + DirectoryWord.FirstPage]!
+    const pages = directory[at + DirectoryWord.Pages]!
     if (first < FIXED_BYTES / PAGE_BYTES || pages < 1 || pages > MAX_BLOCK_PAGES) return undefined
     if ((first + pages) * PAGE_BYTES > native.describeMemory(this.#descriptor).lengthBytes) return undefined
     const buffer = native.mapMemory(this.#descriptor, first * PAGE_BYTES, pages * PAGE_BYTES, 0)
     const words = new Int32Array(buffer, 0, PAGE_BYTES / 4)
     const geometry = words[BlockWord.Number] === number ? claimedGeometry(words, pages) : undefined
-    if (geometry !== undefined) return new Block(buffer, geometry)
+    if (geometry !== undefined) return new PairBlock(buffer, geometry)
     native.unmapMemory(buffer)
     return undefined
   }
@@ -199,11 +209,14 @@ export class Peer {
     return target
   }
 
-  closeBlock(block: Block): void {
+  closeBlock(block: PairBlock): void {
     native.unmapMemory(block.buffer)
   }
 
-  /** Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake it where it asked for that. */
+  /**
+   * Tell the peer that a receive completion was published for its completion queue `index`: count it, and wake it where
+   * it asked for that.
+   */
   announce(index: number, solicited: boolean): void {
     const { queues } = this.views
     if (index < 0 || index >= MAX_COMPLETION_QUEUES) return
@@ -212,14 +225,14 @@ export class Peer {
     const armed = Atomics.load(queues, at + QueueWord.Armed)
     if (armed === 0 || (!solicited && queues[at + QueueWord.SolicitedOnly] === 1)) return
     // Ring first, disarm after: killed in between, the owner gets one event too many instead of none.
-    this.#ringDescriptor((queues[at + QueueWord.Channel] as number) - 1, queues[at + QueueWord.ChannelInode] as number)
+    this.#ringDescriptor(queues[at + QueueWord.Channel]! - 1, queues[at + QueueWord.ChannelInode]!)
     Atomics.compareExchange(queues, at + QueueWord.Armed, armed, 0)
   }
 
   /** Wake the peer's device: it has work that could not go on. */
   ring(): void {
     const { header } = this.views
-    this.#ringDescriptor(header[HeaderWord.Doorbell] as number, header[HeaderWord.DoorbellInode] as number)
+    this.#ringDescriptor(header[HeaderWord.Doorbell]!, header[HeaderWord.DoorbellInode]!)
   }
 
   #ringDescriptor(theirs: number, inode: number): void {
@@ -234,7 +247,9 @@ export class Peer {
     if (fresh >= 0) native.ringPipe(fresh)
   }
 
-  /** -1 where the number does not mean that pipe (any more): a byte must not end up in some other file of the peer's. */
+  /**
+   * -1 where the number does not mean that pipe (any more): a byte must not end up in some other file of the peer's.
+   */
   #openDoorbell(theirs: number, inode: number): number {
     try {
       const descriptor = openSync(`/proc/${this.processId}/fd/${theirs}`, constants.O_WRONLY | constants.O_NONBLOCK)
@@ -297,8 +312,9 @@ interface OpenedSegment {
 }
 
 /**
- * The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the nonce would differ.
- * What node:fs opened is closed by node:fs: a Worker closes at its end what it still lists, and a number closed behind its back is another's by then.
+ * The process is held by pidfd before its descriptor is looked at, so that a reused process id cannot deceive: the
+ * nonce would differ. What node:fs opened is closed by node:fs: a Worker closes at its end what it still lists, and a
+ * number closed behind its back is another's by then.
  */
 function openSegment(location: SegmentLocation): OpenedSegment | undefined {
   const { processId } = location

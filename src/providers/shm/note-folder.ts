@@ -6,10 +6,11 @@ import type { Gid } from '../gid.ts'
 import { decodeGid } from './gid.ts'
 
 /**
- * A folder below the runtime directory where devices of this user's processes leave notes for each other: one file a note, its name what it is
- * about, its content the gid of the device that left it. A process that was killed leaves its files behind; whoever meets one removes it.
+ * A folder below the runtime directory where devices of this user's processes leave notes for each other: one file a
+ * note, its name what it is about, its content the gid of the device that left it. A process that was killed leaves its
+ * files behind; whoever meets one removes it.
  */
-export class Registry {
+export class NoteFolder {
   readonly #directory: string
   #names: readonly string[] = []
   #readAt = -1

@@ -15,8 +15,8 @@ import { MeshChannel } from './mesh-channel.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK, SIGNAL_EVERY } from './mesh-limits.ts'
 
 /**
- * Exponent: 4.096 µs × 2^17 is 0.54 s until a request that nobody acknowledged is repeated, six times over: a network may be interrupted for 3.8 s
- * (and an adapter may take up to four times that) before a peer counts as dead.
+ * Exponent: 4.096 µs × 2^17 is 0.54 s until a request that nobody acknowledged is repeated, six times over: a network
+ * may be interrupted for 3.8 s (and an adapter may take up to four times that) before a peer counts as dead.
  */
 const NETWORK_TIMEOUT = 17
 
@@ -31,10 +31,10 @@ type Waiting =
 /**
  * One rank's connection to one other: a queue pair, a ring of send slots, a ring of receive slots.
  *
- * A send slot is reused after SENDS_PER_LINK further requests; the send queue holds no more than that, so by then the request that used
- * it has completed.
+ * A send slot is reused after SENDS_PER_LINK further requests; the send queue holds no more than that, so by then the
+ * request that used it has completed.
  */
-export class Link {
+export class MeshLink {
   readonly peer: number
   /** Why a request failed; undefined while all is well. */
   broken: string | undefined
@@ -87,7 +87,7 @@ export class Link {
     // In shared memory the peer may still be starting, and its death is told by its process, not by a time-out.
     const timeout = linkLayer === 'shared-memory' ? 0 : NETWORK_TIMEOUT
     this.#pair.connect(remote, { timeout, ...(pathMtu === undefined ? {} : { pathMtu }) })
-    for (let slot = 0; slot < RECEIVES_PER_LINK; slot++) this.repost(slot)
+    for (let slot = 0; slot < RECEIVES_PER_LINK; slot += 1) this.repost(slot)
   }
 
   send(bytes: Uint8Array): void {
@@ -105,7 +105,10 @@ export class Link {
     else this.#postWrite(source, lengthBytes, target)
   }
 
-  /** Call `done`, not at once, when everything that was to be sent or written until now has completed: nothing reads the sources any more. */
+  /**
+   * Call `done`, not at once, when everything that was to be sent or written until now has completed: nothing reads the
+   * sources any more.
+   */
   afterWrites(done: () => void): void {
     if (this.dead) {
       done()
@@ -169,7 +172,7 @@ export class Link {
 
   #post(request: PreparedRequest): void {
     if (this.broken !== undefined) return
-    this.#posted++
+    this.#posted += 1
     request.signaled = this.#posted % SIGNAL_EVERY === 0 || this.#isAwaited(this.#posted)
     request.post(this.#posted)
   }

@@ -3,20 +3,21 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import { completeReceive, lengthOf } from './complete-receive.ts'
 import type { ArrivalRing, ShmCompletionQueue } from './completion-queue.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { Receives } from './receives.ts'
 
 /**
- * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results into the same slots, each
- * published by its sequence number; `collect` turns those into completions. Counters are 32-bit and wrap; differences are taken as signed. They go on
- * over RESET, so that no number of an earlier connection, left in the ring, is ever the next one.
+ * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results
+ * into the same slots, each published by its sequence number; `collect` turns those into completions. Counters are
+ * 32-bit and wrap; differences are taken as signed. They go on over RESET, so that no number of an earlier connection,
+ * left in the ring, is ever the next one.
  */
-export class ReceiveQueue implements Receives, ArrivalRing {
-  readonly #block: Block
+export class ReceiveRing implements Receives, ArrivalRing {
+  readonly #block: PairBlock
   readonly #results: Int32Array
   readonly #capacity: number
   readonly #ids: Float64Array
@@ -29,7 +30,7 @@ export class ReceiveQueue implements Receives, ArrivalRing {
   #nextAt: number = ResultWord.Sequence
   #nextNumber = 1
 
-  constructor(block: Block, capacity: number) {
+  constructor(block: PairBlock, capacity: number) {
     this.#block = block
     this.#results = block.results
     this.#capacity = capacity
@@ -38,17 +39,20 @@ export class ReceiveQueue implements Receives, ArrivalRing {
 
   /** 0 or an errno. The peer sees it with the next `publish`. */
   post(request: EncodedRequest): number {
-    const segments = request.words[RequestSlot.SegmentCount] as number
+    const segments = request.words[RequestSlot.SegmentCount]!
     if (segments > this.#block.segments) return Errno.EINVAL
     if (((this.#posted - this.#retired) | 0) >= this.#capacity) return Errno.ENOMEM
     const slot = this.#posted & this.#block.mask
-    this.#ids[slot] = request.words[RequestSlot.Id] as number
+    this.#ids[slot] = request.words[RequestSlot.Id]!
     this.#write(slot, request, segments)
     this.#posted = (this.#posted + 1) | 0
     return 0
   }
 
-  /** The peer sees what was posted from now on: once for a list, since each publication takes longer than a request does. */
+  /**
+   * The peer sees what was posted from now on: once for a list, since each publication takes longer than a request
+   * does.
+   */
   publish(): void {
     Atomics.store(this.#block.words, BlockWord.Posted, this.#posted)
   }
@@ -76,7 +80,7 @@ export class ReceiveQueue implements Receives, ArrivalRing {
       queue.hasRoom(1)
     ) {
       const slot = this.#collected & this.#block.mask
-      status |= completeReceive(this.#block, slot, this.#ids[slot] as number, pair, queue, 0)
+      status |= completeReceive(this.#block, slot, this.#ids[slot]!, pair, queue, 0)
       this.#setCollected((this.#collected + 1) | 0)
     }
     // Who could not put a message down has left a fault before it said so.
@@ -92,16 +96,16 @@ export class ReceiveQueue implements Receives, ArrivalRing {
       if (this.#collected === this.#posted || Atomics.load(results, this.#nextAt) !== this.#nextNumber) break
       const slot = this.#collected & this.#block.mask
       const at = slot * RESULT_WORDS
-      if (((results[at + ResultWord.Status] as number) & 0xff) !== CompletionStatus.Success) break
-      batch.id[row] = this.#ids[slot] as number
+      if ((results[at + ResultWord.Status]! & 0xff) !== CompletionStatus.Success) break
+      batch.id[row] = this.#ids[slot]!
       batch.status[row] = CompletionStatus.Success
-      batch.opcode[row] = (results[at + ResultWord.Opcode] as number) & 0xff
-      batch.flags[row] = results[at + ResultWord.Flags] as number
+      batch.opcode[row] = results[at + ResultWord.Opcode]! & 0xff
+      batch.flags[row] = results[at + ResultWord.Flags]!
       batch.byteLength[row] = lengthOf(this.#block, slot)
       batch.queuePairNumber[row] = number
-      batch.immediate[row] = results[at + ResultWord.Immediate] as number
-      batch.vendorError[row] = results[at + ResultWord.VendorError] as number
-      batch.sourceQueuePair[row] = results[at + ResultWord.SourceNumber] as number
+      batch.immediate[row] = results[at + ResultWord.Immediate]!
+      batch.vendorError[row] = results[at + ResultWord.VendorError]!
+      batch.sourceQueuePair[row] = results[at + ResultWord.SourceNumber]!
       this.#retired = (this.#retired + 1) | 0
       this.#setCollected((this.#collected + 1) | 0)
       row += 1
@@ -113,7 +117,7 @@ export class ReceiveQueue implements Receives, ArrivalRing {
   flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
     while (this.#collected !== this.#posted) {
       if (!queue.hasRoom(1)) return false
-      const id = this.#ids[this.#collected & this.#block.mask] as number
+      const id = this.#ids[this.#collected & this.#block.mask]!
       this.#setCollected((this.#collected + 1) | 0)
       queue.pushLocal(pair, 0, id, CompletionStatus.WorkRequestFlushed, CompletionOpcode.Receive, 0)
     }
@@ -144,7 +148,7 @@ export class ReceiveQueue implements Receives, ArrivalRing {
     requests[to] = segments
     for (let from = RequestSlot.Segments as number, end = from + 3 * segments; from < end; from += 1) {
       to += 1
-      requests[to] = words[from] as number
+      requests[to] = words[from]!
     }
   }
 }

@@ -54,7 +54,7 @@ export function keyIndex(key: number): number {
 }
 
 /** Keys of the own segment: written here, read by every peer. */
-export class KeyTable {
+export class SharedKeyTable {
   readonly #segment: Segment
   readonly #entries: (KeyedMemory | undefined)[] = []
   readonly #free: number[] = []
@@ -67,7 +67,10 @@ export class KeyTable {
     this.#segment = segment
   }
 
-  /** Take an entry; the key reaches nothing yet. Throws ENOMEM when all are taken. `holder` is asked when a work request invalidates the key. */
+  /**
+   * Take an entry; the key reaches nothing yet. Throws ENOMEM when all are taken. `holder` is asked when a work request
+   * invalidates the key.
+   */
   reserve(verb: string, holder?: Invalidatable): number {
     const index = this.#free.shift() ?? this.#entries.length
     if (index >= MAX_KEYS)
@@ -128,7 +131,10 @@ export class KeyTable {
     return this.#holders.get(keyIndex(key))
   }
 
-  /** The memory that covers a local segment and is surely there, or undefined: a local protection error, unless `gather` finds more. */
+  /**
+   * The memory that covers a local segment and is surely there, or undefined: a local protection error, unless `gather`
+   * finds more.
+   */
   covering(domainId: number, address: number, length: number, key: number): KeyedMemory | undefined {
     const entry = this.#entries[keyIndex(key)]
     return entry !== undefined && covers(entry, domainId, address, length, key) ? entry : undefined
@@ -198,7 +204,7 @@ export class KeyTable {
     keys[words + KeyWord.Base] = base
     keys[words + KeyWord.Pieces] = pieces
     keys[words + KeyWord.Repeat] = repeat
-    keys[words + KeyWord.Generation] = ((keys[words + KeyWord.Generation] as number) + 1) | 0
+    keys[words + KeyWord.Generation] = (keys[words + KeyWord.Generation]! + 1) | 0
     keyDoubles[doubles + KeyDouble.Address] = entry.address
     keyDoubles[doubles + KeyDouble.Length] = entry.length
     keyDoubles[doubles + KeyDouble.Offset] = offset

@@ -103,7 +103,7 @@ test('one more than there may be is told so, and let in when another has gone', 
   await served.servers[0]?.ended
   const third = await join(served)
   await echo(third, 50)
-  await echo(clients[1] as Endpoint, 50)
+  await echo(clients[1]!, 50)
   await Promise.all([third.close(), clients[1]?.close()])
   served.listener.close()
 })
@@ -128,7 +128,7 @@ test('clients that are lost in the middle of messages leave nothing behind', asy
 test('who stops sending gives back what was lent, and a greedy one leaves something for others', async () => {
   const served = await serve({ connectionsMax: 4, receives: 4 * 8 + 64 })
   const [greedy, other] = [await join(served), await join(served)]
-  const pair = served.servers[0] as Endpoint
+  const pair = served.servers[0]!
   // Its WRITEs pile up while nobody looks, so it runs out and asks for more.
   pair.pause()
   let most = 0
