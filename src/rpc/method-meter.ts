@@ -61,29 +61,29 @@ interface Layouts {
 
 const layouts: Readonly<Record<CallSide, Layouts>> = {
   client: layoutsOf('client', {
-    '': 'Calls that this thread makes.',
-    calls: 'Calls that began.',
-    answers: 'Calls that were answered, streams to their end.',
-    bytesReceived: 'Bytes of answers, without frames.',
+    '': 'Calls made by this thread.',
+    calls: 'Calls started.',
+    answers: 'Calls answered; streams when they end.',
+    bytesReceived: 'Bytes of answers, without framing.',
   }),
   server: layoutsOf('server', {
-    '': 'Calls that this thread answers.',
-    calls: 'Requests that came, repeated ones included.',
-    answers: 'Requests that were answered, streams to their end.',
-    bytesReceived: 'Bytes of requests, without frames.',
+    '': 'Calls answered by this thread.',
+    calls: 'Requests received, repeated ones included.',
+    answers: 'Requests answered; streams when they end.',
+    bytesReceived: 'Bytes of requests, without framing.',
   }),
 }
 
 function layoutsOf(side: CallSide, help: Readonly<Record<CallCounter | '', string>>): Layouts {
   const labelled = 'method'
-  const from = side === 'client' ? 'From a call to its end' : "From a request to the server's last word on it"
-  const until = `${from}; of the first 64 of a method, then of one in 256.`
+  const from = side === 'client' ? 'From a call to its end' : 'From a request to the end of its answer'
+  const until = `${from}; the first 64 of a method, then one in 256.`
   return {
     calls: defineCounters(`rpc.${side}`, ['calls', 'answers', 'bytesReceived'], { labelled, help }),
     failures: defineCounters(`rpc.${side}.failures`, failureNames, {
       labelled,
       spread: 'code',
-      help: { '': 'Calls that failed, by the codes of their errors.' },
+      help: { '': 'Failed calls, by error code.' },
     }),
     latency: defineHistogram(`rpc.${side}.latency`, { labelled, help: until }),
   }

@@ -2,7 +2,7 @@ import { type CounterLayout, defineHistogram, type HistogramBlock, threadProfili
 
 const latency: CounterLayout = defineHistogram('verbs.latency', {
   labelled: 'request',
-  help: 'From the post of a request to the poll that finds its completion, by queue pair and kind; the first 64 of each kind, then one in 256. Of requests that are posted as a list at most one.',
+  help: 'From the post of a request to the poll that returns its completion, by queue pair and kind. The first 64 of each kind, then one in 256; at most one of a list.',
 })
 
 /** What requests are told apart by. */
