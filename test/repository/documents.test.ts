@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { commandTable } from '../../src/cli/commands.ts'
 import { root } from './checkout.ts'
 import { anchors, codeBlocks, linkTargets, markdownFiles, readDocument } from './markdown.ts'
 
@@ -34,14 +35,24 @@ function commands(): { readonly file: string; readonly command: string }[] {
   })
 }
 
-test('every npm script and every file named in a command exists', () => {
+/** Files that a document shows and tells people to write: their names are the first lines of its code blocks. */
+function shownFiles(file: string): Set<string> {
+  const blocks = codeBlocks(readDocument(file))
+  return new Set(blocks.flatMap((block) => /^\/\/ ([\w-]+\.\w+)\n/.exec(block.text)?.[1] ?? []))
+}
+
+test('every npm script, every command of Aether and every file named in a command exists', () => {
   const wrong: string[] = []
+  const known = new Set(['help', ...commandTable.map(({ name }) => name)])
   for (const { file, command } of commands()) {
+    const own = /^npx aether(?:-dsm)? ([a-z]\S*)/.exec(command)?.[1]
+    if (own !== undefined && !known.has(own)) wrong.push(`${file}: ${command}`)
     const script = /^npm (?:run )?(?:--silent )?(\w+)/.exec(command)?.[1]
     const isScript = /^npm run /.test(command) || ['test', 'start'].includes(script ?? '')
     if (isScript && (script === undefined || scripts[script] === undefined)) wrong.push(`${file}: ${command}`)
     const path = /^(?:bash |node )((?:\.\/)?[\w./-]+\.(?:mjs|js|sh))/.exec(command)?.[1]
-    if (path !== undefined && !path.startsWith('node_modules/') && !existsSync(join(root, path)))
+    if (path === undefined || path.startsWith('node_modules/') || shownFiles(file).has(path)) continue
+    if (!existsSync(join(root, path)))
       wrong.push(`${file}: ${command}`)
   }
   assert.deepEqual(wrong, [])
