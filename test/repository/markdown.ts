@@ -45,6 +45,21 @@ export function anchors(path: string): Set<string> {
   return new Set([...headings].map((match) => slug(match[1] ?? '')))
 }
 
+/** A row of a table, without the line below its head. */
+export interface TableRow {
+  /** From 1. */
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** The rows of all tables, heads included. A cell has no `|` in it. */
+export function tableRows(text: string): TableRow[] {
+  return text.split('\n').flatMap((row, index) => {
+    if (!row.startsWith('|') || /^\|[-:| ]+\|$/.test(row)) return []
+    return [{ line: index + 1, cells: row.split('|').slice(1, -1).map((cell) => cell.trim()) }]
+  })
+}
+
 export function readDocument(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
