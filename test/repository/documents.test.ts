@@ -52,8 +52,7 @@ test('every npm script, every command of Aether and every file named in a comman
     if (isScript && (script === undefined || scripts[script] === undefined)) wrong.push(`${file}: ${command}`)
     const path = /^(?:bash |node )((?:\.\/)?[\w./-]+\.(?:mjs|js|sh))/.exec(command)?.[1]
     if (path === undefined || path.startsWith('node_modules/') || shownFiles(file).has(path)) continue
-    if (!existsSync(join(root, path)))
-      wrong.push(`${file}: ${command}`)
+    if (!existsSync(join(root, path))) wrong.push(`${file}: ${command}`)
   }
   assert.deepEqual(wrong, [])
 })

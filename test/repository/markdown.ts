@@ -56,7 +56,8 @@ export interface TableRow {
 export function tableRows(text: string): TableRow[] {
   return text.split('\n').flatMap((row, index) => {
     if (!row.startsWith('|') || /^\|[-:| ]+\|$/.test(row)) return []
-    return [{ line: index + 1, cells: row.split('|').slice(1, -1).map((cell) => cell.trim()) }]
+    const cells = row.split('|').slice(1, -1)
+    return [{ line: index + 1, cells: cells.map((cell) => cell.trim()) }]
   })
 }
 
