@@ -1,4 +1,7 @@
-/** docs/coming-from-c.md: every counterpart that its tables name exists, and the libraries are covered as far as the addon calls them. */
+/**
+ * docs/coming-from-c.md: every counterpart that its tables name exists, and the libraries are covered as far as the
+ * addon calls them.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,7 +8,10 @@ function isPublic(property: ts.Symbol): boolean {
   return !property.declarations?.some(isHidden) && !property.getJsDocTags().some(({ name }) => name === 'internal')
 }
 
-/** Looks up what the package exports, through all of its export paths: `name`, or `Name.member` of a class, an interface or a constant. */
+/**
+ * Looks up what the package exports, through all of its export paths: `name`, or `Name.member` of a class, an interface
+ * or a constant.
+ */
 export class PublicNames {
   readonly #modules: PublicModules
 
