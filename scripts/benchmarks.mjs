@@ -12,12 +12,14 @@ import { isEmulated } from './rdma-guest/run-guests.mjs'
 
 const help = `Usage: node scripts/benchmarks.mjs [options] [SECTION…]
 
-Runs the commands of each SECTION (all of them unless some are named; soft-roce alone takes some ten minutes), and replaces what stands in the document between
-<!-- measured: SECTION --> and <!-- measured: end --> by what they found, with the machine, the versions and the commands. The text around is left alone.
-Needs a build (npm run build), and a machine that does nothing else: close the browser.
+Runs the commands of each SECTION (default: all; soft-roce alone takes about ten minutes). Replaces in the document the text between
+<!-- measured: SECTION --> and <!-- measured: end --> by the results, with machine, versions and commands.
+The other text stays as it is.
+
+Needs a build (npm run build) and an idle machine: close the browser.
 
   --document FILE   default docs/benchmarks.md
-  --quick           short measurements: to see that it works, not to be kept; only with --print or --document
+  --quick           short measurements, to test the script; only with --print or --document
   --print           print instead of writing
 
 Sections: ${sections.map(({ name }) => name).join(', ')}`
@@ -146,7 +148,7 @@ function put(document, name, text) {
 async function main() {
   if (options.help) return console.log(help)
   if (options.quick && !options.print && options.document === undefined)
-    throw new Error('--quick is not to be kept: say --print, or --document FILE')
+    throw new Error('--quick is not to be kept: pass --print or --document FILE')
   const unknown = positionals.find((word) => !sections.some(({ name }) => name === word))
   if (unknown !== undefined)
     throw new Error(`there is no section '${unknown}'; there are ${sections.map(({ name }) => name).join(', ')}`)

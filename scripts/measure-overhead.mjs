@@ -124,7 +124,7 @@ const works = new Map([
     {
       title: 'bench dsm',
       kind: 'moves',
-      processor: 'the three after one another, processor time of both ranks',
+      processor: 'the three in a row, processor time of both ranks',
       turns: MOVES,
       repeats: 2,
     },
@@ -162,7 +162,7 @@ async function main() {
       console.log(`\n${ratioTable(title, [...ways.keys()], sets, inWords)}`)
   }
   if (!wants('silence')) return
-  console.log('\n| what is looked at | ns |\n|---|---|')
+  console.log('\n| what is tested | ns |\n|---|---|')
   for (const [name, ns] of measureSilence()) console.log(`| ${name} | ${ns.toFixed(2)} |`)
 }
 

@@ -3,7 +3,7 @@ import { connectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { Connection } from './connection.ts'
-import { Link } from './link.ts'
+import { ConnectionSide } from './connection-side.ts'
 import { lookupAddress } from './resolve.ts'
 import { type ConnectionOptions, checkConnectionOptions, checkRange } from './terms.ts'
 
@@ -33,7 +33,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const choice = chooseCarrier(choiceOf(options))
   const destination = await lookupAddress(options.address, options.port, options)
   options.signal?.throwIfAborted()
-  const link = new Link(choice.carrier.createIdentifier(portSpace), undefined)
+  const link = new ConnectionSide(choice.carrier.createIdentifier(portSpace), undefined)
   await link.open({ source: from, destination, retryCount, deviceName: choice.deviceName }, options)
   return new Connection(link)
 }

@@ -2,8 +2,8 @@ import { ArgumentError, ClosedError } from '../native/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { PortSpace } from './carrier.ts'
 import { Connection } from './connection.ts'
+import { ConnectionSide } from './connection-side.ts'
 import { HandedIdentifier, HandedOver, type HandedRequest } from './handed-request.ts'
-import { Link } from './link.ts'
 import { checkedPrivateData } from './private-data.ts'
 import { type ConnectionOptions, checkConnectionOptions } from './terms.ts'
 
@@ -23,12 +23,12 @@ export class ConnectionRequest {
   readonly retryCount: number
   readonly rnrRetry: number
   readonly flowControl: boolean
-  readonly #link: Link
+  readonly #link: ConnectionSide
   readonly #settled: () => void
   #handedOver: HandedOver | undefined
 
   /** @internal `settled` is called once it was answered or taken back. */
-  constructor(link: Link, settled: () => void) {
+  constructor(link: ConnectionSide, settled: () => void) {
     const { identifier, offer } = link
     this.#link = link
     this.#settled = settled
@@ -100,5 +100,5 @@ export class ConnectionRequest {
 
 /** A request that another thread handed over, to be answered here as if it had come here. */
 export function takeRequest(handed: HandedRequest): ConnectionRequest {
-  return new ConnectionRequest(new Link(new HandedIdentifier(handed), handed.offer), () => undefined)
+  return new ConnectionRequest(new ConnectionSide(new HandedIdentifier(handed), handed.offer), () => undefined)
 }

@@ -2,9 +2,9 @@ import type { CompletionQueue, Destination, Device, ProtectionDomain, QueuePair 
 import type { ConnectionAddress } from './address.ts'
 import type { DatagramPeer } from './carrier.ts'
 import type { CloseReason } from './connection-machine.ts'
+import type { ConnectionSide } from './connection-side.ts'
 import { DatagramDestination } from './datagram.ts'
 import type { WaitOptions } from './deadline.ts'
-import type { Link } from './link.ts'
 
 /**
  * A connected queue pair. Like a socket it keeps the program alive until it is over; see {@link unref}.
@@ -32,11 +32,11 @@ export class Connection {
   readonly peer: DatagramPeer | undefined
   /** Resolves when the connection is over, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>
-  readonly #link: Link
+  readonly #link: ConnectionSide
   readonly #destination: DatagramDestination | undefined
 
   /** @internal Made by `connect` and by `ConnectionRequest.accept`. */
-  constructor(link: Link) {
+  constructor(link: ConnectionSide) {
     this.#link = link
     this.pair = link.pair
     this.local = link.identifier.local

@@ -4,9 +4,9 @@ import { type ConnectionAddress, formatAddress } from './address.ts'
 import type { ConnectionEvent, ConnectionIdentifier, PortSpace } from './carrier.ts'
 import { chooseCarrier, type DeviceChoice } from './carriers.ts'
 import { ConnectionRequest } from './connection-request.ts'
+import { ConnectionSide } from './connection-side.ts'
 import { checkTimeout, Deadline, type WaitOptions } from './deadline.ts'
 import { ConnectionError } from './errors.ts'
-import { Link } from './link.ts'
 import { lookupAddress } from './resolve.ts'
 
 export interface ListenOptions extends DeviceChoice {
@@ -186,7 +186,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
   }
 
   #arrived({ identifier, offer }: Extract<ConnectionEvent, { type: 'connect-request' }>): void {
-    const request = new ConnectionRequest(new Link(identifier, offer), () => this.#settle(request))
+    const request = new ConnectionRequest(new ConnectionSide(identifier, offer), () => this.#settle(request))
     for (const [other] of this.#undecided) if (!other.pending) this.#settle(other)
     const wrongDevice = this.#deviceName !== undefined && identifier.deviceName !== this.#deviceName
     if (wrongDevice || this.#undecided.size >= this.#backlog) {

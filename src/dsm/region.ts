@@ -4,9 +4,9 @@ import type { Advice } from './advice/advice.ts'
 import { type Allocation, type Allocator, type AllocOptions, allocateFrom } from './allocation/allocation.ts'
 import type { CoherenceKind } from './coherence.ts'
 import { OutOfBoundsError, ReadOnlyError } from './errors.ts'
-import type { MemoryWindow } from './memory-window.ts'
 import type { PinnedRange } from './pinned-range.ts'
 import { checkAccess, type RegionAccess } from './region-request.ts'
+import type { RegionWindow } from './region-window.ts'
 import { checkViewKind, type View, type ViewConstructor, type ViewOptions } from './view-kind.ts'
 
 /** Bytes to read into or write from. */
@@ -122,7 +122,7 @@ export abstract class Region implements AsyncDisposable {
    * The window that holds these bytes. The range was checked; `lengthBytes` is at most 4 GiB.
    * A kind that has no views throws UnsupportedError here and overrides the `…Sync` calls.
    */
-  protected abstract windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow
+  protected abstract windowAt(offsetBytes: number, lengthBytes: number): RegionWindow
 
   /** Copy from the region into `target` (its whole length). Resolves with `target`. */
   abstract read<T extends Bytes>(offsetBytes: number, target: T, options?: RegionCallOptions): Promise<T>
@@ -407,7 +407,7 @@ export abstract class Region implements AsyncDisposable {
     return made
   }
 
-  #wordWindow(offsetBytes: number): MemoryWindow {
+  #wordWindow(offsetBytes: number): RegionWindow {
     this.checkWord(offsetBytes)
     return this.windowAt(offsetBytes, 8)
   }

@@ -7,13 +7,13 @@ import {
 } from '../verbs/index.ts'
 import type { LinkReceives } from './link-receives.ts'
 import { CONTROL_RECEIVES, type ReceiveShare, SHARE_MIN } from './receive-shares.ts'
-import type { SharedReceives, SharingLink } from './shared-receives.ts'
+import type { SharedReceivePool, SharingLink } from './shared-receive-pool.ts'
 
 /** The place of one link among those that share receives. */
 export class SharedPlace implements LinkReceives {
   readonly share: ReceiveShare
   readonly initial: number = SHARE_MIN
-  readonly #pool: SharedReceives
+  readonly #pool: SharedReceivePool
   #pair: QueuePair | undefined
   #link: SharingLink | undefined
   /** What came before the link was there: at most what its peer had to begin with. */
@@ -22,7 +22,7 @@ export class SharedPlace implements LinkReceives {
   #isDrained = false
   #isClosed = false
 
-  constructor(pool: SharedReceives, share: ReceiveShare) {
+  constructor(pool: SharedReceivePool, share: ReceiveShare) {
     this.#pool = pool
     this.share = share
   }

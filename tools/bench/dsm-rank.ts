@@ -177,7 +177,7 @@ class DsmBench {
       samples[index] = native.monotonicNs() - began
     }
     this.#group.barrierSync()
-    const head = { op: 'ping-pong of a word in a page, there and back', ...this.#head(region) }
+    const head = { op: 'ping-pong of a word in a page, round trip', ...this.#head(region) }
     this.#report(rowFrom(head, samples.subarray(Math.floor(this.#iterations * WARM_SHARE))))
   }
 

@@ -8,7 +8,7 @@ import { homesOf, type Model } from './model.ts'
 import { type NodeInput, takeStep } from './node-step.ts'
 import { PairTable } from './pair-table.ts'
 import { Program, Wait } from './program.ts'
-import { type Effect, Recorder } from './recorder.ts'
+import { type Effect, EffectRecorder } from './recorder.ts'
 import type { Symmetry } from './symmetry.ts'
 import { Violation } from './violation.ts'
 
@@ -51,7 +51,7 @@ export class LocalAutomaton {
   readonly #origins: { readonly local: number; readonly input: number }[] = []
   readonly #stepOf = new PairTable()
   readonly #renamed: Map<number, number>[] = []
-  readonly #ports: readonly Recorder[]
+  readonly #ports: readonly EffectRecorder[]
 
   constructor(model: Model, messages: MessageTable, coverage: Coverage) {
     this.#model = model
@@ -59,7 +59,7 @@ export class LocalAutomaton {
     this.#messages = messages
     this.#coverage = coverage
     this.inputs = new Inputs(model.pages)
-    this.#ports = Array.from({ length: model.nodes }, (_, rank) => new Recorder(rank, messages))
+    this.#ports = Array.from({ length: model.nodes }, (_, rank) => new EffectRecorder(rank, messages))
   }
 
   /** How many states of single nodes there are, as far as known. */

@@ -1,7 +1,7 @@
 import type { CoherenceMessage, CoherenceNode } from 'aether-dsm/internal/dsm'
 import { Operation } from './input.ts'
 import { type Program, Wait } from './program.ts'
-import type { Effect, Recorder } from './recorder.ts'
+import type { Effect, EffectRecorder } from './recorder.ts'
 import { Violation } from './violation.ts'
 
 /** Something that happens at a node: a message, or what its program does to a page. */
@@ -14,14 +14,14 @@ export interface Stepping {
 }
 
 /** Takes a step at a node whose port is `port`. Returns what it does to the rest of the world. */
-export function takeStep(stepping: Stepping, input: NodeInput, port: Recorder): readonly Effect[] {
+export function takeStep(stepping: Stepping, input: NodeInput, port: EffectRecorder): readonly Effect[] {
   port.begin(stepping.program)
   if ('kind' in input) stepping.node.receive(input)
   else operate(stepping, input.operation, input.page, port)
   return port.end()
 }
 
-function operate(stepping: Stepping, operation: Operation, page: number, port: Recorder): void {
+function operate(stepping: Stepping, operation: Operation, page: number, port: EffectRecorder): void {
   if (operation === Operation.Load || operation === Operation.Store)
     access(stepping, page, operation === Operation.Store, port)
   else if (operation === Operation.RunReader || operation === Operation.RunWriter)
@@ -34,7 +34,7 @@ function operate(stepping: Stepping, operation: Operation, page: number, port: R
   else retry(stepping, page, operation === Operation.RetryBriefly, port)
 }
 
-function retry({ node }: Stepping, page: number, briefly: boolean, port: Recorder): void {
+function retry({ node }: Stepping, page: number, briefly: boolean, port: EffectRecorder): void {
   if (briefly) port.pinSoon(page)
   node.retry(page)
 }
@@ -44,7 +44,7 @@ function evict({ node, program }: Stepping, page: number): void {
   if (node.evict(page) && program.evictions === evicted) program.evicting |= 1 << page
 }
 
-function runThread(stepping: Stepping, page: number, write: boolean, port: Recorder): void {
+function runThread(stepping: Stepping, page: number, write: boolean, port: EffectRecorder): void {
   const { program } = stepping
   program.held &= ~(1 << page)
   program.setWait(page, write, Wait.None)
@@ -57,7 +57,7 @@ function serveOthers({ node, program }: Stepping, page: number): void {
   if (!program.mustHold(page) && node.isDeferred(page)) node.retry(page)
 }
 
-function access({ node, program }: Stepping, page: number, write: boolean, port: Recorder): void {
+function access({ node, program }: Stepping, page: number, write: boolean, port: EffectRecorder): void {
   if (program.may(page, write)) {
     if (write) port.stored(page)
     return

@@ -9,7 +9,7 @@ import type { Side } from './coverage.ts'
 import { type MessageTable, ownerOfFrame } from './message-table.ts'
 import { homesOf, type Model } from './model.ts'
 import { type NodeInput, type Stepping, takeStep } from './node-step.ts'
-import { Recorder } from './recorder.ts'
+import { EffectRecorder } from './recorder.ts'
 
 /**
  * What comes of a step of one node, in words: each cell that is taken, with what the table says there, below it what
@@ -112,7 +112,7 @@ const tokenWords = ({ tokens, owner, valid }: { tokens: number; owner: boolean; 
   `${tokens}${owner ? ', the owner token' : ''}${valid ? ', the bytes' : ''}`
 
 /** Writes down what a node asks of the world in words, too. */
-class Teller extends Recorder {
+class Teller extends EffectRecorder {
   readonly lines: string[] = []
   readonly #rank: number
 

@@ -10,7 +10,7 @@ import { Lifelines } from './lifelines.ts'
 import { frameOf, MessageTable } from './message-table.ts'
 import type { Stepping } from './node-step.ts'
 import { Program } from './program.ts'
-import { Recorder } from './recorder.ts'
+import { EffectRecorder } from './recorder.ts'
 
 /**
  * A node that is put into a state by hand, and a message that comes: for a cell to which nobody has found a way, nor
@@ -36,7 +36,7 @@ export function posed(
   pose: Pose,
 ): Stepping & { readonly message: CoherenceMessage } {
   const { rank, state, tokens, owner, valid, kind, from, count } = pose
-  const port = new Recorder(rank, new MessageTable())
+  const port = new EffectRecorder(rank, new MessageTable())
   const node = new CoherenceNode({ rank, ranks: nodes, protocol, homeOf: () => 0, port })
   const copy = { acksMissing: 0, granted: false, wanted: 'none', waitsForTurn: false, tokens, owner, valid } as const
   const states = Object.keys(protocol.cache.states)

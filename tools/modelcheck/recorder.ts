@@ -9,7 +9,7 @@ export type Effect =
   | { readonly do: 'store'; readonly page: number }
 
 /** What a coherence node asks of the world, written down. */
-export class Recorder implements NodePort {
+export class EffectRecorder implements NodePort {
   readonly #rank: number
   readonly #messages: MessageTable
   #program!: Program

@@ -32,7 +32,7 @@ export const Word = {
  *   header: a few words for each process │ for each structure: words for each process, then those that all share
  * ```
  */
-export class Journal {
+export class TortureJournal {
   readonly #words: Int32Array
   readonly #begins = new Map<string, number>()
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Structures } from 'aether-dsm/internal/structures'
-import { HeaderWord, type Journal, Word } from './journal.ts'
+import { HeaderWord, type TortureJournal, Word } from './journal.ts'
 import type { StructureFate, StructureProgress, StructureVerdict } from './plan.ts'
 import { type Ended, type Subject, underWay } from './subject.ts'
 import { histogramOf } from './version-ages.ts'
@@ -14,9 +14,9 @@ const WRONG_MAX = 20
 export class Judge<Shared> {
   readonly #shared: Shared
   readonly #subjects: readonly Subject<Shared>[]
-  readonly #journal: Journal
+  readonly #journal: TortureJournal
 
-  constructor(shared: Shared, subjects: readonly Subject<Shared>[], journal: Journal) {
+  constructor(shared: Shared, subjects: readonly Subject<Shared>[], journal: TortureJournal) {
     this.#shared = shared
     this.#subjects = subjects
     this.#journal = journal

@@ -1,7 +1,7 @@
 import { join, open } from 'aether-dsm/internal/dsm'
 import { openStructures, type Structures } from 'aether-dsm/internal/structures'
 import { DOOMED_RANK, doomedSubject } from './doomed.ts'
-import { Journal } from './journal.ts'
+import { TortureJournal } from './journal.ts'
 import type { StructurePlan } from './plan.ts'
 import type { CommonStructures, Subject } from './subject.ts'
 import { groupSubjects, machineSubjects } from './subjects/index.ts'
@@ -10,7 +10,7 @@ import { groupSubjects, machineSubjects } from './subjects/index.ts'
 export interface OpenPlace<Shared> extends AsyncDisposable {
   readonly shared: Shared
   readonly subjects: readonly Subject<Shared>[]
-  readonly journal: Journal
+  readonly journal: TortureJournal
 }
 
 /** The structures of a space. */
@@ -56,11 +56,11 @@ export async function openGroup(plan: StructurePlan): Promise<OpenPlace<CommonSt
 
 async function openJournal(
   subjects: readonly Subject<never>[],
-): Promise<{ readonly journal: Journal; close(): Promise<void> }> {
+): Promise<{ readonly journal: TortureJournal; close(): Promise<void> }> {
   const space = await open('torture-journal')
-  const size = Math.ceil(Journal.bytesFor(subjects) / 4096) * 4096
+  const size = Math.ceil(TortureJournal.bytesFor(subjects) / 4096) * 4096
   const region = await space.openRegion('journal', { coherence: 'hardware', size, reserve: false })
-  return { journal: new Journal(region.int32, subjects), close: () => space.close() }
+  return { journal: new TortureJournal(region.int32, subjects), close: () => space.close() }
 }
 
 function chosen<Shared>(subjects: readonly Subject<Shared>[], names: readonly string[]): readonly Subject<Shared>[] {

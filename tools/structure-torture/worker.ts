@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Random } from 'aether-dsm/internal/runtime'
-import { HeaderWord, type Journal } from './journal.ts'
+import { HeaderWord, type TortureJournal } from './journal.ts'
 import type { StructurePlan } from './plan.ts'
 import type { Subject, Worker } from './subject.ts'
 
@@ -23,14 +23,14 @@ export class Workman<Shared> {
   readonly #plan: StructurePlan
   readonly #shared: Shared
   readonly #subjects: readonly Subject<Shared>[]
-  readonly #journal: Journal
+  readonly #journal: TortureJournal
   readonly #random: Random
   readonly #steps: (() => Promise<void>)[] = []
   readonly #atEnd: (() => Promise<void>)[] = []
   #stopped = false
   #notes = 0
 
-  constructor(plan: StructurePlan, shared: Shared, subjects: readonly Subject<Shared>[], journal: Journal) {
+  constructor(plan: StructurePlan, shared: Shared, subjects: readonly Subject<Shared>[], journal: TortureJournal) {
     this.#plan = plan
     this.#shared = shared
     this.#subjects = subjects

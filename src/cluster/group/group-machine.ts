@@ -25,7 +25,7 @@ import {
 import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
-import { Registry, type RegistryAnswer } from './registry.ts'
+import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
 import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits } from './waits/index.ts'
 
 /** What the agent of a group is started with. */
@@ -98,7 +98,7 @@ export class GroupMachine {
   /** What the membership asked for and is not done yet, in order. */
   readonly #effects: MembershipEffect[] = []
   /** Only the coordinator's is used. */
-  readonly #registry = new Registry()
+  readonly #registry = new RegionRegistry()
   readonly #gone = new Map<number, 'left' | 'died'>()
   /** Questions under way, by token: to whom, and what to do with the answer. */
   readonly #asked = new Map<

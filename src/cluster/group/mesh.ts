@@ -15,8 +15,8 @@ import {
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
 import { type ControlPlace, EndNotices } from '../hosts/index.ts'
-import { Link } from './link.ts'
 import { MESSAGE_BYTES_MAX, RECEIVES_PER_LINK, SENDS_PER_LINK } from './mesh-limits.ts'
+import { MeshLink } from './mesh-link.ts'
 
 /** Idle turns between two looks for deaths. */
 const IDLE_TURNS = 256
@@ -69,11 +69,11 @@ export class Mesh {
   readonly #domain: ProtectionDomain
   readonly #channel: CompletionChannel
   readonly #queue: CompletionQueue
-  readonly #links: (Link | undefined)[]
-  readonly #byNumber = new Map<number, Link>()
+  readonly #links: (MeshLink | undefined)[]
+  readonly #byNumber = new Map<number, MeshLink>()
   readonly #batch = new CompletionBatch(64)
   /** Received and not handled yet: link and slot, in order of arrival. */
-  readonly #inbox: { link: Link; slot: number; length: number }[] = []
+  readonly #inbox: { link: MeshLink; slot: number; length: number }[] = []
   /** Process descriptors of the peers, by rank; -1 where there is none. */
   readonly #processes: Int32Array
   readonly #ended: Int32Array
@@ -91,7 +91,7 @@ export class Mesh {
     const depth = Math.max(16, (size - 1) * (SENDS_PER_LINK + RECEIVES_PER_LINK))
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
     this.#links = Array.from({ length: size }, (_, peer) =>
-      peer === rank ? undefined : new Link(peer, this.#domain, this.#queue),
+      peer === rank ? undefined : new MeshLink(peer, this.#domain, this.#queue),
     )
     for (const link of this.#links) if (link !== undefined) this.#byNumber.set(link.number, link)
     this.#processes = new Int32Array(size).fill(-1)
@@ -213,7 +213,7 @@ export class Mesh {
     this.#device.close()
   }
 
-  #link(peer: number): Link {
+  #link(peer: number): MeshLink {
     return this.#links[peer]!
   }
 
@@ -270,20 +270,20 @@ export class Mesh {
     return native.poll(this.#processes.subarray(peer, peer + 1), this.#ended, 1, ENDING_MS) > 0
   }
 
-  #end(link: Link, reason: string): true {
+  #end(link: MeshLink, reason: string): true {
     this.#bury(link)
     this.#options.onEnd(link.peer, reason)
     return true
   }
 
-  #suspect(link: Link, reason: string): boolean {
+  #suspect(link: MeshLink, reason: string): boolean {
     if (link.suspected) return false
     link.suspected = true
     this.#options.onSuspicion(link.peer, reason)
     return true
   }
 
-  #bury(link: Link): void {
+  #bury(link: MeshLink): void {
     // What it sent before it ended comes first.
     this.#reap()
     while (this.#handleInbox()) this.#reap()

@@ -5,10 +5,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AetherError, type AetherErrorCode, native } from '../../native/index.ts'
 import { printError } from '../../profiling/index.ts'
-import { Caller, type CallerHandlers } from './caller.ts'
-import type { ConnectionLimits } from './connection.ts'
 import { EndNotices } from './end-notices.ts'
 import { Keeper } from './keeper.ts'
+import { type CallerHandlers, RendezvousCaller } from './rendezvous-caller.ts'
+import type { ConnectionLimits } from './sealed-connection.ts'
 
 /** What the worker is started with. */
 export interface ControlStart {
@@ -66,7 +66,7 @@ const handlers: CallerHandlers = {
   failed: (error) => report({ type: 'failed', error: describe(error) }),
 }
 
-const caller = new Caller({ ...start, host: callHost(), secret }, handlers)
+const caller = new RendezvousCaller({ ...start, host: callHost(), secret }, handlers)
 
 port.on('message', (order: ControlOrder) => {
   if (order.type === 'leave') leave(order.why)

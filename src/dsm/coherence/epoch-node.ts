@@ -2,9 +2,9 @@ import { CoherenceNode, type NodeOptions, type NodePort } from './coherence-node
 import { ProtocolError } from './errors.ts'
 import { type CoherenceMessage, MessageKind, noFrame, settles } from './message.ts'
 import type { Protocol, Right, Worth } from './protocol.ts'
-import { type EpochMembers, Recovery, type RecoveryHost } from './recovery.ts'
 import type { Claim, ClaimEntry, RecoveryMessage, Verdict, VerdictEntry } from './recovery-message.ts'
 import { judge, type RankClaim, verdictFor } from './recovery-verdict.ts'
+import { type EpochMembers, type RecoveryHost, RegionRecovery } from './region-recovery.ts'
 
 /** What a node of a region that outlives its members asks of the world. */
 export interface EpochPort extends Omit<NodePort, 'send'> {
@@ -57,15 +57,15 @@ export function livingHome(home: number, ranks: number, members: readonly number
 }
 
 /**
- * A {@link CoherenceNode} through the epochs of its group. While a {@link Recovery} is under way it acts on nothing and
- * remembers what its threads want; afterwards it goes on with what the members have left.
+ * A {@link CoherenceNode} through the epochs of its group. While a {@link RegionRecovery} is under way it acts on
+ * nothing and remembers what its threads want; afterwards it goes on with what the members have left.
  */
 export class EpochNode implements RecoveryHost {
   readonly rank: number
   readonly #options: EpochNodeOptions
   readonly #port: EpochPort
   readonly #node: CoherenceNode
-  readonly #recovery: Recovery
+  readonly #recovery: RegionRecovery
   /** The epoch of the messages that are sent and taken; while a recovery is under way, that of those before it. */
   #epoch: number
   /** Messages of this epoch that came after we stopped acting on them, and of later ones. */
@@ -96,7 +96,7 @@ export class EpochNode implements RecoveryHost {
     const { makeNode = (node: NodeOptions) => new CoherenceNode(node) } = options
     const homeOf = (page: number): number => this.homeOf(page)
     this.#node = makeNode({ rank, ranks, protocol, homeOf, port: this.#nodePort() })
-    this.#recovery = new Recovery(rank, view, recovered, this, (to, message) => port.sendRecovery(to, message))
+    this.#recovery = new RegionRecovery(rank, view, recovered, this, (to, message) => port.sendRecovery(to, message))
     for (const [page, owner] of options.heirs ?? []) {
       this.#node.installDirectory(page, owner, [])
       this.#inherited.add(page)

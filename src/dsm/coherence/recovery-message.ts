@@ -1,6 +1,6 @@
 /**
- * What the members of a group say to each other about a region while it recovers; see recovery.ts. All are of one
- * epoch.
+ * What the members of a group say to each other about a region while it recovers; see region-recovery.ts. All are of
+ * one epoch.
  */
 export type RecoveryMessage = { readonly epoch: number } & (
   | { readonly kind: 'flush' | 'ready' }

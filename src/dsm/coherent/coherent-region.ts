@@ -6,7 +6,6 @@ import type { Gathered } from '../advice/gathering.ts'
 import { decodeRecord, type PageRecord } from '../advice/page-record.ts'
 import type { Allocator } from '../allocation/allocation.ts'
 import type { AllocationOutcome } from '../allocation/allocations.ts'
-import { MemoryWindow } from '../memory-window.ts'
 import { PinnedRange } from '../pinned-range.ts'
 import {
   type Bytes,
@@ -17,6 +16,7 @@ import {
   type RegionCallOptions,
 } from '../region.ts'
 import type { RegionAccess } from '../region-request.ts'
+import { RegionWindow } from '../region-window.ts'
 import { WindowSet } from '../window-set.ts'
 import type { CoherentHost } from './coherent-host.ts'
 import { HUGE_PAGE_BYTES } from './frame-object.ts'
@@ -256,7 +256,7 @@ export class CoherentRegion extends Region {
     return this.#host.locks
   }
 
-  protected windowAt(offsetBytes: number, lengthBytes: number): MemoryWindow {
+  protected windowAt(offsetBytes: number, lengthBytes: number): RegionWindow {
     return this.#windows.at(offsetBytes, lengthBytes)
   }
 
@@ -269,7 +269,7 @@ export class CoherentRegion extends Region {
 
   #newWindows(): WindowSet {
     const { size, pageSize } = this.plan
-    const open = (offsetBytes: number, lengthBytes: number): MemoryWindow => this.#openWindow(offsetBytes, lengthBytes)
+    const open = (offsetBytes: number, lengthBytes: number): RegionWindow => this.#openWindow(offsetBytes, lengthBytes)
     return new WindowSet(pageCount(size, pageSize) * pageSize, open, this.#systemPageBytes)
   }
 
@@ -279,10 +279,10 @@ export class CoherentRegion extends Region {
   }
 
   /** The agent must know the window before a page of it can be touched. */
-  #openWindow(offsetBytes: number, lengthBytes: number): MemoryWindow {
+  #openWindow(offsetBytes: number, lengthBytes: number): RegionWindow {
     const { userfault } = this.#host
     if ('refused' in userfault) throw userfault.refused
-    const window = new MemoryWindow(
+    const window = new RegionWindow(
       this.plan.framesDescriptor,
       offsetBytes,
       offsetBytes,

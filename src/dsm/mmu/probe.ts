@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { AetherError, native, SystemError, UnsupportedError } from '../../native/index.ts'
-import { MemoryWindow } from '../memory-window.ts'
+import { RegionWindow } from '../region-window.ts'
 
 const PAGE_BYTES = 4096
 /** UFFD_FEATURE_MINOR_HUGETLBFS. */
@@ -43,7 +43,7 @@ function tryOnePage(userfault: number): void {
   const memory = native.createMemory('aether-probe', PAGE_BYTES, 0)
   try {
     native.reserveMemory(memory, 0, PAGE_BYTES)
-    const window = new MemoryWindow(memory, 0, 0, PAGE_BYTES)
+    const window = new RegionWindow(memory, 0, 0, PAGE_BYTES)
     try {
       native.registerUserfault(userfault, window.address, PAGE_BYTES)
       check('UFFDIO_CONTINUE', native.installPages(userfault, window.address, PAGE_BYTES, true))

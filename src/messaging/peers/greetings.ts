@@ -1,8 +1,8 @@
 import type { MessageLink } from '../message-link.ts'
-import type { Channel } from './channel.ts'
 import { PeerError } from './errors.ts'
 import { type Frame, FrameKind } from './frame.ts'
 import type { PeerLimits } from './limits.ts'
+import type { PeerChannel } from './peer-channel.ts'
 
 /** Of what peers say to each other; both ends have the same. */
 const VERSION = 2
@@ -19,14 +19,14 @@ export interface Greeted {
   readonly number: number
   /** Of its context: another one of the same number is somebody else. */
   readonly identity: number
-  readonly channel: Channel
+  readonly channel: PeerChannel
   /** Bytes of messages that may wait at its end. */
   readonly windowBytes: number
 }
 
 export interface GreetingsOwner {
   /** A way to somebody who will say who it is. */
-  openChannel(link: MessageLink): Channel
+  openChannel(link: MessageLink): PeerChannel
   /** Whoever is connected under this number. */
   connected(number: number): { readonly identity: number } | undefined
   /** How many are connected. */
@@ -34,14 +34,14 @@ export interface GreetingsOwner {
   /** Both ends have let each other in. */
   attached(greeted: Greeted): void
   /** The end of this link is connected already, by another. */
-  merged(channel: Channel, number: number): void
+  merged(channel: PeerChannel, number: number): void
   /** A link ended before both had let each other in, or one of them turned the other away. */
-  turnedAway(channel: Channel, error: Error): void
+  turnedAway(channel: PeerChannel, error: Error): void
 }
 
 /** What is known of a link on which the two have not let each other in. */
 interface Greeting {
-  readonly channel: Channel
+  readonly channel: PeerChannel
   /** What it said of itself. */
   hello: Greeted | undefined
 }
@@ -62,9 +62,9 @@ export class Greetings {
   readonly #owner: GreetingsOwner
   /** Tells this start of this number from others. */
   readonly identity: number = Math.floor(Math.random() * 2 ** 52)
-  readonly #greetings = new Map<Channel, Greeting>()
+  readonly #greetings = new Map<PeerChannel, Greeting>()
   /** Links that were refused as duplicates by the peer of this number while the one that stays was still under way. */
-  readonly #waiting = new Map<number, Channel[]>()
+  readonly #waiting = new Map<number, PeerChannel[]>()
   /** Those that were told that they are turned away, until they have heard it. */
   readonly #leaving = new Set<Promise<void>>()
 
@@ -75,7 +75,7 @@ export class Greetings {
   }
 
   /** Say who we are over a link. */
-  begin(link: MessageLink): Channel {
+  begin(link: MessageLink): PeerChannel {
     const channel = this.#owner.openChannel(link)
     this.#greetings.set(channel, { channel, hello: undefined })
     channel.open()
@@ -85,7 +85,7 @@ export class Greetings {
     return channel
   }
 
-  cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
+  cameFrame(channel: PeerChannel, frame: Frame, bytes: Uint8Array, at: number, length: number): void {
     const greeting = this.#greetings.get(channel)
     // It was turned away, and is on its way out.
     if (greeting === undefined) return
@@ -97,7 +97,7 @@ export class Greetings {
   }
 
   /** A link has ended; the owner is told where it was being greeted. */
-  channelEnded(channel: Channel, error: Error | undefined): void {
+  channelEnded(channel: PeerChannel, error: Error | undefined): void {
     const greeting = this.#greetings.get(channel)
     if (greeting === undefined) return
     this.#greetings.delete(channel)
@@ -166,7 +166,7 @@ export class Greetings {
   /**
    * The other end has another link to this one: it is here, or under way, or was lost while the refusal was on its way.
    */
-  #cameDuplicate(channel: Channel, number: number): void {
+  #cameDuplicate(channel: PeerChannel, number: number): void {
     if (this.#owner.connected(number) !== undefined) {
       this.#owner.merged(channel, number)
       return
@@ -195,7 +195,7 @@ export class Greetings {
   }
 
   /** In order, so that what was said last arrives. */
-  #leave(channel: Channel): void {
+  #leave(channel: PeerChannel): void {
     const left = channel.close().finally(() => this.#leaving.delete(left))
     this.#leaving.add(left)
   }

@@ -1,12 +1,12 @@
 import { AetherError, ArgumentError, ClosedError, messageOfThrown } from '../../native/index.ts'
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
-import type { Channel } from './channel.ts'
 import { CollectiveRun, type RunMemory, type RunOwner } from './collective-run.ts'
 import { EarlyCalls } from './early-calls.ts'
 import { CollectiveError, PeerError } from './errors.ts'
 import { decodeFailure, encodeFailure, type FailureNote } from './failure-note.ts'
 import { behind, type Frame, FrameKind, takesPart } from './frame.ts'
 import { LastWord } from './last-word.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import type { Plan } from './plan.ts'
 import type { OutgoingStream } from './streams.ts'
 
@@ -49,7 +49,7 @@ export class GroupEngine implements RunOwner {
   readonly rank: number
   readonly eagerBytes: number
   readonly #requestsMax: number
-  readonly #channelOf: (peer: number) => Channel | undefined
+  readonly #channelOf: (peer: number) => PeerChannel | undefined
   readonly #pending = new Map<number, Pending>()
   readonly #early: EarlyCalls
   readonly #signatures = new Uint32Array(HISTORY)
@@ -74,7 +74,7 @@ export class GroupEngine implements RunOwner {
     peers: readonly number[],
     rank: number,
     limits: { readonly eagerBytes: number; readonly requestsMax: number },
-    channelOf: (peer: number) => Channel | undefined,
+    channelOf: (peer: number) => PeerChannel | undefined,
   ) {
     this.group = group
     this.peers = peers
@@ -295,7 +295,7 @@ export class GroupEngine implements RunOwner {
   // ---- inside
   // -------------------------------------------------------------------------------------------------------------------
 
-  #channel(rank: number): Channel | undefined {
+  #channel(rank: number): PeerChannel | undefined {
     return this.#channelOf(this.peers[rank]!)
   }
 
@@ -475,7 +475,7 @@ const codeOf = (error: Error): string => (error instanceof AetherError ? error.c
 /** @throws PeerError where a member is not there. */
 export function checkMembers(
   peers: readonly number[],
-  channelOf: (peer: number) => Channel | undefined,
+  channelOf: (peer: number) => PeerChannel | undefined,
   own: number,
 ): void {
   if (!peers.includes(own)) throw new ArgumentError('members', `this peer, ${own}, is not among the members`)

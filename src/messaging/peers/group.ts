@@ -28,12 +28,12 @@ import {
   prepareScatter,
   type Shape,
 } from './calls.ts'
-import type { Channel } from './channel.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
 import { checkNotCombining } from './combining.ts'
 import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import { PlanCache } from './plan.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -491,7 +491,7 @@ export class PeerGroup {
     return result
   }
 
-  #channels(): Channel[] {
+  #channels(): PeerChannel[] {
     return this.members.flatMap((member) => this.#hub.get(member)?.channel ?? [])
   }
 

@@ -1,4 +1,4 @@
-import type { Channel } from './channel.ts'
+import type { PeerChannel } from './peer-channel.ts'
 
 /**
  * What a member says to those that still take part in a group in which it does not any more: that it has left, or why
@@ -9,7 +9,7 @@ export class LastWord {
   readonly #group: number
   readonly #kind: number
   readonly #payload: Uint8Array | undefined
-  readonly #toldOver = new WeakSet<Channel>()
+  readonly #toldOver = new WeakSet<PeerChannel>()
 
   /** A frame of the group. */
   constructor(group: number, kind: number, payload?: Uint8Array) {
@@ -23,7 +23,7 @@ export class LastWord {
    * link that was made later: nothing of those before comes over it, and what had come over another was forgotten with
    * that.
    */
-  tell(channel: Channel | undefined, since: number = 1): void {
+  tell(channel: PeerChannel | undefined, since: number = 1): void {
     if (channel === undefined || this.#toldOver.has(channel)) return
     this.#toldOver.add(channel)
     channel.control(this.#kind, since, 0, this.#group, 0, this.#payload)

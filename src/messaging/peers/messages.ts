@@ -1,5 +1,5 @@
-import type { Channel } from './channel.ts'
 import { type Frame, FrameKind } from './frame.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import { OutgoingStream } from './streams.ts'
 
 /** What a message takes of the window besides its bytes, so that empty ones are bounded, too. */
@@ -26,7 +26,7 @@ interface Receiver {
  * message longer than the window flows while somebody waits for it.
  */
 export class Messages {
-  readonly #channel: Channel
+  readonly #channel: PeerChannel
   readonly #bytesMax: number
   readonly #windowBytes: number
   readonly #sending: Sending[] = []
@@ -51,7 +51,7 @@ export class Messages {
   #finished: Error | undefined
   #whenSent: (() => void)[] = []
 
-  constructor(channel: Channel, peerWindowBytes: number, windowBytes: number, bytesMax: number) {
+  constructor(channel: PeerChannel, peerWindowBytes: number, windowBytes: number, bytesMax: number) {
     this.#channel = channel
     this.#limit = peerWindowBytes
     this.#windowBytes = windowBytes

@@ -4,13 +4,13 @@ import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
 import type { LinkOptions } from '../link-options.ts'
 import type { MessageLink } from '../message-link.ts'
-import type { Channel } from './channel.ts'
 import { PeerError } from './errors.ts'
 import { Gathering } from './gathering.ts'
 import { PeerGroup } from './group.ts'
 import { type Attached, Hub, type HubOwner } from './hub.ts'
 import { type PeerLimits, peerLimits } from './limits.ts'
 import { Peer } from './peer.ts'
+import type { PeerChannel } from './peer-channel.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export interface PeersOptions extends PeerLimits {
@@ -65,7 +65,7 @@ export class Peers {
   readonly #gatherings = new Set<Gathering>()
   readonly #announced = new WeakSet<Peer>()
   /** Links on which the two ends have not let each other in, and who waits for that. */
-  readonly #greeting = new Map<Channel, Waiter>()
+  readonly #greeting = new Map<PeerChannel, Waiter>()
   /** How many of these have come by themselves. */
   #strangers = 0
   /** Those under way from here: aborted when the context is closed. */
@@ -340,13 +340,13 @@ export class Peers {
     for (const gathering of this.#gatherings) gathering.look()
   }
 
-  #turnedAway(channel: Channel, error: Error): void {
+  #turnedAway(channel: PeerChannel, error: Error): void {
     this.#note(error)
     this.#settle(channel)?.reject(error)
   }
 
   /** Whoever waits for this link has an answer now. */
-  #settle(channel: Channel): Waiter | undefined {
+  #settle(channel: PeerChannel): Waiter | undefined {
     const waiter = this.#greeting.get(channel)
     this.#greeting.delete(channel)
     return waiter

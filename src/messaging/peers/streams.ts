@@ -92,7 +92,7 @@ export class OutgoingStream {
 }
 
 /** What one rank is sent by another in one collective. */
-export class IncomingStream {
+export class IncomingPieces {
   readonly total: number
   readonly #stretches: Stretch[] = []
   /** What came before there was a place for it; never more than was granted. */

@@ -1,8 +1,8 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
-import type { Block } from './block.ts'
 import { ClaimState, claimState, claimVisitor, claimWord, ringShift } from './claims.ts'
 import { BlockWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 import type { Visitors } from './visitors.ts'
 
 /** What is done with a slot that was collected: false when there is no room for its completion. */
@@ -14,7 +14,7 @@ export type SlotSink = (slot: number, id: number) => boolean
  * request is not lost, the message was never whole.
  */
 export class ClaimedRing {
-  readonly block: Block
+  readonly block: PairBlock
   readonly #visitors: Visitors
   readonly #ids: Float64Array
   readonly #shift: number
@@ -22,7 +22,7 @@ export class ClaimedRing {
   /** Collected or flushed: the slots before are free. */
   #collected = 0
 
-  constructor(block: Block, visitors: Visitors) {
+  constructor(block: PairBlock, visitors: Visitors) {
     this.block = block
     this.#visitors = visitors
     this.#ids = new Float64Array(block.mask + 1)

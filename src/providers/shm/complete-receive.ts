@@ -1,6 +1,6 @@
-import type { Block } from './block.ts'
 import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
 import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 
 /**
  * `covered` of a receive that frees no slot when it is polled: those of shared receive queues are free once they are
@@ -13,7 +13,7 @@ export const FREES_NOTHING = -1
  * broken.
  */
 export function completeReceive(
-  block: Block,
+  block: PairBlock,
   slot: number,
   id: number,
   owner: CompletionOwner,
@@ -36,7 +36,7 @@ export function completeReceive(
 }
 
 /** How many bytes a message had, as its sender says; 0 where that is nonsense. */
-export function lengthOf(block: Block, slot: number): number {
+export function lengthOf(block: PairBlock, slot: number): number {
   const length = block.resultDoubles[(slot * RESULT_WORDS + ResultWord.ByteLength) / 2]!
   return length >= 0 && length <= MAX_MESSAGE_BYTES ? length : 0
 }

@@ -1,12 +1,12 @@
 import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { gidWords } from './gid.ts'
 import { type Initiator, Outcome } from './initiator.ts'
 import { BlockWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import { Target } from './target.ts'
 import type { Transport } from './transport.ts'
 
@@ -14,13 +14,13 @@ import type { Transport } from './transport.ts'
 export interface ConnectedParts {
   readonly device: ShmDevice
   readonly initiator: Initiator
-  readonly block: Block
+  readonly block: PairBlock
   readonly number: number
 }
 
 /** `rc`: one peer, and every request is answered. */
 export class ReliableTransport implements Transport {
-  peer: Peer | undefined = undefined
+  peer: PeerDevice | undefined = undefined
   protected readonly parts: ConnectedParts
   protected readonly initiator: Initiator
   protected target: Target | undefined = undefined
@@ -68,7 +68,7 @@ export class ReliableTransport implements Transport {
     this.peer = undefined
   }
 
-  protected makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
+  protected makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {
     return new Target(peer, number, this.parts.number, ownGid, true)
   }
 }
@@ -90,7 +90,7 @@ export class UnreliableTransport extends ReliableTransport {
     return lost ? CompletionStatus.Success : status
   }
 
-  protected override makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
+  protected override makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {
     return new Target(peer, number, this.parts.number, ownGid, false)
   }
 }

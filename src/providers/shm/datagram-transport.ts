@@ -5,14 +5,14 @@ import { type Gid, isMulticast } from '../gid.ts'
 import { GlobalRoute } from '../global-route.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { MAX_DATAGRAM_BYTES } from './device-attributes.ts'
 import type { Inbox } from './inbox.ts'
 import type { Initiator } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { multicastMembers } from './multicast.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Responder } from './responder.ts'
 import { Span } from './span.ts'
 import type { Transport } from './transport.ts'
@@ -95,7 +95,7 @@ export class DatagramTransport implements Transport {
     }
   }
 
-  #sendTo(request: EncodedRequest, peer: Peer | undefined, number: number): void {
+  #sendTo(request: EncodedRequest, peer: PeerDevice | undefined, number: number): void {
     const visit = peer?.visit()
     if (peer === undefined || visit === undefined || peer.died) return
     visit.enter()
@@ -109,7 +109,7 @@ export class DatagramTransport implements Transport {
     }
   }
 
-  #deliver(request: EncodedRequest, peer: Peer, visit: Visit, number: number): void {
+  #deliver(request: EncodedRequest, peer: PeerDevice, visit: Visit, number: number): void {
     const target = peer.sharedTarget(number, BlockKind.Datagram)
     const block = target.open()
     if (block === undefined || block.words[BlockWord.QueueKey] !== (this.#keyFor(request) | 0)) return
@@ -127,13 +127,13 @@ export class DatagramTransport implements Transport {
 }
 
 class DatagramResponder implements Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly domainId: number
   readonly queueIndex: number
   readonly inbox: Inbox | undefined
 
-  constructor(peer: Peer, block: Block, number: number, inbox: Inbox | undefined) {
+  constructor(peer: PeerDevice, block: PairBlock, number: number, inbox: Inbox | undefined) {
     this.peer = peer
     this.number = number
     this.domainId = block.words[BlockWord.Domain]!

@@ -13,8 +13,8 @@ import { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
+import { OwnThreadDomain } from '../own-thread-domain.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { ThreadDomain } from '../thread-domain.ts'
 import { Tokens } from '../tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
@@ -24,16 +24,16 @@ import { ShmCompletionQueue } from './completion-queue.ts'
 import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
 import { ShmDeviceMemory } from './device-memory.ts'
 import type { ShmIndirectKey } from './indirect-key.ts'
-import { KeyTable } from './key-table.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmMemoryWindow } from './memory-window.ts'
 import type { OwnBlock } from './own-block.ts'
-import { Peer } from './peer.ts'
+import { PeerDevice } from './peer-device.ts'
 import { openPhysicalMemory, type PhysicalMemory } from './physical-memory.ts'
 import { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
+import { SharedKeyTable } from './shared-key-table.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import { Visitors } from './visitors.ts'
 import { ShmXrcDomain } from './xrc-domain.ts'
@@ -53,14 +53,14 @@ const INSIDE_TIMEOUT_MS = 1000
 export class ShmDevice implements ProviderDevice {
   readonly attributes: DeviceAttributes
   readonly segment: Segment
-  readonly keys: KeyTable
+  readonly keys: SharedKeyTable
   readonly events: ShmAsyncEvents
   readonly visitors: Visitors
   readonly xrcDomains: Set<ShmXrcDomain> = new Set<ShmXrcDomain>()
   readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
   readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
-  readonly threadDomains: Set<ThreadDomain> = new Set<ThreadDomain>()
+  readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
   /** How many queue pairs wait for something; read by every poll. */
   pendingCount = 0
@@ -73,7 +73,7 @@ export class ShmDevice implements ProviderDevice {
   readonly #doorbell: readonly [number, number]
   readonly #queues = new Map<number, ShmCompletionQueue>()
   readonly #pairs = new Map<number, ShmQueuePair>()
-  readonly #peers = new Map<Gid, Peer>()
+  readonly #peers = new Map<Gid, PeerDevice>()
   readonly #sharedQueues = new Map<number, ShmSharedReceiveQueue>()
   readonly #pending = new Set<Waiting>()
   #listens = false
@@ -87,7 +87,7 @@ export class ShmDevice implements ProviderDevice {
     this.#physical = openPhysicalMemory(options.physicalBytes ?? 0)
     this.#doorbell = native.createPipe()
     this.segment = new Segment(this.#doorbell[1])
-    this.keys = new KeyTable(this.segment)
+    this.keys = new SharedKeyTable(this.segment)
     this.events = new ShmAsyncEvents(this)
     this.visitors = new Visitors(this.segment)
   }
@@ -164,7 +164,7 @@ export class ShmDevice implements ProviderDevice {
   }
 
   createThreadDomain(): ProviderThreadDomain {
-    return new ThreadDomain(this.threadDomains)
+    return new OwnThreadDomain(this.threadDomains)
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
@@ -258,16 +258,16 @@ export class ShmDevice implements ProviderDevice {
   // ---- peers
   // -------------------------------------------------------------------------------------------------------------------
 
-  openPeer(gid: Gid): Peer {
+  openPeer(gid: Gid): PeerDevice {
     const known = this.#peers.get(gid)
     if (known !== undefined && !known.gone) return known.acquire()
     if (gid !== this.gid) this.listen()
-    const peer = Peer.open(this, gid)
+    const peer = PeerDevice.open(this, gid)
     this.#peers.set(gid, peer)
     return peer.acquire()
   }
 
-  closePeer(peer: Peer): void {
+  closePeer(peer: PeerDevice): void {
     if (peer.release() && this.#peers.get(peer.gid) === peer) this.#peers.delete(peer.gid)
   }
 

@@ -2,12 +2,12 @@ import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
 import { type Initiator, Outcome } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Reachable, Responder } from './responder.ts'
 import type { Transport } from './transport.ts'
 import { sharedInbox } from './visiting.ts'
@@ -65,13 +65,13 @@ export class DynamicTransport implements Transport {
 
 /** A target as one initiator sees it. Many use it together, so an error is the initiator's alone. */
 class DynamicTarget implements Reachable, Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
-  block: Block | undefined = undefined
+  block: PairBlock | undefined = undefined
   rnrTimer = 0
   #seen = false
 
-  constructor(peer: Peer, number: number) {
+  constructor(peer: PeerDevice, number: number) {
     this.peer = peer
     this.number = number
   }

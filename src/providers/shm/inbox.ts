@@ -1,7 +1,7 @@
-import type { Block } from './block.ts'
 import { ClaimState, claimState, claimWord, isClaimOf, ringShift } from './claims.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 
 /**
  * Where messages are put at the receiver: the oldest receive request of a ring, looked at, then taken, then published
@@ -9,8 +9,8 @@ import type { Peer } from './peer.ts'
  */
 export interface Inbox {
   /** Whose memory the requests name. */
-  readonly peer: Peer
-  readonly block: Block
+  readonly peer: PeerDevice
+  readonly block: PairBlock
   /** Slot of the oldest request, or -1 where there is none. */
   peek(): number
   /** Take the request that `peek` found; false where another sender was faster. */
@@ -29,8 +29,8 @@ export interface Inbox {
 
 /** The ring of a connected queue pair: nobody else takes from it. */
 export class OwnInbox implements Inbox {
-  readonly peer: Peer
-  readonly block: Block
+  readonly peer: PeerDevice
+  readonly block: PairBlock
   /** Receive requests that this end has used up. */
   #consumed: number
   /**
@@ -39,7 +39,7 @@ export class OwnInbox implements Inbox {
    */
   #posted: number
 
-  constructor(peer: Peer, block: Block) {
+  constructor(peer: PeerDevice, block: PairBlock) {
     this.peer = peer
     this.block = block
     this.#consumed = Atomics.load(block.words, BlockWord.Consumed)
@@ -76,13 +76,13 @@ export class OwnInbox implements Inbox {
 
 /** A ring that many send to: slots are claimed one by one (claims.ts). */
 export class SharedInbox implements Inbox {
-  readonly peer: Peer
-  readonly block: Block
+  readonly peer: PeerDevice
+  readonly block: PairBlock
   readonly #visitor: number
   readonly #shift: number
   #position = 0
 
-  constructor(peer: Peer, block: Block, visitor: number) {
+  constructor(peer: PeerDevice, block: PairBlock, visitor: number) {
     this.peer = peer
     this.block = block
     this.#visitor = visitor
@@ -145,7 +145,7 @@ export class SharedInbox implements Inbox {
  * object.
  */
 function writeResult(
-  block: Block,
+  block: PairBlock,
   slot: number,
   opcode: number,
   flags: number,

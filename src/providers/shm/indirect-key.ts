@@ -6,9 +6,9 @@ import type { ProviderIndirectKey } from '../memory-contract.ts'
 import { MAX_PIECES, PIECE_DOUBLES, piecesOf } from '../pieces.ts'
 import { CompletionStatus } from '../status.ts'
 import { Outcome } from './initiator.ts'
-import type { Invalidatable } from './key-table.ts'
 import { PAGE_BYTES } from './layout.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
+import type { Invalidatable } from './shared-key-table.ts'
 
 /**
  * A key for pieces of other regions. Its pieces lie in pages of the segment, where peers read them when they meet the

@@ -4,15 +4,15 @@ import { changeAtomically } from '../atomic.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import type { Inbox } from './inbox.ts'
-import type { KeyTable } from './key-table.ts'
 import { BlockKind, BlockWord, MAX_MESSAGE_BYTES } from './layout.ts'
 import type { MemoryOperations } from './memory-operations.ts'
+import type { PairBlock } from './pair-block.ts'
 import { reach } from './reach.ts'
 import type { RemoteMemory } from './remote-memory.ts'
 import type { Reachable, Responder } from './responder.ts'
 import { SegmentList } from './segment-list.ts'
+import type { SharedKeyTable } from './shared-key-table.ts'
 import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
 
@@ -28,7 +28,7 @@ export const Outcome = { NotReady: -1, NoReceive: -2, PeerInside: -3 } as const
  * key), so that the status is the one that a device would give.
  */
 export class Initiator {
-  readonly #keys: KeyTable
+  readonly #keys: SharedKeyTable
   readonly #operations: MemoryOperations
   readonly #domainId: number
   readonly #number: number
@@ -44,7 +44,7 @@ export class Initiator {
   /** errno of a copy across processes that failed, for the completion's vendor error. */
   vendorError = 0
 
-  constructor(keys: KeyTable, operations: MemoryOperations, domainId: number, number: number, answered: boolean) {
+  constructor(keys: SharedKeyTable, operations: MemoryOperations, domainId: number, number: number, answered: boolean) {
     this.#keys = keys
     this.#operations = operations
     this.#domainId = domainId
@@ -161,7 +161,7 @@ export class Initiator {
     return status
   }
 
-  #perform(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+  #perform(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock): number {
     switch (opcode) {
       case Opcode.Write:
         return this.#write(request, target, block)
@@ -222,7 +222,7 @@ export class Initiator {
   // ---- one-sided
   // ---------------------------------------------------------------------------------------------------------------
 
-  #write(request: EncodedRequest, target: Responder, block: Block): number {
+  #write(request: EncodedRequest, target: Responder, block: PairBlock): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
     return this.#place(request, target)
   }
@@ -236,7 +236,7 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  #read(request: EncodedRequest, target: Responder, block: Block): number {
+  #read(request: EncodedRequest, target: Responder, block: PairBlock): number {
     if (!readable(block, Access.RemoteRead)) return CompletionStatus.RemoteInvalidRequest
     const { total } = this.#local
     if (total === 0) return CompletionStatus.Success
@@ -245,7 +245,7 @@ export class Initiator {
     return CompletionStatus.Success
   }
 
-  #atomic(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+  #atomic(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock): number {
     if (!readable(block, Access.RemoteAtomic)) return CompletionStatus.RemoteInvalidRequest
     const address = request.words[RequestSlot.RemoteAddress]!
     if (address % 8 !== 0) return CompletionStatus.RemoteInvalidRequest
@@ -311,7 +311,7 @@ export class Initiator {
   // ---- two-sided
   // ---------------------------------------------------------------------------------------------------------------
 
-  #send(request: EncodedRequest, opcode: number, target: Responder, block: Block): number {
+  #send(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock): number {
     const { inbox } = target
     const { total } = this.#local
     const scattered = inbox === undefined ? NOTHING_POSTED : this.#takeReceive(inbox, target, total)
@@ -339,7 +339,7 @@ export class Initiator {
     return target.peer.invalidate(key, target.number, target.domainId)
   }
 
-  #writeWithImmediate(request: EncodedRequest, target: Responder, block: Block): number {
+  #writeWithImmediate(request: EncodedRequest, target: Responder, block: PairBlock): number {
     if (!enabled(block, Access.RemoteWrite)) return CompletionStatus.RemoteInvalidRequest
     const { inbox } = target
     if (inbox === undefined || !takeAny(inbox)) return Outcome.NoReceive
@@ -354,7 +354,7 @@ export class Initiator {
    * A datagram: the header, then the local bytes that `gather` found. It is dropped where nobody receives, or the
    * receive is too short (IB specification 9.8.3.2: there is nobody to tell).
    */
-  deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: Block, header: Span): void {
+  deliverDatagram(request: EncodedRequest, opcode: number, target: Responder, block: PairBlock, header: Span): void {
     const { inbox } = target
     const whole = this.#datagram
     whole.clear()
@@ -385,7 +385,7 @@ export class Initiator {
   /**
    * Find where the first `length` bytes of a message go in the receive request of `slot`; the status is the receiver's.
    */
-  #scatter(target: Responder, ring: Block, slot: number, length: number): number {
+  #scatter(target: Responder, ring: PairBlock, slot: number, length: number): number {
     const list = this.#remote
     const { requests, requestStride } = ring
     list.clear()
@@ -403,7 +403,7 @@ export class Initiator {
   }
 
   /** Receive requests are of the protection domain of the ring that they were posted to. */
-  #scatterInto(target: Responder, ring: Block, address: number, length: number, key: number): boolean {
+  #scatterInto(target: Responder, ring: PairBlock, address: number, length: number, key: number): boolean {
     const memory = target.peer.memory(key)
     if (
       memory === undefined ||
@@ -421,7 +421,7 @@ export class Initiator {
     request: EncodedRequest,
     target: Responder,
     inbox: Inbox,
-    block: Block,
+    block: PairBlock,
     opcode: number,
     flags: number,
     status: number,
@@ -469,12 +469,12 @@ function isAboutMemory(status: number): boolean {
   return status === CompletionStatus.RemoteAccessError || status === CompletionStatus.RemoteOperationError
 }
 
-function enabled(block: Block, right: number): boolean {
+function enabled(block: PairBlock, right: number): boolean {
   return (block.words[BlockWord.Access]! & right) !== 0
 }
 
 /** READ and atomics also need the responder's resources. */
-function readable(block: Block, right: number): boolean {
+function readable(block: PairBlock, right: number): boolean {
   return enabled(block, right) && block.words[BlockWord.MaxReadAtomic]! > 0
 }
 

@@ -6,9 +6,9 @@ import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.
 import { CompletionStatus } from '../status.ts'
 import { allowsWindow, retag } from '../window-rules.ts'
 import { Outcome } from './initiator.ts'
-import type { Invalidatable } from './key-table.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
+import type { Invalidatable } from './shared-key-table.ts'
 
 /** What a window is to show; no memory shows nothing. */
 export interface WindowView {

@@ -12,17 +12,17 @@ import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered } from '../service.ts'
-import type { Block } from './block.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
-import { Memberships } from './multicast.ts'
+import { MulticastMemberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
+import type { PairBlock } from './pair-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
 import type { ShmProtectionDomain } from './protection-domain.ts'
-import { ReceiveQueue } from './receive-queue.ts'
+import { ReceiveRing } from './receive-ring.ts'
 import type { Receives } from './receives.ts'
 import { type Sender, Sending } from './sending.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -53,9 +53,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
-  readonly #memberships: Memberships
+  readonly #memberships: MulticastMemberships
   readonly #own: OwnBlock
-  readonly #block: Block
+  readonly #block: PairBlock
   readonly #sending: Sending
   readonly #receives: Receives
   readonly ring: ArrivalRing | undefined
@@ -88,7 +88,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#own = new OwnBlock(device.segment, ownRequests(options), options.maxReceiveSegments)
     this.#block = this.#own.block
     this.#receives = makeReceives(options, this.#block, device)
-    this.ring = this.#receives instanceof ReceiveQueue ? this.#receives : undefined
+    this.ring = this.#receives instanceof ReceiveRing ? this.#receives : undefined
     describeBlock(this.#block, domain.id, options)
     this.number = device.addPair(this, this.#own, (number) => {
       this.#block.words[BlockWord.Number] = number
@@ -99,7 +99,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     const parts = { device, initiator, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
     this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
-    this.#memberships = new Memberships(device.gid, this.number)
+    this.#memberships = new MulticastMemberships(device.gid, this.number)
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.addReceiver(this)
     if (shared !== undefined) this.#receiveQueue?.addShared(shared)

@@ -1,5 +1,5 @@
 import { Access } from '../access.ts'
-import type { Peer } from './peer.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { RemoteMemory } from './remote-memory.ts'
 import type { SegmentList } from './segment-list.ts'
 
@@ -10,7 +10,7 @@ import type { SegmentList } from './segment-list.ts'
  */
 export function reach(
   list: SegmentList,
-  peer: Peer,
+  peer: PeerDevice,
   memory: RemoteMemory,
   offset: number,
   length: number,

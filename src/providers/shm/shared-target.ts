@@ -1,8 +1,8 @@
 import { QueuePairState } from '../queue-pair-state.ts'
-import type { Block } from './block.ts'
 import { SharedInbox } from './inbox.ts'
 import { BlockWord, stateOf } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 
 const UNSEEN = -1
 
@@ -12,21 +12,21 @@ const UNSEEN = -1
  * away.
  */
 export class SharedTarget {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly kind: number
-  #block: Block | undefined = undefined
+  #block: PairBlock | undefined = undefined
   #inbox: SharedInbox | undefined
   #seenState = UNSEEN
 
-  constructor(peer: Peer, number: number, kind: number) {
+  constructor(peer: PeerDevice, number: number, kind: number) {
     this.peer = peer
     this.number = number
     this.kind = kind
   }
 
   /** Its block where it receives now; undefined where it does not, is gone, or is of another kind. */
-  open(): Block | undefined {
+  open(): PairBlock | undefined {
     const block = this.#block
     if (block !== undefined && Atomics.load(block.words, BlockWord.State) === this.#seenState) return block
     this.close()
@@ -46,7 +46,7 @@ export class SharedTarget {
     this.#seenState = UNSEEN
   }
 
-  #reopen(): Block | undefined {
+  #reopen(): PairBlock | undefined {
     const block = this.peer.openBlock(this.number)
     if (block === undefined) return undefined
     this.#block = block

@@ -1,9 +1,9 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import { QueuePairState } from '../queue-pair-state.ts'
-import type { Block } from './block.ts'
 import { type Inbox, OwnInbox, type SharedInbox } from './inbox.ts'
 import { BlockKind, BlockWord, stateOf } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Reachable, Responder } from './responder.ts'
 
 /** No state word: that of a fresh block is 0. */
@@ -11,7 +11,7 @@ const UNSEEN = -1
 
 /** The peer's queue pair that a connected queue pair sends to: its block, entered for the time of one operation. */
 export class Target implements Reachable, Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly #ownNumber: number
   readonly #ownGid: readonly number[]
@@ -19,7 +19,7 @@ export class Target implements Reachable, Responder {
    * Compare packet sequence numbers: unreliable connections take up whatever comes first (IB specification 9.8.2.1).
    */
   readonly #comparesPsn: boolean
-  block: Block | undefined = undefined
+  block: PairBlock | undefined = undefined
   #own: OwnInbox | undefined
   #visiting = false
   #inside = 0
@@ -27,7 +27,7 @@ export class Target implements Reachable, Responder {
   #seenState = UNSEEN
   #sendPsn = 0
 
-  constructor(peer: Peer, number: number, ownNumber: number, ownGid: readonly number[], comparesPsn: boolean) {
+  constructor(peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[], comparesPsn: boolean) {
     this.peer = peer
     this.number = number
     this.#ownNumber = ownNumber
@@ -135,7 +135,7 @@ export class Target implements Reachable, Responder {
   }
 
   /** The state word is new to us: is this a receiver, and are we the one it receives from? */
-  #recognise(block: Block): boolean {
+  #recognise(block: PairBlock): boolean {
     const word = Atomics.load(block.words, BlockWord.State)
     const state = stateOf(word)
     const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
@@ -155,11 +155,11 @@ export class Target implements Reachable, Responder {
    * The first message finds the queue pair ready: its owner may want to know (IB specification 11.6.3.1, communication
    * established).
    */
-  #establish(block: Block): void {
+  #establish(block: PairBlock): void {
     if (Atomics.exchange(block.words, BlockWord.Found, 1) === 0) this.#tell(block.words[BlockWord.ReceiveQueue]!)
   }
 
-  #connected(block: Block): boolean {
+  #connected(block: PairBlock): boolean {
     const { words } = block
     if (words[BlockWord.Number] !== this.number || words[BlockWord.DestinationNumber] !== this.#ownNumber) return false
     return this.#ownGid.every((word, index) => words[BlockWord.DestinationGid + index] === word)

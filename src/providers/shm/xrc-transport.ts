@@ -1,11 +1,11 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import { ReliableTransport } from './connected-transport.ts'
 import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import type { Responder } from './responder.ts'
 import { Target } from './target.ts'
 import { reachable, sharedInbox } from './visiting.ts'
@@ -22,7 +22,7 @@ export class XrcTransport extends ReliableTransport {
     return this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
   }
 
-  protected override makeTarget(peer: Peer, number: number, ownGid: readonly number[]): Target {
+  protected override makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {
     return new XrcTarget(this.parts.device, peer, number, this.parts.number, ownGid)
   }
 }
@@ -30,10 +30,10 @@ export class XrcTransport extends ReliableTransport {
 class XrcTarget extends Target {
   readonly #device: ShmDevice
   /** Owners of shared receive queues by their numbers; the connected peer itself is not among them. */
-  readonly #owners = new Map<number, Peer>()
+  readonly #owners = new Map<number, PeerDevice>()
   #visit: Visit | undefined
 
-  constructor(device: ShmDevice, peer: Peer, number: number, ownNumber: number, ownGid: readonly number[]) {
+  constructor(device: ShmDevice, peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[]) {
     super(peer, number, ownNumber, ownGid, true)
     this.#device = device
   }
@@ -63,7 +63,7 @@ class XrcTarget extends Target {
     super.close()
   }
 
-  #ownerOf(number: number, block: Block): Peer | undefined {
+  #ownerOf(number: number, block: PairBlock): PeerDevice | undefined {
     if (this.peer.has(number)) return this.peer
     const known = this.#owners.get(number)
     if (known !== undefined && !known.gone) return known
@@ -77,13 +77,13 @@ class XrcTarget extends Target {
 }
 
 class XrcResponder implements Responder {
-  readonly peer: Peer
+  readonly peer: PeerDevice
   readonly number: number
   readonly domainId: number
   readonly queueIndex: number
   readonly inbox: Inbox | undefined
 
-  constructor(peer: Peer, number: number, queue: Block, inbox: Inbox | undefined) {
+  constructor(peer: PeerDevice, number: number, queue: PairBlock, inbox: Inbox | undefined) {
     this.peer = peer
     this.number = number
     this.domainId = queue.words[BlockWord.Domain]!
@@ -92,7 +92,7 @@ class XrcResponder implements Responder {
   }
 }
 
-function isSameDomain(one: Block, other: Block): boolean {
+function isSameDomain(one: PairBlock, other: PairBlock): boolean {
   const at = BlockWord.XrcDomain
   return one.words[at] === other.words[at] && one.words[at + 1] === other.words[at + 1]
 }

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import type { Staged } from './staging.ts'
+import type { Staged } from './staging-slabs.ts'
 
 /** A batch on its way: where its operands are and its results come, and who waits for it. */
 export class BatchInFlight {

@@ -41,7 +41,7 @@ import type { RemoteWords } from './remote-words.ts'
 import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
 import { GroupStack } from './stack.ts'
-import { StackCore, stackBytes } from './stack-core.ts'
+import { GroupStackCore, stackBytes } from './stack-core.ts'
 
 /** A structure that was found: its home's words, and where its body is. */
 interface Opened {
@@ -229,7 +229,7 @@ export class GroupStructures implements AsyncDisposable {
       capacity,
       codecNumber(settings.codec),
     ])
-    const core = new StackCore(opened.words, opened.home.pool, opened.offset, capacity)
+    const core = new GroupStackCore(opened.words, opened.home.pool, opened.offset, capacity)
     return new GroupStack(name, core, settings)
   }
 

@@ -34,7 +34,7 @@ const TRIMMED_AT_ONCE = 30
  * goes on. **Memory**: what no slot names is found by the rank that made it, or, where that is out of the group, by the
  * home (block-pool.ts). **Reads** copy, and check by the tag that what they copied is what the slot meant (record.ts).
  */
-export class LogCore {
+export class GroupLogCore {
   readonly #home: HomeWords
   readonly #pool: BlockPool
   readonly #view: LogView

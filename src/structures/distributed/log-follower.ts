@@ -1,7 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import { EntryFollower, type LogEntry } from '../log/entry-follower.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
-import type { LogCore } from './log-core.ts'
+import type { GroupLogCore } from './log-core.ts'
 import type { RecordRead } from './log-reader.ts'
 
 /** Entries that are read in one go. */
@@ -13,7 +13,7 @@ const READ_AT_ONCE = 64
  * ahead, up to 64 at a time.
  */
 export class GroupFollower<V> extends EntryFollower<V> {
-  readonly #core: LogCore
+  readonly #core: GroupLogCore
   readonly #codec: Codec<V>
   readonly #begin: Promise<number>
   #ahead: readonly RecordRead[] = []
@@ -22,7 +22,7 @@ export class GroupFollower<V> extends EntryFollower<V> {
   #turn: Promise<unknown>
 
   /** @internal */
-  constructor(core: LogCore, codec: Codec<V>, begin: Promise<number>, signal: AbortSignal | undefined) {
+  constructor(core: GroupLogCore, codec: Codec<V>, begin: Promise<number>, signal: AbortSignal | undefined) {
     super(signal)
     this.#core = core
     this.#codec = codec

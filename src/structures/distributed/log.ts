@@ -6,7 +6,7 @@ import type { FollowOptions } from '../log/follower.ts'
 import type { LogBounds } from '../log/log-core.ts'
 import { READ_COUNT, type SharedLog, TAIL_COUNT } from '../log/shared-log.ts'
 import type { WaitOptions } from '../waiting/bell.ts'
-import type { LogCore } from './log-core.ts'
+import type { GroupLogCore } from './log-core.ts'
 import { GroupFollower } from './log-follower.ts'
 import type { RecordRead } from './log-reader.ts'
 import type { Promised } from './promised.ts'
@@ -20,11 +20,11 @@ export interface GroupLogSettings<V> {
 /** What a log and a channel of a group have in common. */
 export class GroupLogBase<V> {
   readonly name: string
-  protected readonly core: LogCore
+  protected readonly core: GroupLogCore
   readonly #settings: GroupLogSettings<V>
 
   /** @internal */
-  constructor(name: string, core: LogCore, settings: GroupLogSettings<V>) {
+  constructor(name: string, core: GroupLogCore, settings: GroupLogSettings<V>) {
     this.name = name
     this.core = core
     this.#settings = settings

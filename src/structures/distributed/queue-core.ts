@@ -72,7 +72,7 @@ interface Look {
  *
  * Round trips: push 1, and 1 more for each time that others were faster; pop 3, of several in a row 1 each.
  */
-export class QueueCore implements GroupListCore {
+export class GroupQueueCore implements GroupListCore {
   readonly #home: HomeWords
   readonly #pool: BlockPool
   readonly #body: number

@@ -52,7 +52,7 @@ const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
  * Round trips: push 1 where this rank was the last one here, else 3, and 2 more for each time that others were faster;
  * pop 3, of several in a row 1 each.
  */
-export class StackCore implements GroupListCore {
+export class GroupStackCore implements GroupListCore {
   readonly #home: HomeWords
   readonly #pool: BlockPool
   readonly #place: number

@@ -14,7 +14,7 @@ import { BatchInFlight, stagedBytes } from './batch-in-flight.ts'
 import type { Command } from './command.ts'
 import { HomeLink, REQUESTS_MAX, type RemoteMemory } from './home-link.ts'
 import { BATCH_MAX, type RemoteWords } from './remote-words.ts'
-import { Staging } from './staging.ts'
+import { StagingSlabs } from './staging-slabs.ts'
 import type { WordsRuntime } from './words-runtime.ts'
 
 const COMPLETIONS_AT_ONCE = 64
@@ -54,7 +54,7 @@ export class VerbsWords implements RemoteWords {
   /** The same, in words. */
   readonly #own: BigInt64Array
   readonly #options: VerbsWordsOptions
-  readonly #staging: Staging
+  readonly #staging: StagingSlabs
   readonly #channel: CompletionChannel
   readonly #queue: CompletionQueue
   readonly #links: readonly HomeLink[]
@@ -77,7 +77,7 @@ export class VerbsWords implements RemoteWords {
     this.memory = domain.allocate(ownBytes, all)
     const { buffer, byteOffset } = this.memory.bytes
     this.#own = new BigInt64Array(buffer, byteOffset, ownBytes / 8)
-    this.#staging = new Staging(domain)
+    this.#staging = new StagingSlabs(domain)
     this.#channel = device.createCompletionChannel()
     this.#queue = device.createCompletionQueue({ depth: ranks * (REQUESTS_MAX + 1), channel: this.#channel })
     this.#links = Array.from({ length: ranks }, (_, home) => new HomeLink(home, options.timeoutMs, domain, this.#queue))

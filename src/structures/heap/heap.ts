@@ -7,6 +7,7 @@ import { Bell } from '../waiting/bell.ts'
 import { type Allocation, Allocator } from './allocator.ts'
 import { BlockTable } from './block-table.ts'
 import { Epochs } from './epochs.ts'
+import { HeapRecovery, type Settler } from './heap-recovery.ts'
 import type { Intent } from './intent.ts'
 import {
   GRANULE_BYTES,
@@ -19,7 +20,6 @@ import {
 } from './layout.ts'
 import { Participant, ParticipantState } from './participant.ts'
 import type { ReachTest } from './reach.ts'
-import { Recovery, type Settler } from './recovery.ts'
 
 /** How often to try before saying that there is no memory; between two attempts others may leave their operations. */
 const PRESSURE_ATTEMPTS = 24
@@ -57,7 +57,7 @@ export class Heap {
   /** Random, the same for all: keys are hashed with it. */
   readonly seed: number
   readonly #allocator: Allocator
-  readonly #recovery: Recovery
+  readonly #recovery: HeapRecovery
   readonly #reach = new Map<number, ReachTest>()
   readonly #settlers: Settler[] = []
   readonly #collectors: (() => void)[] = []
@@ -80,7 +80,15 @@ export class Heap {
     this.#allocator = new Allocator(this.blocks, peers.slot)
     this.left = new Bell(this, HeaderOffset.LeftBell)
     this.epochs = new Epochs(memory, this.blocks, this.#allocator, peers, () => this.left.ring())
-    this.#recovery = new Recovery(memory, this.blocks, this.#allocator, this.epochs, peers, this.#reach, this.#settlers)
+    this.#recovery = new HeapRecovery(
+      memory,
+      this.blocks,
+      this.#allocator,
+      this.epochs,
+      peers,
+      this.#reach,
+      this.#settlers,
+    )
     this.self = new Participant(memory, peers.slot)
     this.intent = this.self.intent
     this.owner = ownerWord(peers.slot, peers.epoch)

@@ -11,7 +11,7 @@ import { after, test } from 'node:test'
 import { HomeLostError } from '../../../src/structures/index.ts'
 import { doomedSubject, judgeLosses, LossWord } from '../../../tools/structure-torture/doomed.ts'
 import { runStructureTorture, type StructurePlace } from '../../../tools/structure-torture/index.ts'
-import { INCARNATIONS_MAX, Journal, Word } from '../../../tools/structure-torture/journal.ts'
+import { INCARNATIONS_MAX, TortureJournal, Word } from '../../../tools/structure-torture/journal.ts'
 import { readStamped, stampedValue } from '../../../tools/structure-torture/stamped-value.ts'
 import type { CommonStructures, Ended } from '../../../tools/structure-torture/subject.ts'
 import { counterSubject } from '../../../tools/structure-torture/subjects/counter.ts'
@@ -58,8 +58,8 @@ test('a value of which some was overwritten is found out, and how much of it is 
  * killed in the middle of another.
  */
 async function judged(value: number): Promise<readonly string[]> {
-  const words = new Int32Array(Journal.bytesFor([counterSubject]) / 4)
-  const journal = new Journal(words, [counterSubject])
+  const words = new Int32Array(TortureJournal.bytesFor([counterSubject]) / 4)
+  const journal = new TortureJournal(words, [counterSubject])
   const processes = [3, 4].map((done, incarnation): Ended => {
     const own = journal.wordsOf('counter', incarnation)
     own[Word.Done] = done

@@ -52,13 +52,13 @@ function mixed(cluster: CountedCluster): AccessCost {
 }
 
 export const misses: readonly Miss[] = [
-  { name: 'read, nobody has it', ranks: 2, cost: single(false, () => {}) },
+  { name: 'read, no rank has it', ranks: 2, cost: single(false, () => {}) },
   {
     name: 'read, a third rank wrote it',
     ranks: 3,
     cost: single(false, (cluster) => void cluster.access(2, 1, true)),
   },
-  { name: 'write, nobody has it', ranks: 2, cost: single(true, () => {}) },
+  { name: 'write, no rank has it', ranks: 2, cost: single(true, () => {}) },
   {
     name: 'write, a third rank wrote it',
     ranks: 3,

@@ -5,12 +5,12 @@ import type { ProviderThreadDomain } from './memory-contract.ts'
  * A thread domain. For providers whose objects belong to one thread already, it promises nothing new; it only knows who
  * uses it.
  */
-export class ThreadDomain implements ProviderThreadDomain {
+export class OwnThreadDomain implements ProviderThreadDomain {
   readonly users: Set<object> = new Set<object>()
-  readonly #siblings: Set<ThreadDomain>
+  readonly #siblings: Set<OwnThreadDomain>
 
   /** `siblings`: those of the device, which this joins until it is destroyed. */
-  constructor(siblings: Set<ThreadDomain>) {
+  constructor(siblings: Set<OwnThreadDomain>) {
     this.#siblings = siblings
     siblings.add(this)
   }

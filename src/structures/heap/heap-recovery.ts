@@ -22,7 +22,7 @@ export type Settler = (participant: Participant) => void
  *    structures have of their own in its entry.
  * 4. Blocks that it had retired: they wait with us. Then the entry is free.
  */
-export class Recovery {
+export class HeapRecovery {
   readonly #memory: WordMemory
   readonly #blocks: BlockTable
   readonly #allocator: Allocator

@@ -38,7 +38,7 @@ let lastAttempt = 0
  * One end of a connection from the first call to the last: does what the machine says, with the carrier on one side and
  * the queue pair on the other. Programs see it as a ConnectionRequest and as a Connection.
  */
-export class Link implements ConnectionActions {
+export class ConnectionSide implements ConnectionActions {
   readonly identifier: ConnectionIdentifier
   readonly machine: ConnectionMachine
   /** What the peer last said of itself. */

@@ -12,7 +12,7 @@ const LENGTH_MIN = 256
 const SLAB_BYTES = 64 * 1024
 
 /** Registered memory of this rank in pieces of powers of two, which are used again. */
-export class Staging {
+export class StagingSlabs {
   readonly #domain: ProtectionDomain
   readonly #free = new Map<number, Staged[]>()
 

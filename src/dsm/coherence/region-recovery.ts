@@ -37,8 +37,8 @@ export interface RecoveryHost {
   /** All claims to pages whose home this member is. Returns what becomes of them. */
   judge(claims: ReadonlyMap<number, readonly RankClaim[]>): Iterable<VerdictEntry & { readonly rank: number }>
   /**
-   * Do what the homes have decided. Returns the pages that are to go and are held; {@link Recovery.left} follows for
-   * each.
+   * Do what the homes have decided. Returns the pages that are to go and are held; {@link RegionRecovery.left} follows
+   * for each.
    */
   apply(verdicts: ReadonlyMap<number, VerdictEntry['verdict']>): Iterable<number>
   /** Nobody holds `page` any more that was to go elsewhere. */
@@ -49,7 +49,7 @@ export interface RecoveryHost {
 
 type Phase = 'idle' | 'flushing' | 'claiming' | 'judging' | 'ready'
 
-export class Recovery {
+export class RegionRecovery {
   readonly #rank: number
   readonly #send: (to: number, message: RecoveryMessage) => void
   readonly #host: RecoveryHost

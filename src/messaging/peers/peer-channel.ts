@@ -15,9 +15,9 @@ interface Control {
 /** What a channel tells of what came. */
 export interface ChannelOwner {
   /** `bytes` are valid until the call returns, from `at` on. */
-  cameFrame(channel: Channel, frame: Frame, bytes: Uint8Array, at: number, length: number): void
+  cameFrame(channel: PeerChannel, frame: Frame, bytes: Uint8Array, at: number, length: number): void
   /** Once; undefined: closed in order. */
-  channelEnded(channel: Channel, error: Error | undefined): void
+  channelEnded(channel: PeerChannel, error: Error | undefined): void
   /** The number of the last collective of a group that is done here. */
   doneOf(group: number): number
 }
@@ -26,7 +26,7 @@ export interface ChannelOwner {
 const PIECE_BYTES = 16 * 1024
 
 /** The way to one peer: a link, and what waits for room on it. Control frames go first; streams take turns. */
-export class Channel {
+export class PeerChannel {
   readonly link: MessageLink
   readonly #owner: ChannelOwner
   readonly #controls: Control[] = []

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Registry } from '../../../src/cluster/group/registry.ts'
+import { RegionRegistry } from '../../../src/cluster/group/region-registry.ts'
 
 test('the first who opens a name decides; others agree or are shown what there is', () => {
-  const registry = new Registry()
+  const registry = new RegionRegistry()
   assert.deepEqual(registry.open(2, 'a', undefined), { kind: 'absent' })
   assert.deepEqual(registry.open(2, 'a', 'x'), { kind: 'opened', id: 1, parameters: 'x', ended: [] })
   assert.deepEqual(registry.open(0, 'a', 'y'), { kind: 'other', parameters: 'x' })
@@ -12,7 +12,7 @@ test('the first who opens a name decides; others agree or are shown what there i
 })
 
 test('a name is free when its last opener closes it or ends, and comes back under another number', () => {
-  const registry = new Registry()
+  const registry = new RegionRegistry()
   for (const rank of [0, 1, 2]) registry.open(rank, 'a', 'x')
   registry.open(1, 'b', 'y')
   assert.equal(registry.close(0, 'a'), undefined)
@@ -24,7 +24,7 @@ test('a name is free when its last opener closes it or ends, and comes back unde
 })
 
 test('to ask for the parameters is not to open', () => {
-  const registry = new Registry()
+  const registry = new RegionRegistry()
   registry.open(0, 'a', 'x')
   assert.deepEqual(registry.lookUp('a'), { kind: 'opened', id: 1, parameters: 'x', ended: [] })
   assert.deepEqual(registry.lookUp('b'), { kind: 'absent' })
@@ -32,7 +32,7 @@ test('to ask for the parameters is not to open', () => {
 })
 
 test('everybody is told who had ended when the region was made, and not who has since', () => {
-  const registry = new Registry()
+  const registry = new RegionRegistry()
   registry.memberEnded(3)
   registry.open(0, 'a', 'x')
   registry.memberEnded(2)

@@ -26,9 +26,9 @@ export interface SharedReceivesHost {
   readonly domain: ProtectionDomain
   readonly channel: CompletionChannel
   /** Have `advance` called in the next turn. */
-  wakeSoon(pool: SharedReceives): void
+  wakeSoon(pool: SharedReceivePool): void
   /** The last link has gone after `close`. */
-  release(pool: SharedReceives): void
+  release(pool: SharedReceivePool): void
 }
 
 /** Of each link over the pool. */
@@ -50,7 +50,7 @@ export interface SharingLink extends CompletionTaker {
  * number of its queue pair. The completion queue holds all that can be outstanding: as many as the shared queue takes,
  * and the sends of as many links as there may be.
  */
-export class SharedReceives implements Progressing {
+export class SharedReceivePool implements Progressing {
   readonly queue: CompletionQueue
   readonly completion: CompletionMode
   readonly shares: ReceiveShares

@@ -13,7 +13,7 @@ export const WINDOW_BYTES_MAX: number = 2 ** 32
  * share the same page tables. The memory object's pages replace the first `lengthBytes` of it; the rest of the last
  * WebAssembly page stays private.
  */
-export class MemoryWindow {
+export class RegionWindow {
   /** The region's offset at which the window begins. */
   readonly offsetBytes: number
   readonly lengthBytes: number

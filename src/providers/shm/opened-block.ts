@@ -3,10 +3,10 @@ import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
-import type { Block } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { BlockWord, stateOf } from './layout.ts'
-import type { Peer } from './peer.ts'
+import type { PairBlock } from './pair-block.ts'
+import type { PeerDevice } from './peer-device.ts'
 import { reachable } from './visiting.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
@@ -23,17 +23,17 @@ const NOTHING: QueuePairCapacities = {
  * A further handle on an XRC receive queue pair, found by its number: its block, seen from outside. Only who made the
  * queue pair changes it, and it ends with that process: there is no kernel here that would keep it.
  */
-export class OpenedPair implements ProviderQueuePair {
+export class OpenedBlock implements ProviderQueuePair {
   readonly number: number
   readonly type = 'xrc-receive'
   readonly capacities: QueuePairCapacities = NOTHING
   readonly lastErrno: number = Errno.EINVAL
   readonly #device: ShmDevice
-  readonly #peer: Peer
-  readonly #block: Block
-  readonly #handles: Set<OpenedPair>
+  readonly #peer: PeerDevice
+  readonly #block: PairBlock
+  readonly #handles: Set<OpenedBlock>
 
-  constructor(device: ShmDevice, domain: ShmXrcDomain, number: number, handles: Set<OpenedPair>) {
+  constructor(device: ShmDevice, domain: ShmXrcDomain, number: number, handles: Set<OpenedBlock>) {
     const gid = domain.ownerOf(number)
     const peer = gid === undefined ? undefined : reachable(device, gid)
     const block = peer?.openBlock(number)

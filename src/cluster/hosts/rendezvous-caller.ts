@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { MissingMembersError, ranksInWords } from '../group/errors.ts'
-import { Connection, type ConnectionEnd, type ConnectionLimits } from './connection.ts'
 import { RendezvousError } from './errors.ts'
 import { CallerHandshake } from './handshake.ts'
 import { checkFromKeeper, type FromKeeper, type FromRank, type Refusal } from './messages.ts'
+import { type ConnectionEnd, type ConnectionLimits, SealedConnection } from './sealed-connection.ts'
 
 /** Who listens may start later than who calls: so long until the next try, at first and at most. */
 const RETRY_MS_MIN = 50
@@ -31,12 +31,12 @@ export interface CallerHandlers {
 }
 
 /** A rank's end of the rendezvous: calls until somebody answers, joins, gives and takes, then shows signs of life. */
-export class Caller {
+export class RendezvousCaller {
   readonly #options: CallerOptions
   readonly #handlers: CallerHandlers
   readonly #address: string
   #socket: Socket | undefined
-  #connection: Connection | undefined
+  #connection: SealedConnection | undefined
   #first: unknown
   #retry: NodeJS.Timeout | undefined
   #retryMs = RETRY_MS_MIN
@@ -90,7 +90,7 @@ export class Caller {
       socket.setTimeout(0)
       socket.off('error', onError)
       if (this.#over) return
-      this.#connection = new Connection(socket, new CallerHandshake(secret), limits, {
+      this.#connection = new SealedConnection(socket, new CallerHandshake(secret), limits, {
         ready: () => this.#join(),
         message: (value) => this.#hear(checkFromKeeper(value, this.#options.size)),
         ended: (end) => this.#connectionEnded(end),

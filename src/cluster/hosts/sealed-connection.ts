@@ -52,7 +52,7 @@ export interface ConnectionHandlers {
   /** Both ends have proved themselves. */
   ready?(): void
   message(value: unknown): void
-  /** Called once. Nothing comes after it. Not called after {@link Connection.close}. */
+  /** Called once. Nothing comes after it. Not called after {@link SealedConnection.close}. */
   ended(end: ConnectionEnd): void
 }
 
@@ -60,7 +60,7 @@ export interface ConnectionHandlers {
  * One end of a TCP connection between ends that share a secret: handshake, then sealed messages of JSON, and empty ones
  * as signs of life. Ends by itself, in bounded time, whatever the other end does or leaves undone.
  */
-export class Connection {
+export class SealedConnection {
   readonly #socket: Socket
   readonly #handshake: Handshake
   readonly #limits: ConnectionLimits

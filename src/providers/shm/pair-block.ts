@@ -10,7 +10,7 @@ import {
 } from './layout.ts'
 
 /** The block of a queue pair, mapped by its owner or by its peer. Which of them writes what is in layout.ts. */
-export class Block {
+export class PairBlock {
   readonly buffer: ArrayBuffer
   readonly words: Int32Array
   /** Receive requests, `requestStride` doubles each. */

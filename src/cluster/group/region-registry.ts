@@ -21,7 +21,7 @@ export type RegistryAnswer =
   /** The registry is gone with its rank. */
   | { readonly kind: 'gone'; readonly rank: number }
 
-export class Registry {
+export class RegionRegistry {
   readonly #entries = new Map<string, RegistryEntry>()
   readonly #ended: number[] = []
   #nextId = 1

@@ -2,10 +2,8 @@ import { closeSync, constants, openSync } from 'node:fs'
 import { AetherError, isEnding, native } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
-import { Block, claimedGeometry } from './block.ts'
 import type { ShmDevice } from './device.ts'
 import { decodeGid, type SegmentLocation } from './gid.ts'
-import { keyIndex } from './key-table.ts'
 import {
   BlockWord,
   blockGeometry,
@@ -25,9 +23,11 @@ import {
   SEGMENT_VERSION,
   SegmentState,
 } from './layout.ts'
+import { claimedGeometry, PairBlock } from './pair-block.ts'
 import { pipeInode } from './pipe.ts'
 import { deriveMemory, isCurrent, openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
 import { type FixedViews, fixedViews } from './segment.ts'
+import { keyIndex } from './shared-key-table.ts'
 import { SharedTarget } from './shared-target.ts'
 import { Visit } from './visitors.ts'
 
@@ -38,7 +38,7 @@ const GENERATION = KeyWord.Generation - KeyWord.Key
  * A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. Held by
  * the queue pairs that are connected to it.
  */
-export class Peer {
+export class PeerDevice {
   readonly gid: Gid
   readonly processId: number
   readonly views: FixedViews
@@ -75,10 +75,10 @@ export class Peer {
   }
 
   /** The device of `gid`. ETIMEDOUT where it does not answer: it is how a real device says that nobody has this gid. */
-  static open(device: ShmDevice, gid: Gid): Peer {
+  static open(device: ShmDevice, gid: Gid): PeerDevice {
     if (gid === device.gid) {
       const { segment } = device
-      return new Peer(device, gid, {
+      return new PeerDevice(device, gid, {
         processId: process.pid,
         views: segment,
         mapping: undefined,
@@ -95,7 +95,7 @@ export class Peer {
         'the gid does not answer: its process ended or closed the device, belongs to another user, or the gid is not of this machine',
       )
     }
-    return new Peer(device, gid, opened)
+    return new PeerDevice(device, gid, opened)
   }
 
   /** True for the own device: everything is here. */
@@ -176,7 +176,7 @@ export class Peer {
   }
 
   /** Map the block of a queue pair; undefined where the peer has none of that number. */
-  openBlock(number: number): Block | undefined {
+  openBlock(number: number): PairBlock | undefined {
     const at = (number & (MAX_QUEUE_PAIRS - 1)) * DIRECTORY_WORDS
     const { directory } = this.views
     if (!this.has(number)) return undefined
@@ -187,7 +187,7 @@ export class Peer {
     const buffer = native.mapMemory(this.#descriptor, first * PAGE_BYTES, pages * PAGE_BYTES, 0)
     const words = new Int32Array(buffer, 0, PAGE_BYTES / 4)
     const geometry = words[BlockWord.Number] === number ? claimedGeometry(words, pages) : undefined
-    if (geometry !== undefined) return new Block(buffer, geometry)
+    if (geometry !== undefined) return new PairBlock(buffer, geometry)
     native.unmapMemory(buffer)
     return undefined
   }
@@ -209,7 +209,7 @@ export class Peer {
     return target
   }
 
-  closeBlock(block: Block): void {
+  closeBlock(block: PairBlock): void {
     native.unmapMemory(block.buffer)
   }
 

@@ -10,7 +10,7 @@ import { decodeGid } from './gid.ts'
  * note, its name what it is about, its content the gid of the device that left it. A process that was killed leaves its
  * files behind; whoever meets one removes it.
  */
-export class Registry {
+export class NoteFolder {
   readonly #directory: string
   #names: readonly string[] = []
   #readAt = -1

@@ -34,7 +34,7 @@ type Waiting =
  * A send slot is reused after SENDS_PER_LINK further requests; the send queue holds no more than that, so by then the
  * request that used it has completed.
  */
-export class Link {
+export class MeshLink {
   readonly peer: number
   /** Why a request failed; undefined while all is well. */
   broken: string | undefined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Channel, type ChannelOwner } from '../../../src/messaging/peers/channel.ts'
 import { FRAME_BYTES, FrameKind, FrameView } from '../../../src/messaging/peers/frame.ts'
+import { type ChannelOwner, PeerChannel } from '../../../src/messaging/peers/peer-channel.ts'
 import { OutgoingStream } from '../../../src/messaging/peers/streams.ts'
 import { until } from '../../cluster/support.ts'
 import { memoryLinks } from '../../support/memory-links.ts'
@@ -9,7 +9,7 @@ import { memoryLinks } from '../../support/memory-links.ts'
 test('of a stream that is given up while a piece of it leaves, no other piece does', async () => {
   const [link, other] = memoryLinks({ ringBytes: 1 << 20 })
   const owner: ChannelOwner = { cameFrame: () => {}, channelEnded: () => {}, doneOf: () => 0 }
-  const channel = new Channel(link, owner)
+  const channel = new PeerChannel(link, owner)
   let pieces = 0
   const commit = link.commit.bind(link)
   const length = 100_000
@@ -33,7 +33,7 @@ test('of how far a group is, asked for again and again by a peer that reads noth
   const [link, other] = memoryLinks({ ringBytes: 4096 })
   let done = 0
   const owner: ChannelOwner = { cameFrame: () => {}, channelEnded: () => {}, doneOf: () => done }
-  const channel = new Channel(link, owner)
+  const channel = new PeerChannel(link, owner)
   const say = (group: number): void => {
     done += 1
     channel.control(FrameKind.Progress, 0, 0, group, 0)
@@ -55,7 +55,7 @@ test('of how far a group is, asked for again and again by a peer that reads noth
 test('of what a group announces to a peer that reads nothing, the last waits', async () => {
   const [link, other] = memoryLinks({ ringBytes: 4096 })
   const owner: ChannelOwner = { cameFrame: () => {}, channelEnded: () => {}, doneOf: () => 0 }
-  const channel = new Channel(link, owner)
+  const channel = new PeerChannel(link, owner)
   const announce = (sequence: number, group: number): void =>
     channel.control(FrameKind.Announce, sequence, sequence, group, 8 * sequence)
   let left = 0

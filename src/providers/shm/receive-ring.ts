@@ -3,10 +3,10 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { CompletionOpcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Block } from './block.ts'
 import { completeReceive, lengthOf } from './complete-receive.ts'
 import type { ArrivalRing, ShmCompletionQueue } from './completion-queue.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { PairBlock } from './pair-block.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { Receives } from './receives.ts'
 
@@ -16,8 +16,8 @@ import type { Receives } from './receives.ts'
  * 32-bit and wrap; differences are taken as signed. They go on over RESET, so that no number of an earlier connection,
  * left in the ring, is ever the next one.
  */
-export class ReceiveQueue implements Receives, ArrivalRing {
-  readonly #block: Block
+export class ReceiveRing implements Receives, ArrivalRing {
+  readonly #block: PairBlock
   readonly #results: Int32Array
   readonly #capacity: number
   readonly #ids: Float64Array
@@ -30,7 +30,7 @@ export class ReceiveQueue implements Receives, ArrivalRing {
   #nextAt: number = ResultWord.Sequence
   #nextNumber = 1
 
-  constructor(block: Block, capacity: number) {
+  constructor(block: PairBlock, capacity: number) {
     this.#block = block
     this.#results = block.results
     this.#capacity = capacity

@@ -54,7 +54,7 @@ export function keyIndex(key: number): number {
 }
 
 /** Keys of the own segment: written here, read by every peer. */
-export class KeyTable {
+export class SharedKeyTable {
   readonly #segment: Segment
   readonly #entries: (KeyedMemory | undefined)[] = []
   readonly #free: number[] = []
