@@ -107,6 +107,35 @@ module.exports = {
       to: { path: peersOfAdapters, pathNot: '^node_modules/(@types/|@)?$1/' },
     },
     {
+      name: 'tools-apart',
+      comment: 'tools/ is a package of its own: what is published in src/ runs without it.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^tools/' },
+    },
+    {
+      name: 'tools-through-the-index',
+      comment:
+        'tools/ enters a room through its index.ts, as aether-dsm/internal/ROOM: so it runs where it is installed.',
+      severity: 'error',
+      from: { path: '^tools/' },
+      to: { path: '^src/[^/]+/.', pathNot: '^src/[^/]+/index\\.ts$' },
+    },
+    {
+      name: 'tools-by-name',
+      comment: 'A relative path from tools/ to src/ leads nowhere in an installation: import aether-dsm/internal/ROOM.',
+      severity: 'error',
+      from: { path: '^tools/' },
+      to: { path: '^src/', dependencyTypesNot: ['aliased'] },
+    },
+    {
+      name: 'tools-stand-alone',
+      comment: 'tools/ imports neither tests, examples and scripts nor development dependencies.',
+      severity: 'error',
+      from: { path: '^tools/' },
+      to: { path: ['^(test|examples|scripts)/', 'node_modules/'] },
+    },
+    {
       name: 'no-cycle',
       comment: 'Modules that need each other to be loaded. Parent and child may know each other by type only.',
       severity: 'error',
@@ -117,7 +146,7 @@ module.exports = {
       name: 'no-orphan',
       comment: 'Nobody imports this module and it imports nothing: wire it in or delete it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '\\.d\\.ts$', orphan: true },
+      from: { path: '^(src|tools)/', pathNot: '\\.(d\\.ts|mjs)$', orphan: true },
       to: {},
     },
     {

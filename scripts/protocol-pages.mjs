@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { protocols } from '../dist/src/dsm/index.js'
-import { protocolPage } from '../dist/src/testing/index.js'
+import { protocolPage } from '../dist/tools/protocol-pages/index.js'
 
 const folder = fileURLToPath(new URL('../docs/protocols', import.meta.url))
 mkdirSync(folder, { recursive: true })

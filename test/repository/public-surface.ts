@@ -9,13 +9,13 @@ interface PackageFile {
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
 }
 
-/** The export paths that have types, with the source that each is built from. */
+/** The export paths for users that have types, with the source that each is built from. */
 export function entrySources(directory: string): Map<string, string> {
   const { exports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as PackageFile
   const sources = new Map<string, string>()
   for (const [path, target] of Object.entries(exports)) {
-    if (typeof target === 'string') continue
-    sources.set(path, join(directory, target.types.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, '.ts')))
+    if (typeof target === 'string' || path.startsWith('./internal/')) continue
+    sources.set(path, join(directory, target.default.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts')))
   }
   return sources
 }

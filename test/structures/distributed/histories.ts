@@ -10,7 +10,7 @@ import {
   type LogInput,
   logModel,
   type SequentialModel,
-} from '../../../src/testing/linearizability/index.ts'
+} from '../../../tools/linearizability/index.ts'
 
 type Call = { input: EntryInput | LogInput; calledAt: number; returned: { at: number; output: number } | undefined }
 
