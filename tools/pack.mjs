@@ -1,4 +1,6 @@
-/** Copies the compiled tools into this folder, from which they are packed: `npm pack ./tools`, after `npm run build`. */
+/**
+ * Copies the compiled tools into this folder, from which they are packed: `npm pack ./tools`, after `npm run build`.
+ */
 import { cpSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
