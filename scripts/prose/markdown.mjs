@@ -17,7 +17,10 @@ function paragraphOf(tokens) {
   return { text, spans }
 }
 
-/** What is wrong in a Markdown text, as `{ line, rule, text }`; lines count from 0. Headings, heads of tables and code are not prose. */
+/**
+ * What is wrong in a Markdown text, as `{ line, rule, text }`; lines count from 0. Headings, heads of tables and code
+ * are not prose. With `lengths: false` only phrases are looked for.
+ */
 export function* wrongInMarkdown(markdown, { lengths = true } = {}) {
   let line = 0
   let isProse = true

@@ -173,8 +173,8 @@ function* wrongMessages(file, isCommand) {
 }
 
 /**
- * What is wrong in the comments and messages of a program. `path` is from the root: in examples/ all comments are prose, in src/ the
- * JSDoc of what is exported; of other comments only width and phrases are looked at.
+ * What is wrong in the comments and messages of a program. `path` is from the root. In examples/ all comments are
+ * prose, elsewhere the JSDoc of what is exported. In other comments only width and phrases are checked.
  */
 export function wrongInTypeScript(text, path) {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
