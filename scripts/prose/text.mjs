@@ -1,6 +1,7 @@
 import { phrasesIn } from './phrases.mjs'
 
 export const WORDS_MAX = 25
+export const COLUMNS_MAX = 120
 /** Five lines of 120 columns. */
 export const PARAGRAPH_CHARACTERS_MAX = 600
 
