@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { commandTable } from '../../src/cli/commands.ts'
+import { toolTable } from '../../src/cli/tools.ts'
 import { root } from './checkout.ts'
 import { anchors, codeBlocks, linkTargets, markdownFiles, readDocument } from './markdown.ts'
 
@@ -43,7 +44,7 @@ function shownFiles(file: string): Set<string> {
 
 test('every npm script, every command of Aether and every file named in a command exists', () => {
   const wrong: string[] = []
-  const known = new Set(['help', ...commandTable.map(({ name }) => name)])
+  const known = new Set(['help', ...[...commandTable, ...toolTable].map(({ name }) => name)])
   for (const { file, command } of commands()) {
     const own = /^npx aether(?:-dsm)? ([a-z]\S*)/.exec(command)?.[1]
     if (own !== undefined && !known.has(own)) wrong.push(`${file}: ${command}`)
