@@ -151,7 +151,7 @@ test('every export path can be required by CommonJS and gives what import gives'
       const description = require('./package.json')
       async function main() {
         for (const path of Object.keys(description.exports)) {
-          if (path === './package.json') continue
+          if (path === './package.json' || path.includes('*')) continue
           const name = path.replace(/^[.]/, 'aether-dsm')
           if (require(name) !== (await import(name))) throw new Error(name)
         }
