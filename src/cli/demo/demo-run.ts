@@ -179,10 +179,8 @@ async function demonstrateBodies(
   showTimes(screen, outcome.aloneMs, [{ ...outcome, name: `coherent copies, ${coherence}` }])
   screen.line()
   screen.line('  Each process has a copy of the memory; what another wrote comes page by page:')
-  screen.line(
-    `  ${formatCount(outcome.pagesIn)} pages here. This is for machines that have no memory in common, and pays on`,
-  )
-  screen.line('  jobs that compute much on little data. On one machine, share the memory.')
+  screen.line(`  ${formatCount(outcome.pagesIn)} pages here. This is for machines that have no memory in common. It pays`)
+  screen.line('  on jobs that compute much on little data. On one machine, share the memory.')
   return outcome
 }
 
