@@ -5,6 +5,7 @@
  *     node scripts/screenshots.mjs [FOLDER]     default docs/images
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,8 +20,10 @@ const PICTURE_BYTES_MAX = 100 * 1024
 const ANIMATION_BYTES_MAX = 300 * 1024
 const FRAMES = 24
 const FRAME_MS = 80
-/** The charts show the last 30 s; what came before is the start, with its compilation. */
-const WARM_MS = 40_000
+/** Ranks that have just started compile their code, and wait longest: no more of that in the charts. */
+const WARM_MS = 20_000
+/** Long enough for the charts to have some history. */
+const WATCHED_MS = 30_000
 const tabs = ['cluster', 'transfers', 'pages', 'protocol', 'latencies', 'log']
 
 const folder = process.argv[2] ?? `${root}docs/images`
@@ -39,12 +42,13 @@ const ranks = spawn(
 let browser
 try {
   const url = await addressOf(ranks)
+  await sleep(WARM_MS)
   browser = await Chromium.start(path, { width: 1280, height: 800 })
   await browser.goTo(url)
   await browser.until("document.querySelectorAll('#cluster .card:nth-child(1) canvas').length === 1", 'the page')
   await browser.until("/[1-9].*\\/s/.test(document.querySelector('.facts').innerText)", 'traffic', 120_000)
   await visit(await browser.evaluate('/run-\\w+/.exec(document.body.innerText)[0]'))
-  await sleep(WARM_MS)
+  await sleep(WATCHED_MS)
   for (const theme of ['light', 'dark']) {
     if ((await browser.evaluate('document.documentElement.dataset.theme')) !== theme) await browser.press('t')
     for (const [index, tab] of tabs.entries()) {
@@ -67,13 +71,16 @@ try {
 async function visit(space) {
   const program = `import { open } from '${root}dist/src/index.js'
     const space = await open('${space}')
-    setTimeout(() => void space.close(), 2000)`
-  const run = () => spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' })
-  run()
-  await sleep(1000)
-  const killed = run()
-  await sleep(1000)
-  killed.kill('SIGKILL')
+    console.log('open')
+    process.stdin.on('data', () => void space.close().then(() => process.exit()))`
+  for (const leave of [(child) => child.stdin.write('leave'), (child) => child.kill('SIGKILL')]) {
+    const options = { stdio: ['pipe', 'pipe', 'inherit'] }
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], options)
+    await once(child.stdout, 'data')
+    await sleep(1500)
+    leave(child)
+    await once(child, 'exit')
+  }
 }
 
 /** The page that all ranks write, and its history. */
