@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the dashboard for the documentation, in light and dark, while ranks really run: every tab, and an
- * animation of the transfers between the ranks. Needs Chromium on PATH and a built checkout.
+ * Takes the pictures of the dashboard for the documentation, in light and dark, while ranks really run: every tab, and
+ * an animation of the transfers between the ranks. Needs Chromium on PATH and a built checkout.
  *
  *     node scripts/screenshots.mjs [FOLDER]     default docs/images
  */

@@ -1,5 +1,6 @@
 /**
- * One rank of the demo's last part: moves its share of the bodies. Every rank reads all positions, in a copy of its own.
+ * One rank of the demo's last part: moves its share of the bodies. Every rank reads all positions in a
+ * copy of its own.
  * @module
  */
 import { join } from '../../index.ts'

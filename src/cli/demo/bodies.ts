@@ -28,8 +28,8 @@ export function placeBodies(positions: Float64Array): void {
 }
 
 /**
- * Move a share of the bodies, with the two sets of positions in turns. Returns the set with the last positions. Every rank
- * calls this with a share of its own; one process calls it with all bodies.
+ * Move a share of the bodies, with the two sets of positions in turns. Returns the set with the last positions. Every
+ * rank calls this with a share of its own; one process calls it with all bodies.
  */
 export function runBodies(
   positions: readonly [Float64Array, Float64Array],
@@ -47,8 +47,8 @@ export function runBodies(
 }
 
 /**
- * One step of bodies `first … end - 1`: each is drawn by all others, which are added up in their order, so that the bits
- * do not depend on who computes it. `speeds` are those of these bodies alone.
+ * One step of bodies `first … end - 1`. The forces of all bodies are added in their order, so that the bits do not
+ * depend on who computes them. `speeds` are those of these bodies alone.
  */
 function moveBodies(from: Float64Array, to: Float64Array, speeds: Float64Array, { first, end }: BodiesShare): void {
   for (let body = first * coordinates; body < end * coordinates; body += coordinates) {

@@ -52,7 +52,7 @@ export interface CounterOutcome {
   readonly kill: KillOutcome
 }
 
-/** True if no visit was lost: the first count exact, the second at most one ahead, which the signal left without a note. */
+/** True if no visit was lost: the first count is exact, the second at most one ahead, which the signal left unnoted. */
 export function isCounterOutcomeRight({ plan, counter, kill }: CounterOutcome): boolean {
   const ahead = kill.counter - sum(kill.noted)
   return counter === plan.processes * plan.arrayVisits && (ahead === 0 || ahead === 1)
@@ -118,8 +118,8 @@ function expectVisits(way: CountingWay, counted: number, expected: number): void
 }
 
 /**
- * All count and note. The last one would go on for ever; it is killed after a third of what the others count. The shared
- * memory then holds what it did up to its last instruction.
+ * All count and note. The last one would go on for ever; it is killed after a third of what the others count. The
+ * shared memory then holds what it did up to its last instruction.
  */
 async function killOne(
   space: Space,

@@ -21,7 +21,7 @@ export type ExchangeReply =
   | ExchangePart
   | { readonly kind: 'done'; readonly totalMs: number; readonly iterations: number; readonly ranks: Float64Array }
 
-/** What one process leaves behind in an iteration: the partial sums of its blocks, then what its vertices contribute. */
+/** The part of one process in an iteration: the partial sums of its blocks, then what its vertices contribute. */
 export interface ExchangePart {
   readonly kind: 'part'
   readonly rank: number
@@ -29,7 +29,7 @@ export interface ExchangePart {
 }
 
 /**
- * The ranks' exchange of parts after each iteration. It is a barrier, too: no process starts an iteration before it has
+ * The exchange of parts after each iteration. It is also a barrier: no process starts an iteration before it has
  * the parts of all others, so a process is at most one iteration ahead, and parts of two parities are enough.
  */
 export class Exchange {
