@@ -1,7 +1,9 @@
-// Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. No network, no other tool than a C++ compiler.
+// Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. No network, no other
+// tool than a C++ compiler.
 //   node native/build.mjs [--sanitize | --prebuilt]
 //     --sanitize: AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
-//     --prebuilt: and a copy for who installs the package and has no compiler, into ../prebuilds/PLATFORM; npm pack does it
+//     --prebuilt: and a copy for who installs the package and has no compiler, into ../prebuilds/PLATFORM; npm pack
+//     does it
 import { execFile, execFileSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -31,7 +33,8 @@ if (process.platform !== 'linux') {
   process.exit(0)
 }
 
-// Parts of the addon that need headers which not every machine has: without them it is built without that part, and says so when it is asked for.
+// Parts of the addon that need headers which not every machine has: without them it is built without that part, and
+// says so when it is asked for.
 const parts = [
   { prefix: 'verbs-', header: 'infiniband/verbs.h', define: 'AETHER_VERBS', package: 'libibverbs-dev' },
   { prefix: 'rdmacm-', header: 'rdma/rdma_cma.h', define: 'AETHER_RDMACM', package: 'librdmacm-dev' },

@@ -35,15 +35,15 @@ function unfilter(data, width, height, channels) {
   const stride = width * channels
   const pixels = new Uint32Array(width * height)
   let above = new Uint8Array(stride)
-  for (let y = 0; y < height; y++) {
+  for (let y = 0; y < height; y += 1) {
     const filter = data[y * (stride + 1)]
     const line = new Uint8Array(data.subarray(y * (stride + 1) + 1, (y + 1) * (stride + 1)))
-    for (let x = 0; x < stride; x++) {
+    for (let x = 0; x < stride; x += 1) {
       const left = x < channels ? 0 : line[x - channels]
       const corner = x < channels ? 0 : above[x - channels]
       line[x] += [0, left, above[x], (left + above[x]) >> 1, paeth(left, above[x], corner)][filter]
     }
-    for (let x = 0; x < width; x++) {
+    for (let x = 0; x < width; x += 1) {
       const [red, green, blue] = line.subarray(x * channels)
       pixels[y * width + x] = (red << 16) | (green << 8) | blue
     }
@@ -86,7 +86,7 @@ export function encodePicture(pictures) {
 function changedPart(before, after, width) {
   const xs = []
   const ys = []
-  for (let at = 0; at < after.length; at++) {
+  for (let at = 0; at < after.length; at += 1) {
     if (before[at] === after[at]) continue
     xs.push(at % width)
     ys.push(Math.floor(at / width))
@@ -100,8 +100,8 @@ function changedPart(before, after, width) {
 /** Lines without a filter, which suits palettes. */
 function linesOf(frame, before, part, width) {
   const lines = Buffer.alloc((part.width + 1) * part.height)
-  for (let y = 0; y < part.height; y++) {
-    for (let x = 0; x < part.width; x++) {
+  for (let y = 0; y < part.height; y += 1) {
+    for (let x = 0; x < part.width; x += 1) {
       const at = (part.y + y) * width + part.x + x
       lines[y * (part.width + 1) + 1 + x] = before?.[at] === frame[at] ? UNCHANGED : frame[at]
     }
@@ -136,7 +136,7 @@ class Palette {
   #nearest(colour) {
     const [red, green, blue] = channelsOf(colour)
     let nearest = { index: UNCHANGED, distance: Number.POSITIVE_INFINITY }
-    for (let index = 1; index < this.#colours.length; index++) {
+    for (let index = 1; index < this.#colours.length; index += 1) {
       const [itsRed, itsGreen, itsBlue] = channelsOf(this.#colours[index])
       const distance = (red - itsRed) ** 2 + (green - itsGreen) ** 2 + (blue - itsBlue) ** 2
       if (distance < nearest.distance) nearest = { index, distance }

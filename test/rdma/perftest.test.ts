@@ -1,4 +1,7 @@
-/** scripts/compare-perftest.mjs understands perftest's programs: what docs/benchmarks.md compares is taken from what they print. */
+/**
+ * scripts/compare-perftest.mjs understands perftest's programs: what docs/benchmarks.md compares is taken from what
+ * they print.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import process from 'node:process'

@@ -1,4 +1,7 @@
-/** Ours against rdma-core's own programs, either end, on one host. The bytes that come back are compared wherever ours is the one to choose them. */
+/**
+ * Ours against rdma-core's own programs, either end, on one host. The bytes that come back are compared wherever ours
+ * is the one to choose them.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Program, startProgram } from './support/program.ts'

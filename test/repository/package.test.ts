@@ -53,7 +53,7 @@ test('the package carries all that a user needs and nothing that only a develope
 
 test('what package.json points to is there', () => {
   const targets = Object.values(description.exports).flatMap((target) =>
-    typeof target === 'string' ? [target] : Object.values(target),
+    typeof target === 'string' ? [target] : Object.values(target).map((path) => path.replace('*', 'cli')),
   )
   for (const path of [...targets, ...Object.values(description.bin)]) assert.ok(existsSync(join(root, path)), path)
 })
