@@ -94,7 +94,7 @@ module.exports = {
     {
       name: 'peers-for-their-adapter',
       comment:
-        'An adapter imports the one package that it adapts to, which is an optional peer; nobody else imports any.',
+        'An adapter imports the one package that it adapts to, which is an optional peer. No other file imports any.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/adapters/([^/]+)/' },
       to: { path: peersOfAdapters },
@@ -144,7 +144,7 @@ module.exports = {
     },
     {
       name: 'no-orphan',
-      comment: 'Nobody imports this module and it imports nothing: wire it in or delete it.',
+      comment: 'No module imports this one and it imports nothing: wire it in or delete it.',
       severity: 'error',
       from: { path: '^(src|tools)/', pathNot: '\\.(d\\.ts|mjs)$', orphan: true },
       to: {},

@@ -94,7 +94,7 @@ function run(program, args) {
 const guestProcessors = Math.max(2, Math.min(4, cpus().length))
 const inGuest = ['scripts/rdma-guest.mjs', '--timeout', '900', '--processors', String(guestProcessors), '--']
 
-/** As somebody would type it. */
+/** As a user would type it. */
 const typed = (words, isGuest) => {
   // A guest has the checkout, and no package that is installed.
   const program = isGuest ? ['node', 'dist/src/cli/main.js'] : ['aether']

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** Holds what can be counted of the rules for English; see `help` below. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { wrongInMarkdown } from './prose/markdown.mjs'
-import { PARAGRAPH_CHARACTERS_MAX, WORDS_MAX } from './prose/text.mjs'
-import { COLUMNS_MAX, wrongInTypeScript } from './prose/typescript.mjs'
+import { COLUMNS_MAX, PARAGRAPH_CHARACTERS_MAX, WORDS_MAX } from './prose/text.mjs'
+import { wrapComments, wrongInTypeScript } from './prose/typescript.mjs'
 
 const help = `Usage: node scripts/lint-prose.mjs [FILE or FOLDER…]
 
@@ -23,12 +23,17 @@ members included), in arguments of 'new …Error(…)', and in the help of comma
 
 Prints 'file:line: rule: text'. The exit status is 1 if anything was found.
 
+  --wrap      first wrap comments on lines of their own that are too wide
   --count     print how many findings each file has
   -h, --help  print this`
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { count: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+  options: {
+    wrap: { type: 'boolean', default: false },
+    count: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 })
 
 const everything = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'examples']
@@ -55,6 +60,7 @@ function lint(path) {
   const check = checkOf(path)
   if (check === undefined) throw new Error(`${path} is not a file that can be checked`)
   const name = relative(process.cwd(), path)
+  if (options.wrap && !path.endsWith('.md')) writeFileSync(path, wrapComments(readFileSync(path, 'utf8'), name))
   const found = [...check(readFileSync(path, 'utf8'))]
   if (options.count) return found.length === 0 ? [] : [`${name}: ${found.length}`]
   return found.map(({ line, rule, text }) => `${name}:${line + 1}: ${rule}: ${text}`)

@@ -1,6 +1,6 @@
 /**
- * Paragraphs of a `--help` text, as `{ text, line }`: an entry of a table is one, without its term; commands to type
- * are none.
+ * Paragraphs of a `--help` text, as `{ text, line }`. An entry of a table is a paragraph, without its term. Commands to
+ * type are left out.
  */
 export function helpParagraphs(help) {
   const paragraphs = []

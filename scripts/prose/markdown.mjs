@@ -19,7 +19,7 @@ function paragraphOf(tokens) {
 
 /**
  * What is wrong in a Markdown text, as `{ line, rule, text }`; lines count from 0. Headings, heads of tables and code
- * are not prose.
+ * are not prose. With `lengths: false` only phrases are looked for.
  */
 export function* wrongInMarkdown(markdown, { lengths = true } = {}) {
   let line = 0

@@ -1,7 +1,4 @@
-/**
- * Phrases that are not English, or not this project's: what to look for, and what to write. `\b` is put around each
- * expression.
- */
+/** Phrases to avoid, and what to write instead. An expression matches whole words, in any case. */
 const table = [
   ['anew|afresh', 'again'],
   ['of late(?=\\s*[.,;:)])', 'recently'],
@@ -43,7 +40,7 @@ const table = [
 /** Of a whole sentence. */
 const sentenceTable = [
   [/^(?:Who|Whom)\b(?: \S+){4,}[.:;]$/, 'the subject that acts: "A process that …"'],
-  [/^(?:Is|Are|Was|Were|Does|Did) (?:the|a|an|it|there|that|this|one|each|no|they)\b.*[.:;]$/, 'If …'],
+  [/^(?:Is|Are|Was|Were|Does|Did) (?:the|a|an|it|there|that|this|one|each|no|they)\b.*,.*[.:;]$/, 'If …'],
   [/\p{L}!$/u, 'a full stop: no exclamation marks'],
 ]
 

@@ -1,6 +1,7 @@
 import { phrasesIn } from './phrases.mjs'
 
 export const WORDS_MAX = 25
+export const COLUMNS_MAX = 120
 /** Five lines of 120 columns. */
 export const PARAGRAPH_CHARACTERS_MAX = 600
 
@@ -13,8 +14,7 @@ const abbreviations = /\b(?:e\.g|i\.e|vs|cf|etc|approx|no|fig|incl|resp)\.(?=\s+
 
 /** Sentences of a text and where each starts. */
 function* sentences(text) {
-  // Newlines end sentences for the segmenter, and a sentence starts with a letter. Lengths are kept, so that offsets
-  // hold.
+  // The segmenter ends sentences at newlines and starts them with a letter. Lengths stay, so that offsets hold.
   const plain = text
     .replaceAll(/\s/g, ' ')
     .replaceAll(CODE, 'C')
@@ -28,7 +28,7 @@ function* sentences(text) {
 const wordsIn = (sentence) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}\uE000]/u.test(word)).length
 
 /**
- * What is wrong with a paragraph, as `{ at, rule, text }`; `at` is an offset into it. Code spans are `CODE` there, and
+ * What is wrong with a paragraph, as `{ at, rule, text }`; `at` is an offset into it. Code spans are `CODE` in it, and
  * `spans` has their contents. With `lengths: false` only phrases are looked for.
  */
 export function* wrongInParagraph(paragraph, { spans = [], lengths = true } = {}) {

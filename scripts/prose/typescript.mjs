@@ -1,9 +1,8 @@
 import ts from 'typescript'
 import { helpParagraphs } from './help-text.mjs'
 import { wrongInMarkdown } from './markdown.mjs'
-import { CODE, linesBefore, wrongInParagraph } from './text.mjs'
-
-export const COLUMNS_MAX = 120
+import { CODE, COLUMNS_MAX, linesBefore, wrongInParagraph } from './text.mjs'
+import { wrapComment } from './wrap.mjs'
 
 /** Every token, in order. */
 function* tokensOf(node, file) {
@@ -86,18 +85,22 @@ function* commentsOf(file) {
     if (isLine && open !== undefined && open.nextLine === line) {
       open.text += `\n${text}`
       open.nextLine += 1
+      open.end = end
       continue
     }
     if (open !== undefined) yield open
-    open = { pos, line, text, nextLine: isLine ? line + 1 : -1 }
+    open = { pos, end, line, character, isAlone, text, nextLine: isLine ? line + 1 : -1 }
   }
   if (open !== undefined) yield open
 }
 
+/** Not prose: for a tool, or what a program prints. */
+const isDirective = (comment) => /^\/\/ (?:prints |biome-ignore|@ts-)/.test(comment)
+
 function* wrongComments(file, isProse) {
   const exported = exportedDocuments(file)
   for (const { pos, line, text } of commentsOf(file)) {
-    if (/^\/\/ (?:prints |biome-ignore|@ts-)/.test(text)) continue
+    if (isDirective(text)) continue
     const { markdown, origins } = markdownOf(text)
     const lengths = isProse || exported.has(pos)
     for (const { line: own, ...wrong } of wrongInMarkdown(markdown, { lengths }))
@@ -173,8 +176,8 @@ function* wrongMessages(file, isCommand) {
 }
 
 /**
- * What is wrong in the comments and messages of a program. `path` is from the root: in examples/ all comments are
- * prose, in src/ the JSDoc of what is exported; of other comments only width and phrases are looked at.
+ * What is wrong in the comments and messages of a program. `path` is from the root. In examples/ all comments are
+ * prose, elsewhere the JSDoc of what is exported. In other comments only width and phrases are checked.
  */
 export function wrongInTypeScript(text, path) {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
@@ -183,4 +186,18 @@ export function wrongInTypeScript(text, path) {
     ...wideComments(file),
     ...wrongMessages(file, path.startsWith('src/cli/')),
   ].sort((a, b) => a.line - b.line)
+}
+
+/** The program with comments wrapped that have a line which is too wide, and stand on lines of their own. */
+export function wrapComments(text, path) {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  let result = text
+  for (const { pos, end, character, isAlone, text: comment } of [...commentsOf(file)].reverse()) {
+    const lines = text.slice(pos - character, end).split('\n')
+    const isFollowed = !/^\s*(?:\n|$)/.test(text.slice(end))
+    if (!isAlone || isFollowed || isDirective(comment) || lines.every((line) => [...line].length <= COLUMNS_MAX))
+      continue
+    result = result.slice(0, pos) + (wrapComment(comment, character) ?? comment) + result.slice(end)
+  }
+  return result
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { root, SeededTree } from './checkout.ts'
@@ -185,6 +186,45 @@ test('the help of commands is prose: each entry of a table is a sentence, comman
     '6: help: sentence of 26 words, at most 25',
     '12: message: "anew", write again',
   ])
+})
+
+test('--wrap wraps comments that are too wide, and touches neither code, drawings nor narrow paragraphs', () => {
+  const wide = `${words(13)} \`a code span\` ${words(13)}`
+  const narrow = [' * Narrow', ' * lines stay.', ' *', ' * ```', ` * ${'-'.repeat(130)}`, ' * ```']
+  const source = ['/**', ...narrow, ` * ${wide}`, ' * more.', ` * - ${wide}`, ' */']
+  const member = [`  /** ${wide} */`, `  a = '${'x'.repeat(130)}' // ${'y'.repeat(130)}`]
+  const comment = [`// ${wide} - ${wide}`, `/* ${wide} ${wide} */`]
+  using tree = new SeededTree({ 'src/a.ts': [...source, 'class A {', ...member, '}', ...comment, ''].join('\n') })
+  const run = (): string[] => {
+    const arguments_ = [join(root, 'scripts/lint-prose.mjs'), '--wrap', 'src/a.ts']
+    const { stderr } = spawnSync(process.execPath, arguments_, { cwd: tree.path, encoding: 'utf8' })
+    assert.equal(stderr, '')
+    return readFileSync(join(tree.path, 'src/a.ts'), 'utf8').split('\n')
+  }
+  const lines = run()
+  const expected = [
+    '/**',
+    ...narrow,
+    ' * Words more more more more more more more more more more more more `a code span` Words more more more more more more',
+    ' * more more more more more more more.',
+    ' * - Words more more more more more more more more more more more more `a code span` Words more more more more more more',
+    ' *   more more more more more more',
+    ' */',
+    'class A {',
+    '  /**',
+    '   * Words more more more more more more more more more more more more `a code span` Words more more more more more more',
+    '   * more more more more more more',
+    '   */',
+    member[1],
+    '}',
+    '// Words more more more more more more more more more more more more `a code span` Words more more more more more more',
+    '// more more more more more more - Words more more more more more more more more more more more more `a code span` Words',
+    '// more more more more more more more more more more more more',
+    comment[1],
+    '',
+  ]
+  assert.deepEqual(lines, expected)
+  assert.deepEqual(run(), expected, 'a second time changes nothing')
 })
 
 test('--help says what is checked; a file that cannot be is an error', () => {

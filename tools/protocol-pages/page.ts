@@ -14,10 +14,7 @@ interface ShownRow {
   readonly on: Readonly<Record<string, { readonly actions: readonly string[]; readonly next: string } | undefined>>
 }
 
-/**
- * The page of documentation of a protocol, in Markdown. Made from its tables alone, so that it cannot say anything else
- * than they do.
- */
+/** The page of documentation of a protocol, in Markdown. Made from its tables alone, so the two cannot differ. */
 export function protocolPage(protocol: Protocol): string {
   const { name, describe, source, cache, directory } = protocol
   return `# The protocol ${name}
@@ -26,11 +23,11 @@ ${describe}
 
 Source: ${source}
 
-This page is made from the tables by \`npm run docs\`; what they do in every interleaving is looked at by \`npm run modelcheck -- --protocol ${name}\`.
+\`npm run docs\` generates this page from the tables. \`npm run modelcheck -- --protocol ${name}\` explores every interleaving of them ([model checking](../model-checking.md)).
 
 ## A copy of a page
 
-One for each page at each node. The program's right is what the memory management unit allows at all times; what a copy is worth is what recovery goes by when members die.
+Each node has one state per page. The *right* is what the memory management unit lets the program do. The *worth* of a copy decides recovery when members die.
 
 ${markdownTable(
   ['state', 'meaning', 'right', 'worth', 'stays'],
@@ -47,7 +44,7 @@ ${section(cache, cacheEventWords, cacheActionWords)}
 
 ## The entry at a page's home
 
-One for each page. Home's memory is valid where its frame surely holds what was written last.
+Home has one entry per page. Its memory is *valid* if its frame certainly holds what was written last.
 
 ${markdownTable(
   ['state', 'meaning', "home's memory", 'stays'],
@@ -85,13 +82,13 @@ function section(
   const cells = Object.values(table.states).flatMap(({ on }) => Object.entries(on))
   const usedEvents = Object.keys(events).filter((event) => cells.some(([each]) => each === event))
   const usedActions = Object.keys(actions).filter((action) => cells.some(([, cell]) => cell?.actions.includes(action)))
-  return `Arrows are labelled by events; events that leave the state as it is are left out.
+  return `Arrows are labelled with events. Events that do not change the state are left out.
 
 \`\`\`mermaid
 ${stateDiagram(table)}
 \`\`\`
 
-What each state does with each event; whatever is not here is a protocol error. A dot is the same state.
+The table shows what each state does with each event. Any other event is a protocol error. A dot means the same state.
 
 ${markdownTable(['state', 'event', 'actions, in order', 'next'], rows)}
 
@@ -106,7 +103,7 @@ ${markdownTable(
 )}`
 }
 
-/** Names in a table that the page would have no words for. */
+/** Names in a table that the page has no words for. */
 export function wordless(protocol: Protocol): string[] {
   const sides: readonly [ShownTable, Readonly<Record<string, string>>, Readonly<Record<string, string>>][] = [
     [protocol.cache, cacheEventWords, cacheActionWords],

@@ -118,7 +118,10 @@ export class MeshLink {
     this.send(NOTHING)
   }
 
-  /** The peer is dead to us: what it may still have under way does not reach our memory any more. */
+  /**
+   * The peer is dead to us. On RDMA devices nothing from it reaches our memory after this; on shm, a peer that was
+   * stopped in the middle of a WRITE finishes it if it is continued.
+   */
   bury(): void {
     this.dead = true
     if (this.#pair.state !== QueuePairState.Reset) this.#pair.toError()

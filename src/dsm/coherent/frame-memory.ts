@@ -106,8 +106,8 @@ export class FrameMemory {
 }
 
 /**
- * A peer that is stopped in the middle of an access, to whatever memory, is waited for once; the keys are revoked by
- * then, and the second time goes ahead.
+ * A peer that is stopped in the middle of an access is waited for once. The keys are revoked by then, and the second
+ * attempt goes ahead. On shm that peer still finishes its access when it is continued.
  */
 function deregister(memory: MemoryRegion): void {
   try {

@@ -278,8 +278,11 @@ export class ShmDevice implements ProviderDevice {
   }
 
   /**
-   * EBUSY while a peer is in the middle of an access. After it, nobody uses a key that was revoked before.
-   * `pairNumber`: of the one queue pair whose peer could use it; 0: everybody could.
+   * Waits until no peer is in the middle of an access; EBUSY if one stays inside. After it, no peer uses a key that was
+   * revoked before. `pairNumber` names the one queue pair whose peer could use the key; 0 means that every peer could.
+   *
+   * Callers may go ahead after EBUSY, since the peer may be stopped forever. Rights are then advisory: the peer's own
+   * processor writes, so a WRITE that was stopped in the middle finishes when the peer is continued.
    */
   awaitPeersOutside(verb: string, pairNumber = 0): void {
     for (const pair of this.#pairsOf(pairNumber)) {

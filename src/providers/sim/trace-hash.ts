@@ -1,5 +1,7 @@
 /**
- * A rolling 64-bit hash of everything that has happened: two runs with the same hash took the same course.
+ * A rolling 64-bit hash of everything that has happened: two runs with the same hash took the same course. Packet
+ * sequence numbers are left out, because verbs draws the first one of a connection at random.
+ *
  * Two 32-bit lanes with different multipliers, mixed with each other (after FNV-1a and the finalizer of MurmurHash3).
  */
 export class TraceHash {

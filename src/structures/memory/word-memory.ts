@@ -1,23 +1,26 @@
 /**
- * The seam below every structure: words and bytes that several processes share, by offset.
+ * The interface below every structure of one machine: words and bytes that several processes share, by offset.
  *
- * What a structure does is a sequence of these calls and nothing else that others could see, so the same algorithm runs
- * on the memory of one machine (CPU atomics), on the memory of a home at the other end of one-sided verbs (READ, WRITE,
- * CAS, FAA), and in tests that stop a process between any two calls.
+ * A structure does nothing visible to others except through these calls. The same algorithm therefore runs on shared
+ * memory (CPU atomics) and in tests that stop a process between any two calls. Structures of a group use other
+ * algorithms, over `RemoteWords` (`../distributed/remote-words.ts`): a cache miss here is a round trip there.
  *
- * Offsets are bytes from the begin of the memory. Words of 32 bits lie at multiples of 4 and are signed; those of 64
- * bits at multiples of 8. `load`, `store` and the read-modify-writes are sequentially consistent. `peek` and `poke` are
- * plain: for what nobody else writes, or what is published by a later atomic of the same process; and for what others
- * read only when this process has ended, who then see all that it did, in its order, up to the end.
+ * Offsets are bytes from the start of the memory. Words of 32 bits lie at multiples of 4 and are signed; those of 64
+ * bits at multiples of 8.
+ *
+ * `load`, `store` and the read-modify-writes are sequentially consistent. `peek` and `poke` are plain. Use them for:
+ *
+ * - words that only this process writes, or that a later atomic of this process publishes;
+ * - words that others read only after this process has ended. They then see all its stores, in order, up to its end.
  */
 export interface WordMemory {
   readonly lengthBytes: number
 
   load(offset: number): number
   store(offset: number, value: number): void
-  /** Stores `desired` where the word equals `expected`; gives what was there before. */
+  /** Stores `desired` if the word equals `expected`; returns the previous value. */
   compareExchange(offset: number, expected: number, desired: number): number
-  /** Gives what was there before. */
+  /** Returns the previous value. */
   fetchAdd(offset: number, value: number): number
   exchange(offset: number, value: number): number
 
@@ -33,16 +36,16 @@ export interface WordMemory {
   pokeFloat(offset: number, value: number): void
 
   /**
-   * A copy of the bytes that is the caller's, to keep or to hand out. Small ones may share a buffer, as those of
-   * `Buffer.from` do; they begin at multiples of 8 there.
+   * A copy of the bytes, owned by the caller. Small copies may share a buffer, like those of `Buffer.from`; they start
+   * at multiples of 8 in it.
    */
   copy(offset: number, lengthBytes: number): Uint8Array
-  /** Copy `lengthBytes` bytes into `target`, from its begin. */
+  /** Copy `lengthBytes` bytes into `target`, from its start. */
   read(offset: number, target: Uint8Array, lengthBytes: number): void
   /** Copy the first `lengthBytes` of `source` here. */
   write(offset: number, source: Uint8Array, lengthBytes: number): void
 
-  /** The bytes where they lie, plain: they change as memory does. Over a network, a copy. */
+  /** The bytes in place, plain: they change as the memory does. */
   view(offset: number, lengthBytes: number): Uint8Array
 
   /** Block this thread while the word equals `expected`, for at most `timeoutMs`; may return early. */

@@ -212,7 +212,7 @@ const II_A: Row = {
 }
 
 const homeU: HomeRow = {
-  describe: "Nobody holds a copy; home's memory is valid.",
+  describe: "No node holds a copy; home's memory is valid.",
   transient: false,
   memory: 'valid',
   on: {
@@ -278,7 +278,7 @@ const homeXP: HomeRow = {
 export const directory: Protocol<CacheState, DirectoryState> = {
   name: 'directory',
   describe:
-    'A full-map directory: three hops, forwarded requests, a home that does not wait for those it has served; nodes keep forwards that come before their bytes.',
+    'A full-map directory with three hops and forwarded requests. Home does not wait for nodes that it has served; nodes keep forwards that arrive before their bytes.',
   source:
     'A Primer on Memory Consistency and Cache Coherence (2nd ed.) 8.2 (MSI), 8.3 (exclusive state), 8.7.2 (non-stalling); there the data of an evicted page travel with the Put, here home asks for them.',
   cache: { initial: 'I', states: { I, IS, IM, IM_A, S, SM, SM_A, E, M, SI_A, EI_A, MI_A, II_A } },

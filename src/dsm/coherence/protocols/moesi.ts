@@ -168,7 +168,7 @@ const M: Row = {
 }
 
 const O: Row = {
-  describe: "One of several readers, and the one who answers for the page: home's memory lacks these bytes.",
+  describe: "One of several readers, and the node that answers for the page: home's memory lacks these bytes.",
   transient: false,
   right: 'read',
   worth: 'dirty',
@@ -243,7 +243,7 @@ const MI_A: Row = {
 
 const OI_A: Row = {
   describe:
-    "Evicts a copy that others read and home's memory lacks; waits for home to ask for the bytes, and answers for the page until it does.",
+    "Evicts a copy that others read and home's memory lacks. Answers for the page until home asks for the bytes.",
   transient: true,
   right: 'none',
   worth: 'dirty',
@@ -265,7 +265,7 @@ const II_A: Row = {
 }
 
 const homeU: HomeRow = {
-  describe: "Nobody holds a copy; home's memory is valid.",
+  describe: "No node holds a copy; home's memory is valid.",
   transient: false,
   memory: 'valid',
   on: {

@@ -73,7 +73,7 @@ const answerQuestions = (state: CacheState): Row['on'] => ({
 
 const I: Row = {
   describe:
-    'Nothing mapped here; perhaps tokens, and where a request was refused while they came, even bytes: they are given to whoever asks.',
+    'Nothing is mapped here. There may be tokens, and bytes if a request was refused while they came; any node that asks gets them.',
   transient: false,
   right: 'none',
   worth: 'none',
@@ -436,7 +436,7 @@ export const token: Protocol<CacheState, 'H'> = {
   describe:
     "Token coherence: rights are counted in tokens; requests follow home's hints, and a node that comes short asks every node persistently.",
   source:
-    "Martin, Hill, Wood: Token Coherence: Decoupling Performance and Correctness (ISCA 2003); data-carrying rule and persistent requests with tables at each node as in gem5's MOESI_CMP_token-*.sm. That every question is answered, and the end of a persistent request acknowledged, is new here: frames are written one-sidedly.",
+    "Martin, Hill, Wood: Token Coherence: Decoupling Performance and Correctness (ISCA 2003). Data-carrying rule and persistent requests with tables at each node as in gem5's MOESI_CMP_token-*.sm. That every question is answered, and the end of a persistent request acknowledged, is new here: frames are written one-sidedly.",
   cache: {
     initial: 'I',
     states: { I, S, O, M, IS, IM, SM, OM, IS_A, IM_A, SM_A, IS_P, IM_P, SM_P, OI_A, EI_A },
