@@ -15,6 +15,7 @@ export function createSharedBarrier(words: Int32Array, members: number): () => v
       Atomics.add(words, 0, 1)
       return
     }
-    for (let looks = 0; Atomics.load(words, 0) === over; looks += 1) if (looks > looksMax) Atomics.wait(nap, 0, 0, napMs)
+    for (let looks = 0; Atomics.load(words, 0) === over; looks += 1)
+      if (looks > looksMax) Atomics.wait(nap, 0, 0, napMs)
   }
 }
