@@ -1,31 +1,35 @@
 /**
- * Takes the pictures of the dashboard that README.md shows, in light and dark, of ranks that really run, into
- * docs/images/. Needs Chromium on PATH and a built checkout.
+ * Takes the pictures of the dashboard for the documentation, in light and dark, while ranks really run: every tab, and
+ * an animation of the transfers between the ranks. Needs Chromium on PATH and a built checkout.
  *
- *     node scripts/screenshots.mjs               the pictures of README.md
- *     node scripts/screenshots.mjs --all FOLDER  every tab, into another folder
+ *     node scripts/screenshots.mjs [FOLDER]     default docs/images
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { decodePicture, encodePicture } from './screenshots/picture.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { Chromium, findChromium } = await import('../dist/test/support/chromium.js')
 
-/** Larger ones have no place in a repository. */
-const BYTES_MAX = 200 * 1024
+/** Larger pictures do not belong in a repository. */
+const PICTURE_BYTES_MAX = 100 * 1024
+const ANIMATION_BYTES_MAX = 300 * 1024
+const FRAMES = 24
+const FRAME_MS = 80
+/** Ranks that have just started compile their code, and wait longest: no more of that in the charts. */
+const WARM_MS = 20_000
+/** Long enough for the charts to have some history. */
+const WATCHED_MS = 30_000
 const tabs = ['cluster', 'transfers', 'pages', 'protocol', 'latencies', 'log']
-const ofReadme = ['cluster', 'pages']
 
-const isAll = process.argv[2] === '--all'
-const folder = isAll ? process.argv[3] : `${root}docs/images`
+const folder = process.argv[2] ?? `${root}docs/images`
 const path = findChromium()
-if (path === undefined || folder === undefined) {
-  console.error(
-    path === undefined ? 'there is no Chromium on PATH; on Debian: apt-get install chromium' : '--all takes a folder',
-  )
+if (path === undefined) {
+  console.error('there is no Chromium on PATH; on Debian: apt-get install chromium')
   process.exit(2)
 }
 mkdirSync(folder, { recursive: true })
@@ -38,38 +42,75 @@ const ranks = spawn(
 let browser
 try {
   const url = await addressOf(ranks)
+  await sleep(WARM_MS)
   browser = await Chromium.start(path, { width: 1280, height: 800 })
   await browser.goTo(url)
   await browser.until("document.querySelectorAll('#cluster .card:nth-child(1) canvas').length === 1", 'the page')
   await browser.until("/[1-9].*\\/s/.test(document.querySelector('.facts').innerText)", 'traffic', 120_000)
-  await sleep(15_000)
+  await visit(await browser.evaluate('/run-\\w+/.exec(document.body.innerText)[0]'))
+  await sleep(WATCHED_MS)
   for (const theme of ['light', 'dark']) {
     if ((await browser.evaluate('document.documentElement.dataset.theme')) !== theme) await browser.press('t')
     for (const [index, tab] of tabs.entries()) {
-      if (!isAll && !ofReadme.includes(tab)) continue
       await browser.press(String(index + 1))
-      if (tab === 'pages') {
-        await browser.until(
-          "/(shared|written) [1-9]/.test(document.querySelector('#pages .legend').innerText)",
-          'pages',
-        )
-        await browser.press('Escape')
-        await browser.press('ArrowRight')
-        await browser.press('f')
-        await browser.until("document.querySelectorAll('#pages .card tbody tr').length > 8", 'the history of a page')
-      }
+      if (tab === 'pages') await choosePage()
       await sleep(1500)
-      const picture = await browser.screenshot()
-      if (picture.length > BYTES_MAX)
-        throw new Error(`${tab} in ${theme} has ${picture.length} bytes, more than ${BYTES_MAX}`)
-      writeFileSync(`${folder}/dashboard-${tab}-${theme}.png`, picture)
-      console.log(`dashboard-${tab}-${theme}.png: ${picture.length} bytes`)
+      write(`dashboard-${tab}-${theme}.png`, [decodePicture(await browser.screenshot())], PICTURE_BYTES_MAX)
     }
+    await browser.press('1')
+    await sleep(1500)
+    write(`dashboard-flow-${theme}.png`, await takeFrames('#cluster .card:nth-child(1)'), ANIMATION_BYTES_MAX)
   }
   if (browser.errors.length > 0) throw new Error(browser.errors.join('\n'))
 } finally {
   await browser?.[Symbol.asyncDispose]()
   ranks.kill('SIGTERM')
+}
+
+/** Two more processes open the space: one leaves, one is killed. The log shows both. */
+async function visit(space) {
+  const program = `import { open } from '${root}dist/src/index.js'
+    const space = await open('${space}')
+    console.log('open')
+    process.stdin.on('data', () => void space.close().then(() => process.exit()))`
+  for (const leave of [(child) => child.stdin.write('leave'), (child) => child.kill('SIGKILL')]) {
+    const options = { stdio: ['pipe', 'pipe', 'inherit'] }
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], options)
+    await once(child.stdout, 'data')
+    await sleep(1500)
+    leave(child)
+    await once(child, 'exit')
+  }
+}
+
+/** The page that all ranks write, and its history. */
+async function choosePage() {
+  await browser.until("/(shared|written) [1-9]/.test(document.querySelector('#pages .legend').innerText)", 'pages')
+  await browser.press('Escape')
+  await browser.press('ArrowRight')
+  await browser.press('f')
+  await browser.until("document.querySelectorAll('#pages .card tbody tr').length > 8", 'the history of a page')
+}
+
+/** Pictures of what moves, each with the time until the next. */
+async function takeFrames(selector) {
+  const frames = []
+  let tookMs = performance.now()
+  while (frames.length < FRAMES) {
+    const file = await browser.screenshot(selector)
+    await sleep(Math.max(0, FRAME_MS - (performance.now() - tookMs)))
+    const nowMs = performance.now()
+    frames.push({ file, delayMs: nowMs - tookMs })
+    tookMs = nowMs
+  }
+  return frames.map(({ file, delayMs }) => ({ ...decodePicture(file), delayMs }))
+}
+
+function write(name, pictures, bytesMax) {
+  const file = encodePicture(pictures)
+  if (file.length > bytesMax) throw new Error(`${name} has ${file.length} bytes, more than ${bytesMax}`)
+  writeFileSync(`${folder}/${name}`, file)
+  console.log(`${name}: ${file.length} bytes`)
 }
 
 function addressOf(child) {

@@ -79,9 +79,10 @@ export class Chromium implements AsyncDisposable {
     await this.#page.keyboard.press(key)
   }
 
-  /** A picture of the page, as PNG. */
-  async screenshot(): Promise<Buffer> {
-    return this.#page.screenshot({ type: 'png' })
+  /** A picture of the page, or of the first element that `selector` finds in it, as PNG. */
+  async screenshot(selector?: string): Promise<Buffer> {
+    const of = selector === undefined ? this.#page : this.#page.locator(selector).first()
+    return of.screenshot({ type: 'png' })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

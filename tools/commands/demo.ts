@@ -10,7 +10,6 @@ export const demoCommand: Command = {
     const options = parseDemoOptions(args)
     const screen = new Screen(options.json ? undefined : process.stdout)
     screen.line(`Aether ${readVersion()}: shared memory for Node.js`)
-    screen.line()
     const outcome = await withTraceFile('demo', options.trace, () => runDemo(options, screen))
     if (options.json) process.stdout.write(`${JSON.stringify(outcome, undefined, 2)}\n`)
     return outcome.right ? ExitCode.Done : ExitCode.Failed

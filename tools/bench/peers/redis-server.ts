@@ -37,13 +37,19 @@ export class RedisServer implements AsyncDisposable {
   static async start(directory: string): Promise<RedisServer> {
     const socket = redisSocket(directory)
     const files = ['--dir', directory, '--save', '', '--appendonly', 'no']
-    const child = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', ...files], {
-      stdio: 'ignore',
-    })
+    // No bound on what waits for a subscriber: a large message would end its connection.
+    const buffers = ['--client-output-buffer-limit', 'pubsub 0 0 0']
+    const child = spawn(
+      'redis-server',
+      ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', ...files, ...buffers],
+      {
+        stdio: 'ignore',
+      },
+    )
     try {
       await once(child, 'spawn')
     } catch (cause) {
-      const what = 'the program redis-server is not installed (on Debian: apt-get install redis-server)'
+      const what = 'redis-server is not installed (on Debian: apt-get install redis-server)'
       throw new AetherError('ERR_AETHER_BENCH', what, { cause })
     }
     const server = new RedisServer(child)
