@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { root, SeededTree } from './checkout.ts'
@@ -109,11 +109,6 @@ test('what is packed builds from its own sources and works where it is installed
   assert.equal(run(build).status, 0)
   const after = run('main.mjs')
   assert.equal(after.stdout, '5\n', after.stderr)
-  const prebuild = spawnSync(process.execPath, [build, '--prebuilt'], { cwd: join(tree.path, 'installed') })
-  assert.equal(prebuild.status, 0)
-  rmSync(join(target, 'native/build'), { recursive: true })
-  const prebuilt = run('main.mjs', { ...process.env, PATH: '' })
-  assert.equal(prebuilt.stdout, '5\n', `what is packed beside the sources is found: ${prebuilt.stderr}`)
 })
 
 test('the lock file names the packages of every platform, so that npm ci works on each', () => {
