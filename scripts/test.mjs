@@ -63,14 +63,15 @@ class Tally {
   failed = []
   /** Names with their reasons. */
   skipped = []
-  /** All of them, for the report: file, name, outcome, and the reason of a skip. */
+  /** All of them, for the report: file, name, outcome, and the reason of a skip or a failure. */
   tests = []
 
   count(event) {
     if (event.data.details?.type === 'suite') return
     if (event.type === 'test:fail') {
       this.failed.push(where(event))
-      this.note(event, 'failed')
+      const { error } = event.data.details
+      this.note(event, 'failed', String(error.cause?.message ?? error.message))
     } else if (event.data.skip !== undefined) {
       this.skipped.push(`${event.data.name}: ${reason(event.data.skip)}`)
       this.note(event, 'skipped', reason(event.data.skip))

@@ -1,0 +1,121 @@
+/**
+ * Runs tests on the addon for arm64, emulated on x64 by qemu-user: `node scripts/test-arm64.mjs [--smoke | part of a path …]`.
+ *
+ * `--smoke` only opens a space with a map and writes from one process into another, in less than a minute. An arm64 Node.js comes from npm, into a temporary folder.
+ * A test that fails for what qemu-user lacks counts as skipped, and the reason is printed.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installNode, runTests } from './node-binary.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const QEMU = '/usr/bin/qemu-aarch64-static'
+const LIBRARIES = '/usr/aarch64-linux-gnu'
+const NEEDED = [
+  { path: QEMU, package: 'qemu-user-static' },
+  { path: '/usr/bin/aarch64-linux-gnu-g++', package: 'g++-aarch64-linux-gnu' },
+  { path: `${LIBRARIES}/lib/libc.so.6`, package: 'libc6-arm64-cross' },
+  { path: `${LIBRARIES}/lib/libstdc++.so.6`, package: 'libstdc++6-arm64-cross' },
+]
+const CHOSEN = [
+  'test/native/',
+  'test/providers/conformance',
+  'test/structures/heap.test',
+  'test/structures/list.test',
+  'test/structures/map.test',
+  'test/structures/small.test',
+  'test/rpc/shm.test',
+  'test/rpc/streams.test',
+  'test/rpc/unary.test',
+]
+/** What qemu-user 7.2 lacks, told by the text of the error, or by the name of the test where it only shows in a wrong value. */
+const LIMITS = [
+  { error: /process_vm_(readv|writev): ENOSYS/, reason: 'qemu-user has no process_vm_readv and process_vm_writev' },
+  { error: /futex_waitv: ENOSYS/, reason: 'qemu-user has no futex_waitv' },
+  { error: /userfaultfd: ENOSYS/, reason: 'qemu-user has no userfaultfd' },
+  { error: /sched_[gs]etattr: ENOSYS/, reason: 'qemu-user has no sched_setattr' },
+  { test: 'pages are faulted in on request', reason: 'qemu-user ignores MAP_POPULATE' },
+]
+
+const missing = NEEDED.filter(({ path }) => !existsSync(path)).map((each) => each.package)
+if (missing.length > 0) {
+  console.error(`Debian packages are missing: apt-get install --no-install-recommends ${missing.join(' ')}`)
+  process.exit(1)
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'aether-arm64-'))
+let failed = true
+try {
+  execFileSync(process.execPath, [join(root, 'native/build.mjs'), '--prebuilt'], { stdio: 'inherit' })
+  const node = installNode(scratch, 'arm64', process.versions.node.split('.')[0])
+  if (node.path === undefined) throw new Error(`npm gave no Node.js for arm64: ${node.reason}`)
+  const emulated = emulate(node.path)
+  console.log(
+    `Node.js ${node.version} for arm64, under ${execFileSync(QEMU, ['--version'], { encoding: 'utf8' }).split('\n')[0]}`,
+  )
+  const filters = process.argv.slice(2)
+  failed = filters[0] === '--smoke' ? smoke(emulated) : test(emulated, filters.length > 0 ? filters : CHOSEN)
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+process.exitCode = failed ? 1 : 0
+
+/**
+ * A program `node` that emulates the real one. The kernel does not know how to start a program for arm64, so that what Node.js takes for
+ * its own path, and starts children by, has to be this one.
+ */
+function emulate(path) {
+  const folder = join(scratch, 'bin')
+  const node = join(folder, 'node')
+  mkdirSync(folder)
+  writeFileSync(node, `#!/bin/sh\nexec ${QEMU} -L ${LIBRARIES} ${path} "$@"\n`, { mode: 0o755 })
+  const ownPath = join(scratch, 'own-path.mjs')
+  writeFileSync(ownPath, `process.execPath = process.argv[0] = ${JSON.stringify(node)}\n`)
+  const { AETHER_NATIVE: _, ...environment } = process.env
+  return { node, environment: { ...environment, NODE_OPTIONS: `--import=${ownPath}` } }
+}
+
+function smoke({ node, environment }) {
+  const runtime = join(scratch, 'run')
+  mkdirSync(runtime, { mode: 0o700 })
+  const map = `
+    import { open } from 'aether-dsm'
+    import { openStructures } from 'aether-dsm/structures'
+    const space = await open('smoke')
+    const shared = await openStructures(space)
+    const visits = await shared.map('visits')
+    visits.updateSync('/home', (count) => (count ?? 0) + 1)
+    console.log(process.arch, 'map', visits.getSync('/home'))`
+  const programs = [
+    { flags: ['--input-type=module', '--eval', `${map}\nawait space.close()`], expected: 'arm64 map 1\n' },
+    { flags: ['dist/examples/verbs-write.js'], expected: 'written by the child\n' },
+  ]
+  const wrong = programs.filter(({ flags, expected }) => {
+    const env = { ...environment, AETHER_RUNTIME_DIRECTORY: runtime }
+    const { stdout, stderr } = spawnSync(node, flags, { cwd: root, encoding: 'utf8', env, timeout: 300_000 })
+    process.stdout.write(stdout)
+    if (stdout !== expected) console.error(`expected ${expected}${stderr}`)
+    return stdout !== expected
+  })
+  console.log(`${programs.length - wrong.length} passed, ${wrong.length} failed, 0 skipped`)
+  return wrong.length > 0
+}
+
+function test({ node, environment }, filters) {
+  const file = join(scratch, 'report.json')
+  runTests(root, node, [`--report=${file}`, '--timeout-ms=1800000', ...filters], environment)
+  const { tests } = JSON.parse(readFileSync(file, 'utf8'))
+  const judged = tests.map((each) => {
+    const limit =
+      each.outcome === 'failed' && LIMITS.find(({ error, test }) => error?.test(each.reason) || test === each.name)
+    return limit ? { ...each, outcome: 'skipped', reason: limit.reason } : each
+  })
+  const of = (outcome) => judged.filter((each) => each.outcome === outcome)
+  for (const { name, reason } of of('skipped')) console.log(`skipped: ${name}: ${reason}`)
+  for (const { file: path, name, reason } of of('failed')) console.log(`failed: ${path}: ${name}: ${reason}`)
+  console.log(`${of('passed').length} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`)
+  return of('failed').length > 0 || of('passed').length === 0
+}
