@@ -58,8 +58,15 @@ test('what package.json points to is there', () => {
   for (const path of [...targets, ...Object.values(description.bin)]) assert.ok(existsSync(join(root, path)), path)
 })
 
-test('packing builds what is loaded where there is no compiler', () => {
-  assert.equal(description.scripts['prepack'], 'node native/build.mjs --prebuilt')
+test('packing builds what is packed, and what is loaded where there is no compiler', () => {
+  assert.equal(description.scripts['prepack'], 'npm run --silent build && node native/build.mjs --prebuilt')
+})
+
+test('no script runs where the package is installed, so that npm has nothing to warn about', () => {
+  // npm warns about `prepare` too if the package comes from a file. `npm ci` runs `postprepare` as well, and only in the checkout.
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare'])
+    assert.equal(description.scripts[name], undefined, name)
+  assert.equal(description.scripts['postprepare'], 'npm run build')
 })
 
 test('the commands start with the line that makes them programs', () => {
