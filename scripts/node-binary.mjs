@@ -21,7 +21,10 @@ export function installNode(folder, arch, major) {
   return { path, version }
 }
 
-/** Run scripts/test.mjs by this Node.js and print what fails or is skipped. Gives the line of the totals. */
+/**
+ * Run scripts/test.mjs by this Node.js; where a test fails, print all that it said.
+ * Gives the line of the totals, and the lines of what was skipped.
+ */
 export function runTests(root, node, arguments_, environment = {}) {
   const { status, signal, stdout, stderr } = spawnSync(node, ['scripts/test.mjs', ...arguments_], {
     cwd: root,
@@ -30,9 +33,8 @@ export function runTests(root, node, arguments_, environment = {}) {
     // Programs that begin with `#!/usr/bin/env node` get the same one.
     env: { ...process.env, ...environment, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` },
   })
-  const totals = stdout.trimEnd().split('\n').at(-1)
-  if (status === 0) for (const line of stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(line)
   if (status !== 0) console.log(stdout, stderr)
-  console.log(totals)
-  return / \d+ failed/.test(totals) ? totals : `1 failed: the test runner ended with ${signal ?? `status ${status}`}`
+  const lines = stdout.trimEnd().split('\n')
+  const totals = /, \d+ failed, /.test(lines.at(-1)) ? lines.at(-1) : `the runner ended with ${signal ?? status}`
+  return { totals, skipped: lines.filter((line) => line.startsWith('skipped: ')) }
 }
