@@ -137,15 +137,16 @@ function test({ node, environment }, filters) {
 
 function conform({ node, environment }, placement) {
   const program = `
-    import { runProviderConformance } from 'aether-dsm/testing'
+    import { runProviderConformance } from ${JSON.stringify(join(root, 'dist/src/testing/index.js'))}
     const allowDifferent = {}
     for (const [name, failure] of Object.entries(${JSON.stringify(DIFFERENT_CASES)}))
       allowDifferent[name] = { behaviour: ${JSON.stringify(WITHOUT_COPY)}, failure: new RegExp(failure) }
     const setup = { provider: 'shm', device: 'shm0', placement: '${placement}', allowDifferent }
     console.log(JSON.stringify((await runProviderConformance(setup)).results))`
   const env = { ...environment, AETHER_RUNTIME_DIRECTORY: scratch }
-  const flags = ['--input-type=module', '--eval', program]
-  const { stdout, stderr } = spawnSync(node, flags, { cwd: root, encoding: 'utf8', env, maxBuffer: 2 ** 28 })
+  const path = join(scratch, `${placement}.mjs`)
+  writeFileSync(path, program)
+  const { stdout, stderr } = spawnSync(node, [path], { cwd: root, encoding: 'utf8', env, maxBuffer: 2 ** 28 })
   const file = `shm conforms (${placement})`
   if (!stdout.startsWith('[')) return [{ file, name: 'the suite', outcome: 'failed', reason: stderr }]
   const outcomes = { passed: 'passed', different: 'skipped', unsupported: 'failed', failed: 'failed' }
